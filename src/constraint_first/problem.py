@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Final, TypeAlias
+
+from constraint_first.pattern import lazy_pattern
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 """A value that can be written as JSON."""
@@ -48,7 +49,7 @@ class Solution:
 # What is filled in is never read as a template itself, so a problem may contain braces,
 # backslashes, JSON, or ``[[problem]]``, and arrives at the model as it was written.
 
-_PLACE: Final = re.compile(r"\[\[(\w+)\]\]")
+_PLACE: Final = lazy_pattern(r"\[\[(\w+)\]\]")
 
 
 @dataclass(frozen=True, slots=True)

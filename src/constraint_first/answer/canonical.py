@@ -29,6 +29,7 @@ from constraint_first.answer.syntax import (
     symbols,
     walk,
 )
+from constraint_first.pattern import lazy_pattern
 
 Canonical: TypeAlias = Callable[[Node], Node]
 """Brings what stands on one side of a relation to canonical form."""
@@ -225,19 +226,19 @@ def _between(parts: list[Node], signs: list[str]) -> Node:
 # Answers that are not mathematics: a choice letter, yes or no, a name.
 
 _LONGEST_PHRASE = 3000
-_STYLE = re.compile(r"\\(?:text[a-z]*|mbox|math[a-z]+|operatorname|bf|rm)\s*|[{}$*`\\]")
-_CAPITAL = re.compile("[A-J]")
-_GOLD_CHOICE = re.compile(r"\(?([A-J])\)?[.:]?|\(([A-J])\)\s.+", re.DOTALL)
-_CHOICE = re.compile(
+_STYLE = lazy_pattern(r"\\(?:text[a-z]*|mbox|math[a-z]+|operatorname|bf|rm)\s*|[{}$*`\\]")
+_CAPITAL = lazy_pattern("[A-J]")
+_GOLD_CHOICE = lazy_pattern(r"\(?([A-J])\)?[.:]?|\(([A-J])\)\s.+", re.DOTALL)
+_CHOICE = lazy_pattern(
     r"(?:(?:option|choice|answer)\s*:?\s*)?(?:\(([A-Ja-j])\)|([A-Ja-j])(?=$|[.:)]))[.:)]*(\s.*)?",
     re.IGNORECASE | re.DOTALL,
 )
-_LETTERS = re.compile(r"\(?[A-J]\)?(?:(?:\s*(?:,|;|and|&)\s*|\s*)\(?[A-J]\)?)+")
-_WORD = re.compile(r"[^\W\d_]+")
+_LETTERS = lazy_pattern(r"\(?[A-J]\)?(?:(?:\s*(?:,|;|and|&)\s*|\s*)\(?[A-J]\)?)+")
+_WORD = lazy_pattern(r"[^\W\d_]+")
 _ARTICLES = frozenset({"a", "an", "the", "is", "it", "its"})
 _TRUTH = {"yes": "yes", "true": "yes", "no": "no", "false": "no", "是": "yes", "否": "no"}
 _TRUTH_LETTERS = {"Y": "yes", "N": "no", "T": "yes", "F": "no"}
-_TRUE_OR_NOT = re.compile(r"\W*(?:text\s*\{)?\s*(yes|true|no|false|是|否)\W*", re.IGNORECASE)
+_TRUE_OR_NOT = lazy_pattern(r"\W*(?:text\s*\{)?\s*(yes|true|no|false|是|否)\W*", re.IGNORECASE)
 _MONTHS = {
     name: at + 1
     for at, month in enumerate(
@@ -246,15 +247,15 @@ _MONTHS = {
     )
     for name in (month, month[:3])
 } | {"sept": 9}
-_DATE = re.compile(
+_DATE = lazy_pattern(
     r"(?:(\d{1,2})(?:st|nd|rd|th)?(?: of)? ([a-z]+)|([a-z]+) (?:the )?(\d{1,2})(?:st|nd|rd|th)?)"
     r"(?: (\d{3,4}))?|(\d{4})-(\d\d)-(\d\d)"
 )
-_NO_SOLUTION = re.compile(r"(?:there (?:are )?)?no (?:([a-z]+) )?solutions?(?: exists?)?")
-_SUBJECT = re.compile(
+_NO_SOLUTION = lazy_pattern(r"(?:there (?:are )?)?no (?:([a-z]+) )?solutions?(?: exists?)?")
+_SUBJECT = lazy_pattern(
     r"^(?:limit|series|sequence|integral|function|derivative|slope|expression|value|it)\s+(?:is\s+)?"
 )
-_VERBS = re.compile(r"\b(converge|diverge)(?:s|nt)?\b")
+_VERBS = lazy_pattern(r"\b(converge|diverge)(?:s|nt)?\b")
 # Ways to say the same.
 _SAME = {
     **dict.fromkeys(
@@ -387,29 +388,29 @@ def _is_prose(text: str) -> bool:
 #
 # ``x > 3`` and ``(3, oo)``, ``x = 1 or x = 2`` and ``{1, 2}``, ``±3`` and ``3, -3`` meet here.
 
-SIMPLE = re.compile(
+SIMPLE = lazy_pattern(
     r"([-−]?)(?:([0-9]{1,40})(?:\.([0-9]{1,40})|/([1-9][0-9]{0,40}))?"
     r"|\\[dt]?frac\{([0-9]{1,40})\}\{([1-9][0-9]{0,40})\})"
 )
 """The commonest answers: sign, whole, decimals, denominator; or numerator and denominator."""
 # 1,234,567 and, in India, 12,34,567.
-_THOUSANDS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:(?:,\d{3})+|(?:,\d\d)+,\d{3})(?![\d,])")
+_THOUSANDS = lazy_pattern(r"(?<![\d.,])[1-9]\d{0,2}(?:(?:,\d{3})+|(?:,\d\d)+,\d{3})(?![\d,])")
 # 1'234 in Switzerland; 1.234,5 and 1.234.567 in much of Europe.
-_APOSTROPHES = re.compile(r"(?<![\d.,'])\d{1,3}(?:'\d{3})+(?![\d'])")
-_POINTS = re.compile(
+_APOSTROPHES = lazy_pattern(r"(?<![\d.,'])\d{1,3}(?:'\d{3})+(?![\d'])")
+_POINTS = lazy_pattern(
     r"(?<![\d.,])(\d{1,3}(?:\.\d{3})+),(\d+)(?![\d,.])|(?<![\d.,])\d{1,3}(?:\.\d{3}){2,}(?![\d,.])"
 )
-_DECIMAL_COMMA = re.compile(r"-?(?:0,\d+|\d+,(?:\d\d|\d{4,}))")
+_DECIMAL_COMMA = lazy_pattern(r"-?(?:0,\d+|\d+,(?:\d\d|\d{4,}))")
 # "m + n = 17" where m + n is what was asked for, besides being an equation.
-_NAMED_SUM = re.compile(r"[A-Za-z](?:\s*\+\s*[A-Za-z])+\s*=\s*(?=[-+]?\d)")
-_WORDED = re.compile(r"(?:\\(?:text|mathrm)\s*\{)?\s*-?[A-Za-z][A-Za-z' -]+[.!]?\}?")
-_NAME = re.compile(
+_NAMED_SUM = lazy_pattern(r"[A-Za-z](?:\s*\+\s*[A-Za-z])+\s*=\s*(?=[-+]?\d)")
+_WORDED = lazy_pattern(r"(?:\\(?:text|mathrm)\s*\{)?\s*-?[A-Za-z][A-Za-z' -]+[.!]?\}?")
+_NAME = lazy_pattern(
     r"(?!.*\b(?:not|no|never|isn't|cannot|if|unless|when|than|false|wrong|incorrect|untrue|doubt)\b)"
     r"[^,;\n]{1,60}(?<!\. )",
     re.IGNORECASE,
 )
-_TWICE = re.compile(r"([^()]{1,60}\S)\s+\(([^()]{1,60})\)")
-_EQUALS = re.compile(r"(?<![<>!\\=])=(?!=)")
+_TWICE = lazy_pattern(r"([^()]{1,60}\S)\s+\(([^()]{1,60})\)")
+_EQUALS = lazy_pattern(r"(?<![<>!\\=])=(?!=)")
 _IN_WORDS = {
     **NUMERALS,
     **dict.fromkeys(("no solution", "no solutions", "no real solution"), r"\emptyset"),

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from constraint_first.answer.marks import ANSWER_WORDS
+from constraint_first.pattern import lazy_pattern
 
 _LONGEST: Final = 20_000
-_START: Final = re.compile(r"^[^\S\n]*\{\s*[\"'}]", re.MULTILINE)
-_END: Final = re.compile(r"\}\s*(?:```)?\s*\Z")
-_BAD_ESCAPE: Final = re.compile(r"\\(?![\"\\/u])")
+_START: Final = lazy_pattern(r"^[^\S\n]*\{\s*[\"'}]", re.MULTILINE)
+_END: Final = lazy_pattern(r"\}\s*(?:```)?\s*\Z")
+_BAD_ESCAPE: Final = lazy_pattern(r"\\(?![\"\\/u])")
 _NAMES: Final = (
     *("finalanswer", "correctanswer", "answer", "answers", *ANSWER_WORDS, "答案", "정답", "答え"),
     *"ans final finalresult result results correctoption correctchoice option choice".split(),
@@ -83,7 +84,7 @@ r"""How the commands go on that begin with ``\t``."""
 
 _AFTER_R = r"(?:ho|ight(?:arrow)?|angle|floor|ceil|vert|brace|brack)(?![a-z])"
 # A line break is common in prose, so only what is no word stands for a command here.
-_EATEN: Final = re.compile(
+_EATEN: Final = lazy_pattern(
     rf"[\a\b\v\f](?=[A-Za-z])|\r(?={_AFTER_R})|\t(?={COMMAND_AFTER_T})"
     r"|\n(?=(?:eq|u|mid|abla|otin)(?![a-z]))"
 )
@@ -109,23 +110,23 @@ def begins_command(text: str, at: int) -> bool:
 # all of the reply to read one field of it.
 
 _PLAIN = "answer"
-_FINAL = re.compile(r"final[_ -]?\Z", re.IGNORECASE)
+_FINAL = lazy_pattern(r"final[_ -]?\Z", re.IGNORECASE)
 _QUOTES = {'"': '"', "'": "'", "“": "”", "”": "”", "‘": "’", "`": "`"}
-_NEXT_KEY = re.compile(r"\s*[\"'“]?[A-Za-z_][\w ]{0,30}[\"'”]?\s*:(?!/)")
-_LINE_KEY = re.compile(r",?[ \t]*\n\s*[\"'“]?[A-Za-z_][\w ]{0,30}[\"'”]?\s*:(?!/)")
-_AFTER_KEY = re.compile(r"\\?[\"'”’`]?\**\s*")
-_AFTER_STRING = re.compile(r"\s*(?:[,}\]]|$|//|#|```|[\"'“]|\n)")
-_NEWLINE_COMMAND = re.compile(COMMAND_AFTER_N)
-_TAB_COMMAND = re.compile(COMMAND_AFTER_T)
-_LAYOUT = re.compile(rf"(?<!\\)\\(?:n(?!{COMMAND_AFTER_N})|t(?!{COMMAND_AFTER_T}))")
-_BACKSLASHES = re.compile(r"\\+")
-_HEX = re.compile(r"[0-9a-fA-F]{4}")
+_NEXT_KEY = lazy_pattern(r"\s*[\"'“]?[A-Za-z_][\w ]{0,30}[\"'”]?\s*:(?!/)")
+_LINE_KEY = lazy_pattern(r",?[ \t]*\n\s*[\"'“]?[A-Za-z_][\w ]{0,30}[\"'”]?\s*:(?!/)")
+_AFTER_KEY = lazy_pattern(r"\\?[\"'”’`]?\**\s*")
+_AFTER_STRING = lazy_pattern(r"\s*(?:[,}\]]|$|//|#|```|[\"'“]|\n)")
+_NEWLINE_COMMAND = lazy_pattern(COMMAND_AFTER_N)
+_TAB_COMMAND = lazy_pattern(COMMAND_AFTER_T)
+_LAYOUT = lazy_pattern(rf"(?<!\\)\\(?:n(?!{COMMAND_AFTER_N})|t(?!{COMMAND_AFTER_T}))")
+_BACKSLASHES = lazy_pattern(r"\\+")
+_HEX = lazy_pattern(r"[0-9a-fA-F]{4}")
 # A character beyond the first 65,536 is written as two escapes side by side.
-_UNICODE = re.compile(r"(?:\\u[0-9a-fA-F]{4})+")
-_QUOTED_ITEM = re.compile(
+_UNICODE = lazy_pattern(r"(?:\\u[0-9a-fA-F]{4})+")
+_QUOTED_ITEM = lazy_pattern(
     r"""\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|“([^”]*)”)\s*(?:,|\Z)""", re.DOTALL
 )
-_DOUBLED = re.compile(r"\\\\(?=[A-Za-z]{2}|[%${}])")
+_DOUBLED = lazy_pattern(r"\\\\(?=[A-Za-z]{2}|[%${}])")
 _DEPTH = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 _MAX_VALUE = 20_000
 _JSON_FIELD_MOST_LAYERS = 8

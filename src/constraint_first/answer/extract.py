@@ -40,6 +40,7 @@ from constraint_first.answer.marks import (
     without_empty_boxes,
 )
 from constraint_first.answer.syntax import MONEY, is_known, unit_name
+from constraint_first.pattern import lazy_pattern
 from constraint_first.thinking import without_thinking
 
 _NOTHING: Final = frozenset(
@@ -47,8 +48,8 @@ _NOTHING: Final = frozenset(
     | {"i don't know", "i do not know", "idk", "not available", "no final answer", "undetermined"}
     | {"unclear", "not sure", "tbd", "inconclusive", "…", "—", "___", "_", "??", "???"}
 )
-_TYPESETTING: Final = re.compile(r"\\text\s*|[{}$*.]")
-_NO_ANSWER: Final = re.compile(r"no \w+ answer(?: (?:found|exists|available|possible|given))?")
+_TYPESETTING: Final = lazy_pattern(r"\\text\s*|[{}$*.]")
+_NO_ANSWER: Final = lazy_pattern(r"no \w+ answer(?: (?:found|exists|available|possible|given))?")
 _LONGEST_WORD: Final = 60
 _LAST: Final = 300
 """How much of the end of a reply is read: what was given up earlier may have been found since."""
@@ -66,7 +67,7 @@ _WANTED: Final = (
     r"(?:answers?|solution|problem|question|task|result|this|that|it|you|value|computation|rest"
     r"|proof|calculation)"
 )
-_GAVE_UP: Final = re.compile(
+_GAVE_UP: Final = lazy_pattern(
     rf"\b{_FAILS}\s+(?:\w+\s+){{0,3}}?{_FINDS}\b(?:\s+\w+){{0,4}}?\s+{_WANTED}\b"
     rf"|\b(?:answer|solution|result|conclusion)\s+(?:\w+\s+){{0,4}}?{_FAILS}\s+(?:\w+\s+){{0,2}}?"
     rf"{_FINDS}\b"
@@ -109,7 +110,7 @@ _NUMBER: Final = (
     r"\s{0,3}\$?\s?[-−]?\d[\d,]{0,20}(?:\.\d{1,20})?(?:\.{3}|…|\s?\\?%)?"
     r"(?:\s?=\s?\d[\d.]{0,20}\s?\\?%)?\$?(?![\d%]|[.,]\d|\s?[-−+*/^=×·]|\s?\\(?:times|cdot|pi)(?![a-z]))"
 )
-_APPROXIMATION: Final = re.compile(
+_APPROXIMATION: Final = lazy_pattern(
     rf"(?:\s|\\[,;:! ]|\\q?quad){{0,3}}(?:\\approx|\\simeq|≈|≃){_NUMBER}"
     rf"|\s?\((?:or\s|which\sis\s|i\.e\.,?\s)?(?:{_WORDS}|\$?(?:\\approx|\\simeq|≈|≃)){_NUMBER}"
     r"(?:\s?[a-zA-Z]{1,10}[²³]?){0,2}\)"
@@ -117,10 +118,10 @@ _APPROXIMATION: Final = re.compile(
     re.IGNORECASE,
 )
 # An integer beside a rough number is seldom the same thing: "40 students, or about 10 per class".
-_EXACT: Final = re.compile(r"\d\s?/\s?\d|[π√∛^]|\\(?:pi|[dt]?frac|sqrt|ln|log|binom)(?![a-z])")
-_CALCULATION: Final = re.compile(r"\d\.\d|[×÷≈]|\\(?:times|div|approx)(?![a-z])")
-_ROUNDED: Final = re.compile(r"\bround(?:ed|ing|s)?\b|\bnearest\b|\bdecimal\b", re.IGNORECASE)
-_SENTENCE_END: Final = re.compile(r"[.!?](?=\s|\Z)|\n")
+_EXACT: Final = lazy_pattern(r"\d\s?/\s?\d|[π√∛^]|\\(?:pi|[dt]?frac|sqrt|ln|log|binom)(?![a-z])")
+_CALCULATION: Final = lazy_pattern(r"\d\.\d|[×÷≈]|\\(?:times|div|approx)(?![a-z])")
+_ROUNDED: Final = lazy_pattern(r"\bround(?:ed|ing|s)?\b|\bnearest\b|\bdecimal\b", re.IGNORECASE)
+_SENTENCE_END: Final = lazy_pattern(r"[.!?](?=\s|\Z)|\n")
 
 
 def without_approximation(text: str) -> str:
@@ -157,7 +158,7 @@ def _closing_dollar(match: re.Match[str]) -> int:
 # A check that a reply makes of its answer once it has given it, which is no answer itself.
 
 _LONGEST_CHECK: Final = 600
-_CHECK: Final = re.compile(
+_CHECK: Final = lazy_pattern(
     r"(?:^|(?<=[.!?*$)]))\s{0,4}[*_#]{0,4}\s?"
     r"(?:(?:let['’]s|let\s(?:me|us)|let|we|you|i|i['’]ll|can|to|now|quick|quickly|just|a|as|for)\s){0,4}"
     r"(?:(?:double|sanity|cross)[- ]?check(?:ing)?|verif(?:y|ication|ying)"
@@ -165,21 +166,21 @@ _CHECK: Final = re.compile(
     r"(?!\s(?:each|all|every|which|whether|both|these|those|them|the\s(?:cases|candidates|options)))",
     re.IGNORECASE | re.MULTILINE,
 )
-_STEP: Final = re.compile(r"\n[\s#*]{0,8}(?:step\s)?\d{1,2}[.):][\s*]{0,8}\Z", re.IGNORECASE)
+_STEP: Final = lazy_pattern(r"\n[\s#*]{0,8}(?:step\s)?\d{1,2}[.):][\s*]{0,8}\Z", re.IGNORECASE)
 """The number of a step in front of the check: "5. **Verify the answer**"."""
 _LONGEST_STEP: Final = 40
 # What takes the answer back, or goes on to another one.
-_TURN: Final = re.compile(
+_TURN: Final = lazy_pattern(
     r"\b(?:wait|actually|hold\son|oops|mistake|wrong|incorrect|but|however|fails?|failed|only"
     r"|instead|remains?|leaves|leaving|not|doesn['’]t)\b",
     re.IGNORECASE,
 )
-_CONCLUSION: Final = re.compile(
+_CONCLUSION: Final = lazy_pattern(
     r"(?:^|(?<=[.!?])\s)[*_]{0,3}(?:so|thus|hence|therefore|in\s(?:total|all)|finally)\b[^\n]{0,200}"
     r"|(?:(?<=[.!?])\s|\n\n)[*_]{0,3}(?-i:[A-Z])[^\n\d]{0,100}\d[^\n]{0,100}",
     re.IGNORECASE | re.MULTILINE,
 )
-_CONFIRMS: Final = re.compile(
+_CONFIRMS: Final = lazy_pattern(
     r"\b(?:works?|holds?|checks?|correct|right|consistent|satisf\w{2,5}|confirm\w{0,3}|indeed"
     r"|verified|match(?:es)?|valid|agrees?)\b|[✓✔✅☑]|\\checkmark",
     re.IGNORECASE,
@@ -209,7 +210,7 @@ JOINING: Final = r"\dA-Za-z_À-ɏͰ-ӿ"
 no space before a sign, and no hyphens."""
 _WIDE: Final = str.maketrans("０１２３４５６７８９－﹣＋．％／＝", "0123456789--+.%/=")
 # The mark of a long vowel, typed for a sign: it lengthens nothing where no kana is before it.
-_LONG: Final = re.compile(r"(?<![ァ-ヿ])ー(?=[^\S\n]?\d)")
+_LONG: Final = lazy_pattern(r"(?<![ァ-ヿ])ー(?=[^\S\n]?\d)")
 _SIGNS: Final = (
     "- ",
     "-\t",
@@ -235,33 +236,35 @@ _VALUE: Final = (
 )
 # A dash with a space behind it is a sign after a verb, a relation or a bracket. After a noun it is
 # a dash ("Total cost - 31 dollars"), at the beginning of a line a bullet.
-_SPACED: Final = re.compile(
+_SPACED: Final = lazy_pattern(
     r"((?i:\A|[=:：(\[{<>≤≥≈,;#]|\b(?:is|are|was|were|be|equals?|to|of|at|by|and|or|than|get|gets"
     r"|have|gives?|yields?|obtain|becomes|either|so|thus|hence|therefore|about|approximately|ist|sind|lautet|beträgt|und"
     r"|oder|est|vaut|es|son|è|é|jest|это)|[是为為は等于於得到即が]|[가-힣][은는이가]|\d[;,])"
     rf"[*_$]{{0,3}}{_SPACE}{{0,3}}[*_$]{{0,3}}){_DASH}{_SPACE}{{1,3}}{_VALUE}"
 )
-_WORD: Final = re.compile(
+_WORD: Final = lazy_pattern(
     r"(?:(?<![\d)}$] )(?<![\w-])(?<!\b[A-Za-z] )(?<!\bor )(?:\\text\s*\{\s*)?"
     rf"(?i:minus|negative|negativ|moins|menos|meno|минус){_SPACE}{{1,2}}|(?:[负負]|マイナス|마이너스){_SPACE}?)"
     rf"(?:\}}\s*(?=\d)|(?=[$\\(]{{0,2}}\d|\\[dt]?frac|(?i:{_NUMERALS})\b(?!\s+[a-z])))"
 )
-_NUMERAL: Final = re.compile(rf"-({_NUMERALS})\b(?!\s+[a-z])", re.IGNORECASE)
-_EITHER: Final = re.compile(r"(?i:\bplus\s+or\s+minus\s+)(?=[$\\(]{0,2}\d)")
-_ALONE: Final = re.compile(rf"\$\s?{_DASH}\s?\$\s?(?=[\d(])")
-_BEFORE_MONEY: Final = re.compile(rf"(?<![{JOINING})}}]){_DASH}{_SPACE}?(\\\$|[€£]){_SPACE}?(?=\d)")
-_TYPED: Final = re.compile(rf"(?<![{JOINING})}}]){_DASH}(?=[$\\(]?\d)")
+_NUMERAL: Final = lazy_pattern(rf"-({_NUMERALS})\b(?!\s+[a-z])", re.IGNORECASE)
+_EITHER: Final = lazy_pattern(r"(?i:\bplus\s+or\s+minus\s+)(?=[$\\(]{0,2}\d)")
+_ALONE: Final = lazy_pattern(rf"\$\s?{_DASH}\s?\$\s?(?=[\d(])")
+_BEFORE_MONEY: Final = lazy_pattern(
+    rf"(?<![{JOINING})}}]){_DASH}{_SPACE}?(\\\$|[€£]){_SPACE}?(?=\d)"
+)
+_TYPED: Final = lazy_pattern(rf"(?<![{JOINING})}}]){_DASH}(?=[$\\(]?\d)")
 
 
 # Words of languages that write 1.234,5: two of them, and none of English.
-_COMMA_WORDS: Final = re.compile(
+_COMMA_WORDS: Final = lazy_pattern(
     r"\b(?:ist|und|die|der|das|sie|wir|also|insgesamt|daher|somit|lautet|beträgt|antwort|ergebnis|euro"
     r"|kostet|hat|haben|für|pro|sind|es|eine?|macht|zusammen|est|donc|les|une|réponse|sont|respuesta|los|por|lo|risposta|sono)\b",
     re.IGNORECASE,
 )
-_ENGLISH: Final = re.compile(r"\b(?:the|is|are|of|and|we)\b", re.IGNORECASE)
-_THOUSANDS: Final = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+(?![\d.])")
-_DECIMAL: Final = re.compile(r"(?<![\d.,])(\d+),(\d{1,2}|\d{4,})(?![\d,])")
+_ENGLISH: Final = lazy_pattern(r"\b(?:the|is|are|of|and|we)\b", re.IGNORECASE)
+_THOUSANDS: Final = lazy_pattern(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+(?![\d.])")
+_DECIMAL: Final = lazy_pattern(r"(?<![\d.,])(\d+),(\d{1,2}|\d{4,})(?![\d,])")
 
 
 def with_decimal_points(text: str) -> str:
@@ -297,22 +300,24 @@ Found: TypeAlias = "tuple[str, str] | None"
 
 _SHORT: Final = 200
 _MOST_WORDS: Final = 4
-_DISPLAY: Final = re.compile(r"(?:\\\[((?:(?!\\\[).)+?)\\\]|\$\$([^$]+)\$\$)\s*[.。]?\Z", re.DOTALL)
-_PLEASANTRY: Final = re.compile(
+_DISPLAY: Final = lazy_pattern(
+    r"(?:\\\[((?:(?!\\\[).)+?)\\\]|\$\$([^$]+)\$\$)\s*[.。]?\Z", re.DOTALL
+)
+_PLEASANTRY: Final = lazy_pattern(
     r"\s*(?:I hope|Hope|Let me know|Feel free|Please let|Is there anything|Would you|Do you"
     r"|Does th|This completes)[^.!?\n]{0,120}[.!?]?\s*\Z"
 )
-_FLOURISH: Final = re.compile(
+_FLOURISH: Final = lazy_pattern(
     r"(?:\s|[✓✔✅🎉☑∎■□😊]|\n-{3,}|\ufe0f|\$?\\(?:blacksquare|square|qed|checkmark)\$?|Q\.E\.D\.|QED)+\Z"
 )
 _LAST_WORDS: Final = 300
-_BOLD: Final = re.compile(r"(?<![\w)*])\*\*(?=[^\s*])")
+_BOLD: Final = lazy_pattern(r"(?<![\w)*])\*\*(?=[^\s*])")
 # One piece of ASCII without the signs that marks, emphasis and equations are made of.
-_PLAIN: Final = re.compile(r"[!\"$-)+-9;<>-~]+")
-_PROSE_NUMBER: Final = re.compile(
+_PLAIN: Final = lazy_pattern(r"[!\"$-)+-9;<>-~]+")
+_PROSE_NUMBER: Final = lazy_pattern(
     rf"(?:(?<![{JOINING})}}\]])[-−]|±\s?|\\pm\s?)?(?:\\?[$€£]\s?[-−]?)?(?:\d[\d,]*(?:\.\d+)?|(?<!\d)\.\d+)(?:/\d+|(?::\d+)+)?(?:\s?[%万亿]|°(?!\s?[CF]))?"
 )
-_IRRATIONAL: Final = re.compile(
+_IRRATIONAL: Final = lazy_pattern(
     rf"[-−]?(?:\(\d{{1,9}}/\d{{1,9}}\)|\d{{1,20}}(?:/\d{{1,9}})?|(?<![{JOINING})]))\s?(?:π|√\d{{1,20}})(?!\w)"
     rf"(?:/\d{{1,9}})?|{_PROSE_NUMBER.pattern}"
 )
@@ -320,26 +325,26 @@ _MEMBER: Final = r"[-−]?\\?[$€£]?\d+(?:,\d{3})*(?:[./]\d+)?(?:\s?%)?"
 _OR: Final = r"(?:and|or|und|oder|y|et|ou)(?:\s+(?:maybe|possibly|perhaps))?"
 _BEHIND: Final = r"(?:\s+(?!is\b|are\b|so\b|we\b)[a-z]{1,12}){0,2}\s*[.!]?\Z"
 # Numbers that a sentence ends in: behind a verb or a colon, or joined by "and", "or", semicolons.
-_NUMBERS: Final = re.compile(
+_NUMBERS: Final = lazy_pattern(
     rf"(?:\b(?:are|is|was|were|be|of)|:|=)\s+((?:{_MEMBER}[,;]\s+){{1,12}}{_MEMBER})[.!]?\Z"
     rf"|(?<![\w.,\\])((?:{_MEMBER}[,;]\s+){{0,12}}{_MEMBER}(?:,?\s+{_OR}\s+{_MEMBER}|;\s+{_MEMBER}))"
     rf"{_BEHIND}"
 )
 # "5 to 2" behind a verb is a ratio, "from 2 to 5" a range; "4.7 to 5" may be a rounding.
-_RATIO: Final = re.compile(
+_RATIO: Final = lazy_pattern(
     r"(?:\b(?:is|are|was|were|be|of|as|to|by|won|lost|equals|exactly)|[:=])\s+"
     rf"((?:from\s+)?{_MEMBER}(?:\s+{TO}\s+{_MEMBER}){{1,3}}|{_MEMBER}(?:\s:\s{_MEMBER}){{1,3}}){_BEHIND}"
     rf"|\b(from\s+{_MEMBER}\s+{TO}\s+{_MEMBER}){_BEHIND}"
 )
 _NAME: Final = r"[A-Za-z](?:_?\w|_\{\w{1,2}\})?"
-_EQUATIONS: Final = re.compile(
+_EQUATIONS: Final = lazy_pattern(
     rf"(?<![\w\\])({_NAME}\s?=\s?{_MEMBER}"
     rf"(?:(?:[,;]|[,;]?\s+{_OR})\s+{_NAME}\s?=\s?{_MEMBER}){{1,12}})[.!]?\Z"
 )
 _RELATION: Final = r"\s?(?:[<>]=?|[≤≥≠]|!=)\s?"
 _INEQUALITY: Final = rf"(?:{_MEMBER}{_RELATION})?{_NAME}{_RELATION}{_MEMBER}"
 # Chains and unions: "3 < x < 5", "x < 3 or x > 5".
-_INEQUALITIES: Final = re.compile(
+_INEQUALITIES: Final = lazy_pattern(
     rf"(?<![\w\\])({_MEMBER}{_RELATION}{_NAME}{_RELATION}{_MEMBER}"
     rf"|{_INEQUALITY}(?:(?:,|,?\s+(?:and|or))\s+{_INEQUALITY}){{1,6}})[.!]?\Z"
 )
@@ -349,82 +354,82 @@ _MEASURE: Final = (
     r"|kg|grams?|litres?|liters?|h|min|ft|in|lbs?|oz|km|cm|m)"
 )
 # One quantity in two units: "2 hours and 30 minutes", "5 feet 6 inches".
-_TWO_UNITS: Final = re.compile(
+_TWO_UNITS: Final = lazy_pattern(
     rf"({_MEMBER}\s?{_MEASURE},?\s+(?:and\s+)?{_MEMBER}\s?{_MEASURE})(?:\s+[a-z]{{2,12}}){{0,2}}\s*[.!]?\Z"
 )
-_SHARES: Final = re.compile(
+_SHARES: Final = lazy_pattern(
     rf"({_MEMBER}\s+(?:for|if|when)\s+[^.\d]{{1,40}}?\s+(?:and|or)\s+{_MEMBER}\s+(?:for|if|when)\s+"
     r"[^.\d]{1,40})[.!]?\Z"
 )
-_DIFFERENCE: Final = re.compile(rf"{_MEMBER}\s?[-–—]\s?\Z")
+_DIFFERENCE: Final = lazy_pattern(rf"{_MEMBER}\s?[-–—]\s?\Z")
 _BRACKETED: Final = (
     r"(?:\\left\s?)?(?:\\?\{|[(\[])(?:[^(){}\[\]\n]|\{[^{}\n]{0,40}\}){1,120}?"
     r"(?:\\right\s?)?(?:\\?\}|[)\]])"
 )
 # A set, an interval or a point that a sentence ends in: "x ∈ {1, 2}", "the range is [0, 2)".
-_SET: Final = re.compile(
+_SET: Final = lazy_pattern(
     r"(?:(?:∈|\\in(?![a-z]))|\b(?:is|are|get)\b|=)\s*"
     rf"({_BRACKETED}(?:\s?(?:∪|\\cup)\s?{_BRACKETED}){{0,6}})\s*[.!]?\Z"
 )
-_SET_STATED: Final = re.compile(
+_SET_STATED: Final = lazy_pattern(
     r"(?:\A|\b(?:so|thus|hence|therefore|then|that|means|implies|gives?|get|obtain|have|iff)"
     r"|[,:⇒→⟹]|\\(?:implies|Rightarrow))\s*(?:[A-Za-z]\w?\s*)?\Z",
     re.IGNORECASE,
 )
 # What is no word of a sentence, though it is made of letters.
-_TYPESET: Final = re.compile(
+_TYPESET: Final = lazy_pattern(
     r"\\(?:begin|end|text|mbox|mathrm|textbf)\s*\{[^{}]*\}|\$[^$]*\$|(?<=\d)[A-Za-z]{1,3}\b|\b(?:and|or)\b"
     r"|\A(?:yes|no|true|false)\.?\Z",
     re.IGNORECASE,
 )
-_BULLET: Final = re.compile(r"[-•*]\s+(\S[^\n]{0,60})")
-_TEXT: Final = re.compile(r"\\text\s*\{([^}]*)\}")
-_STATED_LAST: Final = re.compile(r"(?:\b(?:is|are|get|equals)|=|:)\s*\S{1,20}$")
+_BULLET: Final = lazy_pattern(r"[-•*]\s+(\S[^\n]{0,60})")
+_TEXT: Final = lazy_pattern(r"\\text\s*\{([^}]*)\}")
+_STATED_LAST: Final = lazy_pattern(r"(?:\b(?:is|are|get|equals)|=|:)\s*\S{1,20}$")
 _SENTENCE_WORDS: Final = frozenset(
     "is are was so thus hence therefore we get she he it there they have has must can could "
     "follows i you not would choose".split()
 )
 # A sentence in a script whose words are not counted above.
-_FOREIGN: Final = re.compile(
+_FOREIGN: Final = lazy_pattern(
     r"[一-鿿ぁ-ヿ가-힯]{2,}[是为為は]\s*[-−$\\\d]|[฀-๿]{4,}[^\n]*\d|"
     r"[一-鿿ぁ-ヿ가-힯]{13,}|\A[一-鿿ぁ-ヿ가-힯，、]{2,}[^\n]*[\d$]|(?:[^\x00-ӿ一-鿿ぁ-ヿ가-힯\s]{2,}\s+){5,}"
 )
-_PHRASE_BEFORE_NUMBER: Final = re.compile(r"[^\W\d_]+(?:['’ ] ?[^\W\d_]+)+ [-−$€£]*\.?\d")
-_BETWEEN_NUMBERS: Final = re.compile(r"[A-Za-z]{2,} -?\d[\d.,]* [A-Za-z]{2,} -?\d")
+_PHRASE_BEFORE_NUMBER: Final = lazy_pattern(r"[^\W\d_]+(?:['’ ] ?[^\W\d_]+)+ [-−$€£]*\.?\d")
+_BETWEEN_NUMBERS: Final = lazy_pattern(r"[A-Za-z]{2,} -?\d[\d.,]* [A-Za-z]{2,} -?\d")
 # A dash may stand for the colon: "Total cost - 31 dollars".
-_LABEL: Final = re.compile(
+_LABEL: Final = lazy_pattern(
     r"\**(?!(?:pi|sin|cos|tan|log|exp|sqrt|theta|alpha|beta)\b)[^\W\d_][^\W\d_]+(?:\s+[^\W\d_]+){0,5}\**"
     r"(?:\s*[:：]\**\s*(?=\S)|(?<=[^\W\d_]{2})\s[-–—]\s(?=[$€£]?\d[^=]*\Z))"
 )
-_PROSE_VALUE: Final = re.compile(r"\d|\\[A-Za-z]|\A\S+(?:\s\S+)?\Z")
-_ARITHMETIC: Final = re.compile(r"\\(?:[dt]?frac|sqrt|cdot|times|div|left|right|[dt]?binom)")
-_LEAD_IN: Final = re.compile(
+_PROSE_VALUE: Final = lazy_pattern(r"\d|\\[A-Za-z]|\A\S+(?:\s\S+)?\Z")
+_ARITHMETIC: Final = lazy_pattern(r"\\(?:[dt]?frac|sqrt|cdot|times|div|left|right|[dt]?binom)")
+_LEAD_IN: Final = lazy_pattern(
     r"(?:∴|⇒|→|\\therefore|=+>|-+>)\s*|\A(?:≈|\\approx(?![a-z])"
     r"|(?i:about|approximately|approx\.?|roughly|around)\s+(?=[$€£]?\d))\s*"
 )
-_SPEAKER: Final = re.compile(r"I(?:['’][a-z]{1,2})?\s[a-z']{2,}")
-_ASIDE: Final = re.compile(
+_SPEAKER: Final = lazy_pattern(r"I(?:['’][a-z]{1,2})?\s[a-z']{2,}")
+_ASIDE: Final = lazy_pattern(
     r"\s+\((?!(?:\\?mod|\\pmod)\b)(?=[^\W\d_]{2}|[≈~=])[^()\n]{0,80}\)\s*(?=[.!]?\Z)"
 )
-_BECAUSE: Final = re.compile(r"\s+\((?:since|because|as|given|note)\s[^()\n]{1,80}\)\Z")
-_NONE_EXIST: Final = re.compile(
+_BECAUSE: Final = lazy_pattern(r"\s+\((?:since|because|as|given|note)\s[^()\n]{1,80}\)\Z")
+_NONE_EXIST: Final = lazy_pattern(
     r"\b(no\s+(?:(?:real|integer|positive|rational|such|valid|possible|common|other)\s+){0,2}"
     r"(?:solutions?|roots?)|infinitely\s+many(?:\s+solutions)?|all\s+real\s+numbers|does\s+not\s+exist|undefined|DNE"
     r"|(?:con|di)vergent|diverges|converges(?:\s+(?:absolutely|conditionally))?|none\s+of\s+(?:these|the\s+above))"
     r"(?:\s+(?:exists?|in\s+\w+|to\s+th(?:e|is)\s+(?:equation|system|problem|inequality)))?[.!]?\Z",
     re.IGNORECASE,
 )
-_EXCEPT: Final = re.compile(
+_EXCEPT: Final = lazy_pattern(
     r"\ball\s+real\s+numbers\s+except\s+(?:for\s+)?[^.]{1,60}(?=\.?\Z)", re.IGNORECASE
 )
 # What only says when, or after what: "24 apples left after giving away 6", "5 when x = 3".
 _MOST_REASONS: Final = 4
-_REASON: Final = re.compile(
+_REASON: Final = lazy_pattern(
     r",?\s+(?:as|since|because|given\s+that|rather\s+than|instead\s+of|as\s+opposed\s+to|and\s+not|not"
     r"|unlike)\s|\s+\((?=[^()]*\Z)"
 )
-_SPLIT_EQUATION: Final = re.compile(r"\$([^$]*=)\s*\$\s*(?=[-−]?\d)")  # "$k =$ 7"
-_SUBORDINATE: Final = re.compile(
+_SPLIT_EQUATION: Final = lazy_pattern(r"\$([^$]*=)\s*\$\s*(?=[-−]?\d)")  # "$k =$ 7"
+_SUBORDINATE: Final = lazy_pattern(
     r",?\s+(?:after|when|because|since|before|once|attained|achieved|reached|provided|if)\s"
     r"(?!.*\b(?:we|gets?|gives?|then|so|is|are|has|have|becomes?|obtain|equals)\b)"
     r"|(?<=[\d$%])\s+(?:for|on)\s+(?:all\s+|every\s+)?\$?[A-Za-z]\s?(?:∈|\\in(?![a-z]))"
@@ -433,22 +438,22 @@ _SUBORDINATE: Final = re.compile(
     r"|,\s+with\s|,\s+which\s+(?:is\s+)?(?:occurs?|happens?|attained|achieved|reached|holds|less"
     r"|more|greater|smaller|larger|fewer)\b"
 )
-_BROKEN_OFF: Final = re.compile(
+_BROKEN_OFF: Final = lazy_pattern(
     r"(?:[=+*/,(]|\b(?:is|are|the|an?|and|or|of|to|so|which|that|leaves|gives|equals|be|than|with|we))\s*\Z"
 )
 # A few words that lead to mathematics: "By symmetry, $f'(x) = 2x$", "The angle equals $\\pi$".
-_LED_TO: Final = re.compile(
+_LED_TO: Final = lazy_pattern(
     r"[A-Z][a-z]+(?:[^$\n]|\$[A-Za-z]\$)*?(?:,|\b(?:equals|gives|yields))\s*"
     r"(?:\$[^$]+\$|\\\[.+\\\]|\\\(.+\\\))\s*\.?",
     re.DOTALL,
 )
-_VERB: Final = re.compile(r"(?:\bis|\bare|\bequals|\bget|=)\s+|[是为為は]\s*")
-_RETRACTION: Final = re.compile(
+_VERB: Final = lazy_pattern(r"(?:\bis|\bare|\bequals|\bget|=)\s+|[是为為は]\s*")
+_RETRACTION: Final = lazy_pattern(
     r"\b(?:wait|actually|hold\s+on|oops|scratch\s+that|that['’]s\s+(?:wrong|not\s+right|incorrect)"
     r"|i\s+made\s+a\s+(?:mistake|slip)|on\s+second\s+thought)\b",
     re.IGNORECASE,
 )
-_PROSE_CONCLUSION: Final = re.compile(
+_PROSE_CONCLUSION: Final = lazy_pattern(
     r"\b(?:so|thus|hence|therefore|it['’]s|it\s+is|should\s+be|must\s+be|instead|correct|then)\b",
     re.IGNORECASE,
 )
@@ -639,14 +644,14 @@ class Extracted:
 
 _TAIL = 3000
 """How much of the end of a reply the rules for prose look at."""
-_ORNAMENT = re.compile(
+_ORNAMENT = lazy_pattern(
     r"</?(?:b|strong|em|i|u|code|p|div|span|center)>|[\U0001f300-\U0001faff✅✓✔☑✨]\ufe0f?",
     re.IGNORECASE,
 )
-_SPACES = re.compile(r"\s{4,}")
+_SPACES = lazy_pattern(r"\s{4,}")
 _LONGEST_TAG = 200
 _MOST_DENIED = 4
-_STATES = re.compile(
+_STATES = lazy_pattern(
     r"(?:\b(?:is|are|be|was|were|equals)(?:\s+[a-z]+){2,4}|[<>=≤≥⩽⩾≠]|\\(?:[lg]eq?(?:slant)?|neq?|gt|lt))\Z",
     re.IGNORECASE,
 )
@@ -660,9 +665,9 @@ _TURN_ENDS = (
     "<｜end▁of▁sentence｜>",
 )  # fmt: skip
 _TURN_MARKS = ("<|", "</s>", "<end_of_turn>", "<｜")
-_TAG = re.compile(r"(?<![<\[])[<\[](/?)(final[_ -]?answer|answer|ans|result)[>\]]", re.IGNORECASE)
+_TAG = lazy_pattern(r"(?<![<\[])[<\[](/?)(final[_ -]?answer|answer|ans|result)[>\]]", re.IGNORECASE)
 # Most answers are numbers, names or simple fractions, with nothing in them to be read again.
-_EXTRACT_PLAIN = re.compile(r"[-−]?[^\W_]\w*(?:[.,/^]\w+)*|-?\\[dt]?frac\{\w+\}\{\w+\}", re.ASCII)
+_EXTRACT_PLAIN = lazy_pattern(r"[-−]?[^\W_]\w*(?:[.,/^]\w+)*|-?\\[dt]?frac\{\w+\}\{\w+\}", re.ASCII)
 
 
 def extract(text: str, *, truncated: bool = False) -> Extracted:
@@ -822,29 +827,29 @@ def _from_tag(text: str, *, truncated: bool) -> Extracted | None:
 
 # What a sentence says beside a value that the value alone does not: its unit, or its name.
 
-_COMMAND: Final = re.compile(r"\\[A-Za-z]+")
-_LETTER: Final = re.compile(r"[^\W\d_]|[%°$€£¥₹¢]")
-_WRAPPER: Final = re.compile(r"\\(?:text|mathrm|mbox|rm|operatorname)\b|[{}~]|\\[ ,;:!]")
+_COMMAND: Final = lazy_pattern(r"\\[A-Za-z]+")
+_LETTER: Final = lazy_pattern(r"[^\W\d_]|[%°$€£¥₹¢]")
+_WRAPPER: Final = lazy_pattern(r"\\(?:text|mathrm|mbox|rm|operatorname)\b|[{}~]|\\[ ,;:!]")
 # Money is signed in front, an angle behind.
-_SIGNED: Final = re.compile(r"\\\$|[€£¥₹¢°]|\\(?:circ|degree)(?![a-z])|\$\s?\d[\d.,]*\Z")
+_SIGNED: Final = lazy_pattern(r"\\\$|[€£¥₹¢°]|\\(?:circ|degree)(?![a-z])|\$\s?\d[\d.,]*\Z")
 _POWER: Final = r"(?:\s?\^\s?\{?[23]\}?|[²³]|\s(?:squared|cubed)\b)?"
-_UNIT: Final = re.compile(
+_UNIT: Final = lazy_pattern(
     rf"((?:(?:square|cubic|sq|cu)\.?\s)?([A-Za-z]+){_POWER})"
     rf"(?:(?:\s?/\s?|\s(?:per|an?|each|every)\s)([A-Za-z]+{_POWER}))?"
 )
-_TIME: Final = re.compile(r"([AaPp])\.?\s?[Mm]\b\.?")
-_BETWEEN: Final = re.compile(
+_TIME: Final = lazy_pattern(r"([AaPp])\.?\s?[Mm]\b\.?")
+_BETWEEN: Final = lazy_pattern(
     r"[\s$*_)}\]]*(?:\\[ ,;:!)]|~)*\s*\$?(?:\\(?:text|mathrm|mbox|rm)\s*\{?\s*)?"
 )
 # Words that are no unit where they stand behind a number: 5 in total, 5 units, 5 percent.
 _NO_UNIT: Final = frozenset({"in", "unit", "percent", "am", "pm"})
 _RATES: Final = frozenset({"mph", "kmh", "mpg"})
-_TEMPERATURE: Final = re.compile(r"degrees?\s+(?:[CF]\b|celsius|fahrenheit)", re.IGNORECASE)
-_NAMED: Final = re.compile(r"\s*\$?\s*([A-Za-z])\s*=[^=]+")
-_NAME_BEFORE: Final = re.compile(r"(?<![\w\\'^}])([A-Za-z])\s*=\s*(?:[^=$\n]{1,60}=\s*)?\Z")
-_VARIABLE: Final = re.compile(r"(?<![A-Za-z])[A-Za-z](?![A-Za-z])|(?<=\d)[a-z]")
+_TEMPERATURE: Final = lazy_pattern(r"degrees?\s+(?:[CF]\b|celsius|fahrenheit)", re.IGNORECASE)
+_NAMED: Final = lazy_pattern(r"\s*\$?\s*([A-Za-z])\s*=[^=]+")
+_NAME_BEFORE: Final = lazy_pattern(r"(?<![\w\\'^}])([A-Za-z])\s*=\s*(?:[^=$\n]{1,60}=\s*)?\Z")
+_VARIABLE: Final = lazy_pattern(r"(?<![A-Za-z])[A-Za-z](?![A-Za-z])|(?<=\d)[a-z]")
 # A name or a value of a function: y, f(x), f'(x), f^{-1}(x), dy/dx.
-_FUNCTION: Final = re.compile(
+_FUNCTION: Final = lazy_pattern(
     r"[A-Za-z](?:_\{?\w\}?)?(?:'|\^\{[^{}]*\})*(?:\s?\([A-Za-z, ]*\))?|\\[dt]?frac\{d.*|\\int.*",
     re.DOTALL,
 )

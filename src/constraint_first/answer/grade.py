@@ -43,6 +43,7 @@ from constraint_first.answer.syntax import (
     symbols,
     walk,
 )
+from constraint_first.pattern import lazy_pattern
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -425,23 +426,23 @@ def _by_name(node: Node) -> tuple[Node, ...]:
 MAX_LENGTH = 3000
 """An answer longer than this is compared as text alone."""
 
-_INTEGER = re.compile(r"[+-]?[0-9]+")
-_UNIT_LETTER = re.compile(
+_INTEGER = lazy_pattern(r"[+-]?[0-9]+")
+_UNIT_LETTER = lazy_pattern(
     r"\\(?:text[a-z]{0,6}|mathrm|mathit|mbox|operatorname)\s*\{\s*([mgshlL])\s*\}"
 )
-_WORDS = re.compile(r"\\(?:text[a-z]{0,6}|mathrm|mbox)\s*\{[^{}]*\}")
+_WORDS = lazy_pattern(r"\\(?:text[a-z]{0,6}|mathrm|mbox)\s*\{[^{}]*\}")
 # A letter alone: not behind a number or a stroke, like a unit, nor as in "it's".
-_VARIABLE = re.compile(
+_VARIABLE = lazy_pattern(
     r"(?<![A-Za-z\d\\/'’])(?<!\d )(?<!\d~)(?<!\bin )([mgshlL])(?![A-Za-z'’.]\b|[A-Za-z])"
 )
-_LABEL = re.compile("[A-Z]{2,}")
+_LABEL = lazy_pattern("[A-Z]{2,}")
 _CONSTANTS = frozenset({"C", "c", "K", "k", "C_1", "c_1"})
 """Names of a constant of integration."""
 _PARAMETERS = frozenset({"any of set Z", "any of set N"})
-_COMMA = re.compile(r"-?\d[\d ]*,\d+")
-_DECIMAL = re.compile(r"-?\d+\.\d+")
-_THOUSANDS = re.compile(r"-?[1-9]\d{0,2},\d{3}")
-_PERCENT = re.compile(r"%|\bpercent", re.IGNORECASE)
+_COMMA = lazy_pattern(r"-?\d[\d ]*,\d+")
+_DECIMAL = lazy_pattern(r"-?\d+\.\d+")
+_THOUSANDS = lazy_pattern(r"-?[1-9]\d{0,2},\d{3}")
+_PERCENT = lazy_pattern(r"%|\bpercent", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -614,21 +615,21 @@ _AHEAD = 64
 """Cases in flight for each worker, so that none waits for the order of the output."""
 _SHORT = 120
 _SHORTEST_WORD = 2
-_VALUE = re.compile(r"\d|\\boxed")
-_APPROXIMATE = re.compile(r"\s*(?:≈|≃|\$?\\approx(?![a-z]))\s*")
+_VALUE = lazy_pattern(r"\d|\\boxed")
+_APPROXIMATE = lazy_pattern(r"\s*(?:≈|≃|\$?\\approx(?![a-z]))\s*")
 _NOT_THE_THING = (
     "opposite negation converse contrary inverse contrapositive reverse reciprocal complement "
     "negative square cube double half root rest former latter other"
 ).replace(" ", "|")
 # One thing, said in a sentence without digits: "The limit is infinity."
-_STATEMENT = re.compile(
+_STATEMENT = lazy_pattern(
     r"(?:yes,\s+)?(?:(?:so|thus|hence|therefore|then|and),?\s+)?"
     rf"(?:(?:the|its|this|that)\s+(?!(?:{_NOT_THE_THING})\b)[a-z]+(?:\s+of\s+[^.,;]{{1,40}}?)?|it|there)"
     r"(?:['’]s|\s+(?:is|are|was|were|will\s+be|must\s+be|equals))\s+(?:(?:equal\s+to|exactly)\s+)?"
     r"(?P<value>[^.,;:!?\n]{1,60})[.!]?",
     re.IGNORECASE,
 )
-_QUALIFIED = re.compile(
+_QUALIFIED = lazy_pattern(
     r"\b(?:than|times|or|if|unless|when|not|no|never|at|squared|cubed|of|only|if|neither)\b",
     re.IGNORECASE,
 )
@@ -638,13 +639,13 @@ _TEENS = (
     "zero ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
 ).replace(" ", "|")
 # A number in words that counts something, alone: not "one of", "two thirds", "three hundred".
-_NUMBER_WORDS = re.compile(
+_NUMBER_WORDS = lazy_pattern(
     rf"(?<![-\w])(?:(?:{_TENS})(?:[- ](?:{_DIGITS}))?|{_TEENS}|{_DIGITS}|half|third|hundred"
     r"|thousand|million|dozen|once|twice|thrice|halves|thirds|quarters?|fourths?|fifths?|tenths?)(?![-\w])",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
-_DOLLAR = re.compile(r"(?<!\\)\$")
+_SENTENCE = lazy_pattern(r"(?<=[.!?])\s+|\n")
+_DOLLAR = lazy_pattern(r"(?<!\\)\$")
 _CLOSING = ' .$*}\n"`\\)'
 _INTRODUCTIONS = ("\n", ":", ":**", "{", '"', "####", " is", " are", "**")
 

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from constraint_first.pattern import lazy_pattern
+
 _NEAR: Final = 80
 """Characters before and after a value that are read."""
 _OPEN: Final = r"(?:[\s$*_(\[}\"“`]|\\[(\[]){0,6}\Z"
@@ -21,7 +23,7 @@ _LINK: Final = (
     r"|exactly|really|simply|just|always|possibly|ever|even|about|approximately|only|correct|right"
     r"|sein|die|der|das|être|ser))"
 )
-_DENIED: Final = re.compile(
+_DENIED: Final = lazy_pattern(
     r"(?:(?:\b(?:not|cannot|never|neither|nor|nicht|kein\w{0,2}|weder|noch)|n['’]t)\b"
     rf"(?:\s+(?!but\b|is\b|are\b|was\b|equals\b|that\b|to\b)[a-z]+)?{_LINK}{{0,4}}"
     r"|\b(?:none|nothing|no\s+one)\b(?:\s+[a-z]+){0,4}(?:\s+[-−$\d./]{1,12},?(?:\s+(?:and|or))?){0,6}|\b(?:rather\s+than|instead\s+of|as\s+opposed\s+to"
@@ -32,7 +34,7 @@ _DENIED: Final = re.compile(
     re.IGNORECASE,
 )
 _RELATION: Final = r"(?:[<>!]=|[<>≤≥⩽⩾≠]|=<|\\(?:[lg]eq?(?:slant)?|neq?|gt|lt)(?![a-z]))"
-_BOUNDED: Final = re.compile(
+_BOUNDED: Final = lazy_pattern(
     r"(?:\b(?:at\s+(?:the\s+)?(?:least|most|(?:very\s+)?(?:least|most))"
     r"|(?:no\s+|not\s+)?(?:more|less|fewer|greater|larger|smaller|higher|lower|bigger|other|later"
     r"|earlier|longer|shorter|older|younger)\s+than(?:\s+or\s+equal\s+to)?|up\s+to|exceed(?:s|ing)?"
@@ -49,8 +51,8 @@ _BOUNDED: Final = re.compile(
     re.IGNORECASE,
 )
 # "She can use up to 12 inches" says how many she can use.
-_CAPACITY: Final = re.compile(r"\bcan\s+(?!be\b)[a-z]+\s+up\s+to\s*\Z", re.IGNORECASE)
-_BOUNDED_BEHIND: Final = re.compile(
+_CAPACITY: Final = lazy_pattern(r"\bcan\s+(?!be\b)[a-z]+\s+up\s+to\s*\Z", re.IGNORECASE)
+_BOUNDED_BEHIND: Final = lazy_pattern(
     rf"{_CLOSE}(?:[A-Za-z]+\s+)?(?:(?:or|and)\s+(?:more|less|fewer|greater|above|below|over|under"
     r"|higher|lower|up|larger|smaller|older|later|earlier|beyond)|at\s+(?:least|most)|oder\s+mehr"
     r"|oder\s+weniger|only\s+if|以上|以下)\b(?!\s+than)",
@@ -60,7 +62,7 @@ _VERDICT: Final = (
     r"(?:answer|correct|right|solution|possible|valid|allowed|acceptable|true|enough|sufficient"
     r"|it\b|so\b)"
 )
-_REJECTED: Final = re.compile(
+_REJECTED: Final = lazy_pattern(
     rf"{_CLOSE}(?:\?|(?:[,;.…]{{0,3}}\s*(?:(?:but|wait|no|and|however|actually)[,:]?\s+){{0,2}}"
     r"(?:which|that|this|it)(?:['’]s|\s+(?:is|was|turned\s+out\s+to\s+be))\s+(?:\w+\s+)?"
     r"(?:wrong|incorrect|false|impossible|a\s+mistake|not\s+(?:right|correct|it|the\s+answer)))"
@@ -76,7 +78,7 @@ _REJECTED: Final = re.compile(
     r"|fails\b|ist\s+(?:falsch|nicht)\b|不对|不正确|是错))",
     re.IGNORECASE,
 )
-_SUPPOSED: Final = re.compile(
+_SUPPOSED: Final = lazy_pattern(
     r"\b(?:suppose|assume|assuming|supposing|imagine|whether)\b[^,]*\Z"
     r"|\b(?:one|you|we|someone|people|many|they|some|it)\s+(?:might|may|could|would)\s+(?:\w+\s+){0,2}?"
     r"(?:think|guess|expect|say|believe|assume|suspect|conclude|argue|tempt\w*|seem|appear)\b[^,]*\Z"
@@ -88,11 +90,11 @@ _SUPPOSED: Final = re.compile(
     r"|\bno\s+(?:reason|evidence|proof|guarantee|way)\b[^,]*\Z",
     re.IGNORECASE,
 )
-_CONDITION: Final = re.compile(
+_CONDITION: Final = lazy_pattern(
     r"\b(?:if|unless)\s+(?:that\s+)?(?:(?:the|my|our|your|this|that|its)\s+)?(?:\w+\s+){0,2}\Z",
     re.IGNORECASE,
 )
-_CLAUSE: Final = re.compile(
+_CLAUSE: Final = lazy_pattern(
     r"[.!?;:。；：]\s|[。；\n]|\b(?:but|however|instead|rather\s+it|so|therefore|thus|hence|sondern)\b|而是",
     re.IGNORECASE,
 )
@@ -186,16 +188,16 @@ def _may_bound(near: str) -> bool:
 _LONGEST_BOX: Final = 20_000
 _MOST_BOXES: Final = 20
 _MOST_UNFINISHED: Final = 4
-_UNBRACED: Final = re.compile(r"[^\s$.,;}]+")
-_JOINT: Final = re.compile(
+_UNBRACED: Final = lazy_pattern(r"[^\s$.,;}]+")
+_JOINT: Final = lazy_pattern(
     r"[\s$,;]*(?:\\q?quad|\\text\s*\{\s*(?:and|or)\s*\}|and|or|\\[()\[\],;])?"
     r"[\s$,;]*(?:[A-Za-z]\w?\s*=\s*)?"
 )
 """Text allowed between two boxes that form one answer."""
 _LONGEST_JOINT: Final = 40
 _OPENED, _CLOSED = "<|begin_of_box|>", "<|end_of_box|>"
-_BLANK: Final = re.compile(r"(?:\s|~|\$|\\[,;:! ]|\\q?quad|\\text\s*\{\s*\})*")
-_EMPTY: Final = re.compile(r"\\?(?:boxed|fbox)[ \n]?\{\s*\}")
+_BLANK: Final = lazy_pattern(r"(?:\s|~|\$|\\[,;:! ]|\\q?quad|\\text\s*\{\s*\})*")
+_EMPTY: Final = lazy_pattern(r"\\?(?:boxed|fbox)[ \n]?\{\s*\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,8 +334,8 @@ def _braced(text: str, start: int, at: int) -> _Place:
 # The words around a value: what is trimmed from an answer, and where its phrase ends.
 
 LONGEST_ANSWER: Final = 5000
-WORD: Final = re.compile(r"(?<![\\A-Za-zÀ-ɏͰ-ӿ])[A-Za-zÀ-ɏͰ-ӿ]{2,}(?![A-Za-zÀ-ɏͰ-ӿ]*\()")
-EQUALS: Final = re.compile(r"(?<![<>!\\=])=(?!=)")
+WORD: Final = lazy_pattern(r"(?<![\\A-Za-zÀ-ɏͰ-ӿ])[A-Za-zÀ-ɏͰ-ӿ]{2,}(?![A-Za-zÀ-ɏͰ-ӿ]*\()")
+EQUALS: Final = lazy_pattern(r"(?<![<>!\\=])=(?!=)")
 TO: Final = r"to(?!\s+\$?\d+\$?\s+(?:decimal|significant|sig|d\.?\s?p|s\.?\s?f|place|digit|figure))"
 """The word between the sides of a ratio; "4.25 to 2 decimal places" is none."""
 
@@ -342,7 +344,7 @@ _NEXT_VALUE: Final = (
     r"\s*(?:\$?[A-Za-z]\w{0,2}\s?=\s?)?(?:[-−]?\$?[-−]?\d[\d.,/]*|\$[^$\n]{1,80}\$)\$?"
     r"(?:\s?(?:%|°|[a-z]{1,3}))?\s*(?:[;,.*]|\Z|\n|and\b|or\b)"
 )
-_STOP: Final = re.compile(
+_STOP: Final = lazy_pattern(
     r"(?<!\bRs)(?<!\bca)(?<!\bapprox)\.(?=\s|$)|[。।！]|\n"
     rf"|[;；؛](?=\s|$)(?!{_NEXT_VALUE})|\s+(?:because|since|which|where|so\s+that|weil|denn|car"
     r"|puisque|porque|perché|poiché|pois|так\s+как|потому\s+что"
@@ -354,30 +356,30 @@ _STOP: Final = re.compile(
     r"|\s+\((?:we|since|because|as|where|note|check|this|that|the|or(?!\s+-?\d+\))|i\.e|see|which|about|approx)\b"
     r"|\s*<\||\s+(?:✓|✅|🎉|\\checkmark)"
 )
-_MATHS: Final = re.compile(
+_MATHS: Final = lazy_pattern(
     r"(?<!\\)\$\$(.+?)\$\$|\\\[(.+?)\\\]|(?<!\\)\$((?:\\\$|[^$\n])+?)(?<!\\)\$|\\\((.+?)\\\)"
     r"|(?<![\w)*])\*\*([^*\n]+?)\*\*",
     re.DOTALL,
 )
 _AND: Final = r"(?:[,;]\s*(?:and\b|or\b|und\b|oder\b)?|and\b|or\b|und\b|oder\b)"
-_PHRASE_JOINT: Final = re.compile(rf"\s*{_AND}\s*\Z")
-_MORE_MATHS: Final = re.compile(rf"\s*{_AND}\s*(?:\$|\\\()")
-_EQUATION: Final = re.compile(r"[A-Za-z]\w{0,2}(?:_\{?\w{1,2}\}?)?\s*=[^=]+")
+_PHRASE_JOINT: Final = lazy_pattern(rf"\s*{_AND}\s*\Z")
+_MORE_MATHS: Final = lazy_pattern(rf"\s*{_AND}\s*(?:\$|\\\()")
+_EQUATION: Final = lazy_pattern(r"[A-Za-z]\w{0,2}(?:_\{?\w{1,2}\}?)?\s*=[^=]+")
 # "1/2, or 0.5" says one value twice.
-_OTHER_FORM: Final = re.compile(
+_OTHER_FORM: Final = lazy_pattern(
     r",?\s+or\s+(?=\$?[-−]?\d*\.\d+\$?\s*\Z|\$?[-−]?[\d.]+\s?\\?%\$?\s*\Z)"
 )
-_EXACT: Final = re.compile(r"\d\s?/\s?\d|\\[dt]?frac|\\sqrt|[√π]")
+_EXACT: Final = lazy_pattern(r"\d\s?/\s?\d|\\[dt]?frac|\\sqrt|[√π]")
 # "12 for the first and 7 for the second", "$18$ dollars and $50$ cents".
-_PAIRED: Final = re.compile(
+_PAIRED: Final = lazy_pattern(
     rf"\A\S+?(?:\s+[A-Za-z.]+){{0,2}},?\s+(?:and|or|{TO})\s+(?:(?:maybe|possibly|perhaps)\s+)?(?:[-−$]|\\\()*\d"
     + r"|\s(?:for|in|to|if|when)\s[^.\d]{1,40}?\s(?:and|or)\s+(?:[-−$]|\\\()*\d"
 )
-_STATED_RATIO: Final = re.compile(
+_STATED_RATIO: Final = lazy_pattern(
     r"(?:\b(?:is|are|was|were|be|of|as|equals|exactly)|[:=])\s+\Z|(\bfrom\s+)\Z"
 )
-_SEVERAL: Final = re.compile(r"(?:\bare|\beither|:|=)\s*(?:then\s*)?\Z")
-_ADVERB: Final = re.compile(
+_SEVERAL: Final = lazy_pattern(r"(?:\bare|\beither|:|=)\s*(?:then\s*)?\Z")
+_ADVERB: Final = lazy_pattern(
     r"(?:either|also|therefore|thus|hence|then|simply|just|exactly|approximately|about|roughly|indeed|clearly"
     r"|equal\s+to|of\s+course|naturally|in\s+fact|again|as\s+expected|somit|daher|folglich|donc"
     r"|alors|quindi|dunque|portanto|entonces"
@@ -385,44 +387,48 @@ _ADVERB: Final = re.compile(
     r"(?=[(\[*]*[A-J]\b)|(?:la|le|el|die|der|das)\s+(?=[(\[*]*[A-J]\b)|≈|\\approx),?\s*",
     re.IGNORECASE,
 )
-_BEGIN: Final = re.compile(r"(?:[ \t:：\n},，、;→⇒_]|[-=]*=>|->|=(?![<=]))+")
-_RULE: Final = re.compile(r"(?:[-=_]{3,}|•)\s+")
-_BULLET: Final = re.compile(r"(?:[-=_]{3,}|[-•>])\s+")
-_ITEM: Final = re.compile(r"[^\S\n]*[-•*]\s+(.{1,80}?)[.,;]?[^\S\n]*(?:\n|\Z)")
-_GLOSS: Final = re.compile(r"(?<=\d)\s*\([A-Za-z][A-Za-z -]+\)\Z")  # 5 (five)
-_SPELT: Final = re.compile(
+_BEGIN: Final = lazy_pattern(r"(?:[ \t:：\n},，、;→⇒_]|[-=]*=>|->|=(?![<=]))+")
+_RULE: Final = lazy_pattern(r"(?:[-=_]{3,}|•)\s+")
+_BULLET: Final = lazy_pattern(r"(?:[-=_]{3,}|[-•>])\s+")
+_ITEM: Final = lazy_pattern(r"[^\S\n]*[-•*]\s+(.{1,80}?)[.,;]?[^\S\n]*(?:\n|\Z)")
+_GLOSS: Final = lazy_pattern(r"(?<=\d)\s*\([A-Za-z][A-Za-z -]+\)\Z")  # 5 (five)
+_SPELT: Final = lazy_pattern(
     r"[a-z]+(?:[ -][a-z]+){0,4}\s*\(\s*\$?([-−]?\d[\d,.]*)\$?\s*\)\Z", re.IGNORECASE
 )
-_QUANTITY: Final = re.compile(
+_QUANTITY: Final = lazy_pattern(
     r"((\$?[-−]?\$?\d[\d,]*(?:\.\d+)?(?:\s?\\?%)?)(?:\s+[^\W\d_]+)?)(?:\s+(?:in\s+(?:total|all)|altogether|overall|left(?:\s+over)?|remaining|each|total|combined)"
     r"|,?\s+(?:(?:rounded|correct)\s+)?to\s+(?:the\s+nearest\s+[a-z]+|(?:\d+|[a-z]+)\s+"
     r"(?:decimal\s+places?|decimals|significant\s+(?:figures|digits)|d\.?p\.?|s\.?f\.?))"
     r"|\s+of\s+(?:the|her|his|their|all|its)\s+[a-z]+(?:\s[a-z]+)?"
     r"|(?<=[^\W\d_])\s*\([^()\d]{2,40}\)|,\s+\d+\s+of\s+(?:them|these|which|whom)\b[^\d]*)?"
 )
-_JOINED_ELSEWHERE: Final = re.compile(r"(?<=[\d$)])\s+(und|oder|et|ou|y|o)\s+(?=[-−$\\]{0,2}\d|\$)")
+_JOINED_ELSEWHERE: Final = lazy_pattern(
+    r"(?<=[\d$)])\s+(und|oder|et|ou|y|o)\s+(?=[-−$\\]{0,2}\d|\$)"
+)
 _JOINTS: Final = {
     "und": " and ", "et": " and ", "y": " and ", "oder": " or ", "ou": " or ", "o": " or ",
 }  # fmt: skip
-_IS_VALUE: Final = re.compile(r"\bis\s+(?=[-$\\(]*\d|\$|\\\()")
-_NAMED_VALUE: Final = re.compile(
+_IS_VALUE: Final = lazy_pattern(r"\bis\s+(?=[-$\\(]*\d|\$|\\\()")
+_NAMED_VALUE: Final = lazy_pattern(
     r"\\text\s*\{[^{}]*\}\s*=\s*(?=\S)|(?!(?:sin|cos|tan|log|exp|max|min|gcd|lcm|sec|csc|cot|arc|sqrt"
     r"|all real)\b)"
     r"[A-Za-z][a-z]{2,}(?: [A-Za-z]{1,12}){0,5}\s*=\s*(?=\S)"
 )
-_NUMBER: Final = re.compile(r"[-−]?(?:[$€£]\s?)?(?:\d[\d,]*(?:\.\d+)?|(?<!\d)\.\d+)(?:/\d+)?\s?%?")
-_COPULA: Final = re.compile(
+_NUMBER: Final = lazy_pattern(
+    r"[-−]?(?:[$€£]\s?)?(?:\d[\d,]*(?:\.\d+)?|(?<!\d)\.\d+)(?:/\d+)?\s?%?"
+)
+_COPULA: Final = lazy_pattern(
     r"(?:['’]|\s*)(?:です|である|だ|となります|になります|입니다|이다|이에요|예요|है|हैं|dir|dır|dur|dür|tir|tır)\Z"
 )
-_IDEOGRAPH: Final = re.compile("[一-鿿ぁ-ヿ가-힯]")
-_IDEOGRAPHIC_LIST: Final = re.compile("[或和、，]|또는|または")
+_IDEOGRAPH: Final = lazy_pattern("[一-鿿ぁ-ヿ가-힯]")
+_IDEOGRAPHIC_LIST: Final = lazy_pattern("[或和、，]|또는|または")
 _MOST_WORDS: Final = 4
-_PROSE: Final = re.compile(r"[A-Za-z]{2,}\s+(?:\d+\s+)?[A-Za-z]{2,}")
-_NUMBER_BEFORE: Final = re.compile(r"[-−]?\d[\d,]*(?:\.\d+)?\s?\Z")
-_UNIT: Final = re.compile(
+_PROSE: Final = lazy_pattern(r"[A-Za-z]{2,}\s+(?:\d+\s+)?[A-Za-z]{2,}")
+_NUMBER_BEFORE: Final = lazy_pattern(r"[-−]?\d[\d,]*(?:\.\d+)?\s?\Z")
+_UNIT: Final = lazy_pattern(
     r"(?:\\(?:text|mathrm|mbox|rm)\s*\{?\s*[A-Za-z]{1,6}\s*\}?|[a-z]{1,3})(?:\^\{?[23]\}?)?"
 )
-_YES_NO: Final = re.compile(r"(?i:yes|no|true|false)(?=,\s)")
+_YES_NO: Final = lazy_pattern(r"(?i:yes|no|true|false)(?=,\s)")
 _WRAPPERS: Final = (
     ("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"), ('"', '"'), ("“", "”"), ("__", "__"),
     ("*", "*"), ("「", "」"), ("<<", ">>"),
@@ -589,57 +595,57 @@ _CHOICE_OPEN: Final = (
 _CHOICE_CLOSE: Final = r"(?:\\[)\]}]|[\])}*_$`\"”'])"
 _LETTER: Final = rf"{_CHOICE_OPEN}{{0,5}}(?P<letter>[A-J])(?P<close>{_CHOICE_CLOSE}{{0,5}})"
 _NAMED: Final = r"(?i:(?:option|choice|letter|answer)\s*:?\s*)?"
-_LONE: Final = re.compile(rf"{_NAMED}{_LETTER}[.:;,]?\**")
-_LEADING: Final = re.compile(rf"{_NAMED}{_LETTER}(?![\w'’])")
+_LONE: Final = lazy_pattern(rf"{_NAMED}{_LETTER}[.:;,]?\**")
+_LEADING: Final = lazy_pattern(rf"{_NAMED}{_LETTER}(?![\w'’])")
 # What follows a letter where the letter is all of the answer.
-_REASON: Final = re.compile(
+_REASON: Final = lazy_pattern(
     r"\s*[,;.(]?\s*(?i:because|since|as|for|rather|not|over|instead|is|being|which|where|given|due"
     r"|so|with|but|while|whereas|although|though|by|the|all|others?|it|this|that|we|none|only"
     r"|every|options?|choices?|both|any|if|when|than|to|in|from|corresponding|i\.e|namely|weil|da"
     r"|denn|car|puisque|porque|ya\s+que|perché|poiché|pois|porque|так|потому)\b"
     r"|\s*,\s+(?=[a-z]{2})|\s*[–—，。、；（]|\s+-+\s+(?=[^\W\d_]{2})|\s+\((?=[^\W\d_]{2}|\d+\))|\s*[.:)]\s+\S"
 )
-_ANOTHER: Final = re.compile(rf"\s*(?:,|;|&|/|\band\b|\bor\b|,\s*and\b)\s*{_LETTER}(?![\w'’])")
-_LIST: Final = re.compile(
+_ANOTHER: Final = lazy_pattern(rf"\s*(?:,|;|&|/|\band\b|\bor\b|,\s*and\b)\s*{_LETTER}(?![\w'’])")
+_LIST: Final = lazy_pattern(
     r"(?:\s*(?:,\s*(?:and|or)?|;|&|and|or)\s*[(\[*]{0,3}[A-J][)\]*]{0,3})+[.!]?"
 )
-_OPERATOR: Final = re.compile(r"\s*[=+^_<>/∪∩×·]|\s*-\s*\d")
+_OPERATOR: Final = lazy_pattern(r"\s*[=+^_<>/∪∩×·]|\s*-\s*\d")
 
 _LAST: Final = 400
-_STARTED: Final = re.compile(
+_STARTED: Final = lazy_pattern(
     rf"{_LETTER}(?!\w)\s*[,;:–—-]?\s*(?i:because|since|as|for|due)\b"
     r"|[*_(\[]{0,3}(?P<listed>[A-J])[)\]][*_]{0,2}\s+\S[^\n]*\Z"
 )
 _NOT_A_VALUE: Final = r"(?![\w'’]|\s*[=+^(<>])"
-_PICKED: Final = re.compile(
+_PICKED: Final = lazy_pattern(
     r"(?i:options?|antwort|choice|choose|chose|pick|select(?:ed)?|answer\s+is|correct(?:\s+one)?|go\s+with"
     r"|going\s+with|opt\s+for|故选|故選|应选|應選|选|選)\s*"
     rf"(?i:is|be|:|：)?\s*(?i:the\s+)?{_NAMED}{_LETTER}{_NOT_A_VALUE}"
 )
-_PREFERRED: Final = re.compile(
+_PREFERRED: Final = lazy_pattern(
     r"(?i:prefer|must\s+be|has\s+to\s+be|have\s+to\s+be|should\s+be|rather|closest\s+to|it['’]s"
     rf"|leaves(?:\s+us)?(?:\s+with)?|leaving|only)\s+{_NAMED}{_LETTER}{_NOT_A_VALUE}"
 )
-_CONCLUDED: Final = re.compile(
+_CONCLUDED: Final = lazy_pattern(
     rf"(?:(?i:\b(?:so|hence|thus|therefore|say|on|be|is|was|with|for))|,)\s+{_LETTER}(?=\s+it\s+is\b|[.!]*\s*\Z)"
 )
-_PRAISED: Final = re.compile(
+_PRAISED: Final = lazy_pattern(
     rf"(?<![\w\\]){_LETTER}(?:\s*\([^()\n]{{0,40}}\))?\s+"
     r"(?i:wins|works|fits|(?:is|must\s+be|would\s+be|seems|looks|remains)\s+(?:(?:the|our|my)\s+)?"
     r"(?:only\s+)?(?:correct|right|best|true|valid|answer|choice|option))\b"
 )
-_OVER: Final = re.compile(
+_OVER: Final = lazy_pattern(
     rf"(?<![\w\\]){_LETTER},?\s+(?i:rather\s+than|instead\s+of|over|and\s+not|not)\s+"
     rf"(?i:option\s+|choice\s+)?{_CHOICE_OPEN}{{0,5}}[A-J]{_CHOICE_CLOSE}{{0,5}}(?![\w'’])"
 )
-_CHOICE_REJECTED: Final = re.compile(
+_CHOICE_REJECTED: Final = lazy_pattern(
     r"\s+(?i:is|are|was|would|gives?|fails?|cannot|can['’]t|needs?|has|violates?|ignores?|does"
     r"|can|and|or)\b(?!\s+(?i:(?:the\s+|our\s+)?(?:only\s+)?(?:correct|right|best|true|answer)))"
 )
-_DISMISSED: Final = re.compile(
+_DISMISSED: Final = lazy_pattern(
     r"\b(?i:is|are|was)\s+(?i:(?:clearly|also|not)\s+)?(?i:wrong|incorrect|false|not|out|impossible)\b"
 )
-_NEGATED: Final = re.compile(
+_NEGATED: Final = lazy_pattern(
     r"(?i:\bnot|\bcannot|n['’]t|\bnever|\bneither|\bnor|\brul\w+\s+out|\beliminat\w+|\bexclud\w+"
     r"|\breject\w*|\bdiscard\w*|\bdismiss\w*)\s+(?:\w+\s+)?\Z"
 )
@@ -693,7 +699,7 @@ def _counts(match: re.Match[str], tail: str, *, weak: bool) -> bool:
     before, after = tail[max(0, match.start() - 20) : match.start()], tail[match.end() :]
     if _NEGATED.search(before) or (match["letter"] == "I" and after[:1] == " "):
         return False
-    praised = match.re is _PRAISED or match.re is _OVER
+    praised = match.re.pattern in (_PRAISED.pattern, _OVER.pattern)
     if not praised and _CHOICE_REJECTED.match(after):
         return False
     return not (weak and any(char.isdigit() for char in after))
@@ -731,25 +737,25 @@ _IS_ELSEWHERE: Final = (
 _SIGN: Final = r"(?:[:=：＝→⇒]>?|[-=]+>|(?<=\s)[-–—]+(?=\s))[*_]{0,3}"
 _VALUE_AT_END: Final = r"[-−$€£]?\d[\d.,/]*(?:\s*है|['’]?[a-zıüö]{2,3})?[.।\s]*\Z"
 # Every pattern begins with letters, which are found fast in a text of small letters.
-_ENGLISH: Final = re.compile(
+_ENGLISH: Final = lazy_pattern(
     r"(?:answer(?<!\bno answer)(?<!\bno final answer)|result|solution)s?(?![^\W_])"
     rf"{_EMPHASIS}{_ASIDE}(?:{_IS}|{_SIGN}|(?:est|ist|lautet)\b)"
     rf"|answers?(?:\s+(?=\$|\\\(|\\\[|\*\*|{_VALUE_AT_END})|,\s+(?=[-$\\(]*\d+[.\s]*\Z))"
 )
-_ABBREVIATED: Final = re.compile(
+_ABBREVIATED: Final = lazy_pattern(
     r"(?:ans(?<![^\W_]ans)|correction)\b[*_]{0,3}\s*"
     rf"(?:is\b\s*:?|[:=.)]>?[*_]{{0,3}}|[-–—=]+>?(?=\s)|(?<=\s)(?={_VALUE_AT_END}))|####"
 )
-_ELSEWHERE: Final = re.compile(
+_ELSEWHERE: Final = lazy_pattern(
     rf"(?<![^\W_])(?:{_FOREIGN})(?![^\W_]){_EMPHASIS}(?:[^\W\d_]{{3,12}}\s*)?{_EMPHASIS}"
     rf"(?:\([^()\n]{{0,40}}\)\s*)?(?:{_IS_ELSEWHERE}|{_SIGN})"
     rf"|\b(?:{_FOREIGN})\s+(?={_VALUE_AT_END})"
 )
-_IDEOGRAPHIC: Final = re.compile(
+_IDEOGRAPHIC: Final = lazy_pattern(
     r"(?:答案|答え|解答|정답|결과값?)[*_]{0,3}\s*(?:应该?|應該?)?(?:是|为|為|は|은|는|이|選|选)?\s*[:：]?"
     r"|(?:答|답|结果|結果|결과)[*_]{0,3}\s*(?:是|为|為|は|은|는|[:：])\s*[:：]?"
 )
-_HEADING: Final = re.compile(
+_HEADING: Final = lazy_pattern(
     r"^[^\S\n]*(?:#+|\*\*|__)?[^\S\n]*(?:(?:my|the)[^\S\n]+)?(?:final[^\S\n]+)?answer[^\S\n]*:?"
     r"[^\S\n]*(?:\*\*|__)?:?[^\S\n]*$",
     re.MULTILINE,
@@ -763,26 +769,26 @@ _HINTS: Final = (
 )
 """Patterns, each with the words of which it needs one."""
 # "A:" in front of an answer, not of the first of several options.
-_SHORT: Final = re.compile(r"^[^\S\n]*\**A\**:\**[^\S\n]*(?=\S)", re.MULTILINE)
-_OPTION: Final = re.compile(r"^\W{0,4}B\W{0,2}[:.)]", re.MULTILINE)
-_LETTERED: Final = re.compile(
+_SHORT: Final = lazy_pattern(r"^[^\S\n]*\**A\**:\**[^\S\n]*(?=\S)", re.MULTILINE)
+_OPTION: Final = lazy_pattern(r"^\W{0,4}B\W{0,2}[:.)]", re.MULTILINE)
+_LETTERED: Final = lazy_pattern(
     r"[Aa](?:nswer|NSWER)[sS]?[*_]{0,3}\s+(?=[(\[*]{0,3}[A-HJ](?:[)\]*.,:;]|\s*\Z))"
 )
-_BEHIND: Final = re.compile(
+_BEHIND: Final = lazy_pattern(
     r"\b(?:is|are|as)\s+(?:the|our|my|your)\s+(?:(?:only|final|correct|right|required|desired"
     r"|best)\s+){0,2}(?:answer|result|solution|one)\b(?!\s*(?:[:=]|is\b|to\b|of\b|for\b))"
 )
-_LABELLED: Final = re.compile(r"\W{0,6}\n\s*[-•*]\s+[^\n:]{2,60}:[^\n]*\n\s*[-•*]\s")
-_FIRST_VALUE: Final = re.compile(r"[-−]?(?:\\?[$€£])?\d[\d.,/]*|\$[^$]+\$")
+_LABELLED: Final = lazy_pattern(r"\W{0,6}\n\s*[-•*]\s+[^\n:]{2,60}:[^\n]*\n\s*[-•*]\s")
+_FIRST_VALUE: Final = lazy_pattern(r"[-−]?(?:\\?[$€£])?\d[\d.,/]*|\$[^$]+\$")
 
 _MOST_MARKS: Final = 3
 # "Let the answer be x" only names what is looked for.
-_VARIABLE: Final = re.compile(r"[\s$*(\\]{0,4}([A-Za-z])[\s$*)\\]{0,4}(?=[.,;:\n]|\Z|and\b)")
-_LET: Final = re.compile(r"\b(?:let|denote|call|suppose)\b[^.\n]{0,60}\Z", re.IGNORECASE)
+_VARIABLE: Final = lazy_pattern(r"[\s$*(\\]{0,4}([A-Za-z])[\s$*)\\]{0,4}(?=[.,;:\n]|\Z|and\b)")
+_LET: Final = lazy_pattern(r"\b(?:let|denote|call|suppose)\b[^.\n]{0,60}\Z", re.IGNORECASE)
 _CHOICES: Final = frozenset("ABCDEFGHJ")
 _PRONOUNS: Final = frozenset({"this", "that", "it", "which", "what", "here", "there"})
-_MARKER_CLAUSE: Final = re.compile(r".*(?:[.!?:;]\s|\n)", re.DOTALL)
-_UNKNOWN: Final = re.compile(
+_MARKER_CLAUSE: Final = lazy_pattern(r".*(?:[.!?:;]\s|\n)", re.DOTALL)
+_UNKNOWN: Final = lazy_pattern(
     r"(?:still\s+|simply\s+)?(?:unable\s+to|impossible\s+to\s+(?:determine|say|tell)|unclear"
     r"|unknown|undetermined|inconclusive|not\s+(?:clear|known|yet|determined|found|computed|reached"
     r"|sure)|could\s?n[o'’]t\s+be|I\s+(?:could|can|do|did|was|am|have)\b|beyond\s+me|missing)\b"

@@ -23,6 +23,7 @@ from constraint_first.answer.syntax import (
     unit_name,
     walk,
 )
+from constraint_first.pattern import lazy_pattern
 
 MAX_DEPTH = 40
 _END = Token("", "", False)
@@ -675,7 +676,7 @@ _READERS: dict[str, Callable[[AtomParser], Node]] = {
 # From loose to tight: lists, relations, unions, sums, products, powers, atoms.
 
 _RELATIONS = frozenset({"=", "<", ">", "le", "ge", "ne", "approx", "in", "equiv"})
-_BOUND = re.compile(
+_BOUND = lazy_pattern(
     r"\b(?:(?:or|and|at)\s+(?:more|less|fewer|greater|above|below|over|under|higher|lower|up|larger"
     r"|smaller|older|later|earlier|beyond|least|most|so|counting)|than|not|is|are|was|were|fails"
     r"|cannot|too|wrong|incorrect|false|invalid|impossible|excluded|except|extraneous)\b",

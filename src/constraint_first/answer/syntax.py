@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, NamedTuple, TypeAlias
 
+from constraint_first.pattern import lazy_pattern
+
 BRACKETS = frozenset({"()", "[]", "[)", "(]", "{}", "list"})
 """Operators that hold several things side by side; all but the last two can be intervals."""
 
@@ -159,9 +161,9 @@ _SIGNS = {"€": "euro", "£": "gbp", "¥": "yen", "₹": "rupee", "¢": "cent"}
 UNIT_LETTERS = {"m": "metre", "g": "gram", "s": "second", "h": "hour", "l": "liter", "L": "liter"}
 _POWERS = {"square": "^2", "sq": "^2", "squared": "^2", "cubic": "^3", "cu": "^3", "cubed": "^3"}
 _FILLERS = frozenset("of the a an in total each old".split())
-_PER = re.compile(r"\bper\b|(?<=\w )an?\b(?= \w)")
-_INCH = re.compile(r"\bin\b(?=\s*(?:$|\^|/|squared|cubed))")
-_WORD = re.compile(r"[A-Za-z€£¥₹¢]+|\^\s*\{?\s*(-?\d)\s*\}?|/")
+_PER = lazy_pattern(r"\bper\b|(?<=\w )an?\b(?= \w)")
+_INCH = lazy_pattern(r"\bin\b(?=\s*(?:$|\^|/|squared|cubed))")
+_WORD = lazy_pattern(r"[A-Za-z€£¥₹¢]+|\^\s*\{?\s*(-?\d)\s*\}?|/")
 
 
 def is_unit(word: str) -> bool:
@@ -223,7 +225,7 @@ _SIZES: dict[str, tuple[str, Fraction]] = {
     }.items()
     for name, size in zip(sizes.split()[::2], sizes.split()[1::2], strict=True)
 }
-_FACTOR = re.compile(r"(/?)([a-z]+)(?:\^(-?\d))?")
+_FACTOR = lazy_pattern(r"(/?)([a-z]+)(?:\^(-?\d))?")
 _ALIKE = {"pound", "gbp"}
 """A pound may be of weight or of money."""
 
@@ -342,7 +344,7 @@ class Token(NamedTuple):
     """Whether white space stands before it."""
 
 
-_TOKEN = re.compile(
+_TOKEN = lazy_pattern(
     r"\s*(?:(?P<num>(?:\d+(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d+(?![\d.]))?)"
     r"|(?P<text>\\(?:text[a-z]{0,6}|mbox|hbox|math(?:rm|bf|it|sf|tt|cal|normal)|operatorname"
     r"|boldsymbol)\*?\s*\{(?P<inner>[^{}]*)\})"
@@ -358,9 +360,9 @@ _WORDS = frozenset(
 )
 _AFTER_VALUES = frozenset({"an", "in", "out"})
 """Words that are letters elsewhere: an angle is a times n as well."""
-_PAIR = re.compile("[a-z]{2}")
-_LABEL = re.compile("[A-Z]{2,}")
-_SYMBOLIC = re.compile(r"[^A-Za-z]*(?:[A-Za-z](?:_\w)?[^A-Za-z]*)?")
+_PAIR = lazy_pattern("[a-z]{2}")
+_LABEL = lazy_pattern("[A-Z]{2,}")
+_SYMBOLIC = lazy_pattern(r"[^A-Za-z]*(?:[A-Za-z](?:_\w)?[^A-Za-z]*)?")
 
 
 def tokenize(text: str) -> list[Token]:
@@ -499,81 +501,83 @@ _FOLDS = str.maketrans(_NORMAL_SIGNS | {letter: f"\\{name} " for letter, name in
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ", "0123456789+-n")
 _SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 
-_RAISED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ]+")
-_LOWERED = re.compile("[₀₁₂₃₄₅₆₇₈₉]+")
-_VULGAR = re.compile("[¼-¾⅐-⅞]")
+_RAISED = lazy_pattern("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ]+")
+_LOWERED = lazy_pattern("[₀₁₂₃₄₅₆₇₈₉]+")
+_VULGAR = lazy_pattern("[¼-¾⅐-⅞]")
 
 # Separators that can stand for nothing but thousands: 1{,}000, 1,\!000, 1\,000, 1~000.
-_SURE_THOUSANDS = re.compile(
+_SURE_THOUSANDS = lazy_pattern(
     r"(?<=\d)(?:\{,\}\s?|\\!,\\!\s?|,\\!\s?|\\!,\s?|\\[,!;: ]|~|\{\\,\}|,\\,)(?=\d{3}(?!\d))"
 )
-_SPACED_THOUSANDS = re.compile(r"(?<![\d.,/^_])\d{1,3}(?:[ _]\d{3})+(?![\d/])")
-_MIXED = re.compile(r"(?<![\d./^_})])(\d+)\s+(\d+)/(\d+)(?![\d/.^])")
-_INVISIBLE = re.compile(
+_SPACED_THOUSANDS = lazy_pattern(r"(?<![\d.,/^_])\d{1,3}(?:[ _]\d{3})+(?![\d/])")
+_MIXED = lazy_pattern(r"(?<![\d./^_})])(\d+)\s+(\d+)/(\d+)(?![\d/.^])")
+_INVISIBLE = lazy_pattern(
     r"\\(?:[,!;:> ]|q?quad(?![A-Za-z])|(?:left|right|displaystyle|textstyle|limits|nolimits"
     r"|[bB]igg?[lrm]?|phantom\{\}|hfill|rm|bf|it|bm|boldsymbol|tiny|small|normalsize|[lL]arge"
     r"|LARGE|[hH]uge)(?![A-Za-z]))|~|&nbsp;"
 )
-_DELIMITERS = re.compile(r"\\[()\[\]](?!\w*pt)")
-_HALF_OF_DAY = re.compile(r"\b([ap])\.\s?m\.?(?![a-z])", re.IGNORECASE)
-_RUPEES = re.compile(r"\b(?:Rs\b\.?|INR)\s*(?=\d)")
-_TIMES_TEN = re.compile(r"(?<=\d)\s*[xX]\s*(?=10\s*\^)")
-_RATE = re.compile(
+_DELIMITERS = lazy_pattern(r"\\[()\[\]](?!\w*pt)")
+_HALF_OF_DAY = lazy_pattern(r"\b([ap])\.\s?m\.?(?![a-z])", re.IGNORECASE)
+_RUPEES = lazy_pattern(r"\b(?:Rs\b\.?|INR)\s*(?=\d)")
+_TIMES_TEN = lazy_pattern(r"(?<=\d)\s*[xX]\s*(?=10\s*\^)")
+_RATE = lazy_pattern(
     r"(?<=[\d} ])\s*((?:[kcm]?m|ft|mi|k?g|L)\s*/\s*"
     r"(?:s|h|hr|min|sec|L|[kc]?m|ft)(?:\^\{?[23]\}?)?)$"
 )
-_INCHES = re.compile(r"(?<=[\d}])\s*(?:in\.?|inch(?:es)?)\s*\^\s*\{?\s*([23])\s*\}?$")
-_IN_BASE = re.compile(
+_INCHES = lazy_pattern(r"(?<=[\d}])\s*(?:in\.?|inch(?:es)?)\s*\^\s*\{?\s*([23])\s*\}?$")
+_IN_BASE = lazy_pattern(
     r"(?<=\d)\s*(?:\\text\s*\{)?\s*\(?\s*(?:in\s+)?base[\s-]*(\d{1,2}|[a-z]{3,5})\s*\)?\}?\s*$"
 )
-_ROW_END = re.compile(r"\\\\(?:\[[^\]]*(?:pt|em|ex)\])?")
-_LEAD = re.compile(
+_ROW_END = lazy_pattern(r"\\\\(?:\[[^\]]*(?:pt|em|ex)\])?")
+_LEAD = lazy_pattern(
     r"(?:(?:the\s+(?=\d))|(?:the\s+)?solutions?(?:\s+set)?\s*"
     r"(?:(?:is|are)\s*:?|[:=])|(?:is\s+)?(?:approximately|approx\.?|about|roughly|around)(?=[\s\d$\\])"
     r"|\\approx(?![a-z])|\\simeq(?![a-z])|\\sim(?![a-z])|plus\s(?:or|/)\sminus\s|(?:minus|negative)\s(?=[\d\\]|infinity))\s*",
     re.IGNORECASE,
 )
 """Words in front of a value that say no more than that it is one; "minus" is a sign."""
-_ORDINAL = re.compile(
+_ORDINAL = lazy_pattern(
     r"(?<![\d.,])(\d{1,12})\s*(?:\^\s*\{?\s*)?(?:\\(?:text|mathrm|textsuperscript|rm)\s*\{?\s*)?"
     r"(?:st|nd|rd|th)\b[\s}]*$"
 )
-_ASIDE = re.compile(r"(?<=[\d}%])\s*\(([A-Za-z]{3,}(?: [A-Za-z]+)*\.?)\)\s*$")
-_ABBREVIATION = re.compile(r"\b(sq|cu|ft|in|yd|lbs?|oz|hrs?|mins?|secs?|mi|cm|km|kg)\.(?=\s|$|\})")
-_FRENCH = re.compile(r"([\[\]])([^\[\]()]*)([\[\]])")
-_FRENCH_UNION = re.compile(r"\[[^\[\]]*\[\s*\\cup|\\cup\s*\]")
-_REALS_LESS = re.compile(r"(?:\\mathbb\s*\{?\s*R\s*\}?|\\R\b|^R)\s*[-\\]\s*(?=\\?\{)")
-_DIGITS_IN_BASE = re.compile(
+_ASIDE = lazy_pattern(r"(?<=[\d}%])\s*\(([A-Za-z]{3,}(?: [A-Za-z]+)*\.?)\)\s*$")
+_ABBREVIATION = lazy_pattern(
+    r"\b(sq|cu|ft|in|yd|lbs?|oz|hrs?|mins?|secs?|mi|cm|km|kg)\.(?=\s|$|\})"
+)
+_FRENCH = lazy_pattern(r"([\[\]])([^\[\]()]*)([\[\]])")
+_FRENCH_UNION = lazy_pattern(r"\[[^\[\]]*\[\s*\\cup|\\cup\s*\]")
+_REALS_LESS = lazy_pattern(r"(?:\\mathbb\s*\{?\s*R\s*\}?|\\R\b|^R)\s*[-\\]\s*(?=\\?\{)")
+_DIGITS_IN_BASE = lazy_pattern(
     r"(?<![\w\\])\(?((?:[0-9A-F]|\\(?:text|mathrm|texttt|mathtt)\s*\{\s*[0-9A-F]+\s*\}){2,40}"
     r"|\\(?:text|mathrm|texttt|mathtt)\s*\{\s*[0-9A-F]{2,40}\s*\}|[0-9a-f]{2,40}(?=\)?_\{?16))\)?"
     r"\s*_\s*\{?\s*(1[1-6])\b\s*\}?"
 )
-_HEXADECIMAL = re.compile(r"0x([0-9A-Fa-f]{1,40})")
-_BRACKETED_DIGITS = re.compile(r"\((\d+)\)\s*(?=_)")
-_CHOSEN_BEFORE = re.compile(r"(?:\{\s*\})?\s*[_^]\s*\{?(\d{1,4})\}?\s*([CP])_\s*\{?(\d{1,4})\}?")
-_CHOSEN_BEHIND = re.compile(r"(?<![A-Za-z\\])([CPA])_\s*\{?(\d{1,4})\}?\s*\^\s*\{?(\d{1,4})\}?")
-_PERIOD = re.compile(r"(-?\d+\.|-?0\.\d+)\((\d+)\)")
-_SPACED_LETTERS = re.compile(r"[A-Z](?:\s+[A-Z])+")
-_EXCEPT = re.compile(
+_HEXADECIMAL = lazy_pattern(r"0x([0-9A-Fa-f]{1,40})")
+_BRACKETED_DIGITS = lazy_pattern(r"\((\d+)\)\s*(?=_)")
+_CHOSEN_BEFORE = lazy_pattern(r"(?:\{\s*\})?\s*[_^]\s*\{?(\d{1,4})\}?\s*([CP])_\s*\{?(\d{1,4})\}?")
+_CHOSEN_BEHIND = lazy_pattern(r"(?<![A-Za-z\\])([CPA])_\s*\{?(\d{1,4})\}?\s*\^\s*\{?(\d{1,4})\}?")
+_PERIOD = lazy_pattern(r"(-?\d+\.|-?0\.\d+)\((\d+)\)")
+_SPACED_LETTERS = lazy_pattern(r"[A-Z](?:\s+[A-Z])+")
+_EXCEPT = lazy_pattern(
     r"all\s+real(?:s|\s+numbers|\s+values)?(?:\s+of\s+[a-z])?(?:\s+[a-z])?,?\s+except(?:\s+for)?\s+"
     r"(?:[a-z]\s*=\s*)?(.+)",
     re.IGNORECASE,
 )
-_TEXT = re.compile(r"\\text(?:bf|it|rm|normal)?\s*\{([^{}\\]*\d[^{}\\]*)\}\s*[.,;]?")
-_TEMPERATURE = re.compile(
+_TEXT = lazy_pattern(r"\\text(?:bf|it|rm|normal)?\s*\{([^{}\\]*\d[^{}\\]*)\}\s*[.,;]?")
+_TEMPERATURE = lazy_pattern(
     r"(?:\^\s*\{?\s*\\circ\s*\}?\s*|\s*degrees?\s+)(?:\\(?:text|mathrm|rm)\s*\{?\s*)?"
     r"(?:(C)(?:elsius)?|F(?:ahrenheit)?)\b\s*\}?(?!\s*=)"
 )
-_OUT_OF = re.compile(r"(\d+)\s+(?:out\s+of|in)\s+(\d+)")
-_SHORT_TIME = re.compile(r"(?<=\d)\s*(min|sec)s?$")
-_HOURS = re.compile(r"(\d+)\s*h(?:rs?)?\s*(\d+)\s*m(?:ins?)?")
-_ANGLED = re.compile(r"<([^<>]*,[^<>]*)>")
-_DECIMAL_BRACES = re.compile(r"(?<=\d)\{,\}(?=\d)")
-_UNIT_VECTOR = re.compile(
+_OUT_OF = lazy_pattern(r"(\d+)\s+(?:out\s+of|in)\s+(\d+)")
+_SHORT_TIME = lazy_pattern(r"(?<=\d)\s*(min|sec)s?$")
+_HOURS = lazy_pattern(r"(\d+)\s*h(?:rs?)?\s*(\d+)\s*m(?:ins?)?")
+_ANGLED = lazy_pattern(r"<([^<>]*,[^<>]*)>")
+_DECIMAL_BRACES = lazy_pattern(r"(?<=\d)\{,\}(?=\d)")
+_UNIT_VECTOR = lazy_pattern(
     r"\\(?:mathbf|hat|vec|boldsymbol|widehat)\s*\{\s*\\?(?:math)?([ijk])(?:math)?\s*\}"
 )
-_DIFFERENTIAL = re.compile(r"\\(?:mathrm|text|rm|operatorname|mathit)\s*\{\s*d\s*\}")
-_WRAPPER = re.compile(r"\*\*(?!\*)([^*]+)\*\*|__([^_]+)__|`([^`]+)`")
+_DIFFERENTIAL = lazy_pattern(r"\\(?:mathrm|text|rm|operatorname|mathit)\s*\{\s*d\s*\}")
+_WRAPPER = lazy_pattern(r"\*\*(?!\*)([^*]+)\*\*|__([^_]+)__|`([^`]+)`")
 
 
 def fold(text: str) -> str:

@@ -16,6 +16,7 @@ from typing import Literal, TypeAlias, get_args
 from constraint_first.answer.canonical import SIMPLE, choice_letter, scalars
 from constraint_first.answer.exact import rational
 from constraint_first.answer.syntax import Node, Num, Op, walk
+from constraint_first.pattern import lazy_pattern
 
 Form: TypeAlias = Literal["integer", "fraction", "decimal", "surd", "choice"]
 """How an answer is written."""
@@ -24,7 +25,7 @@ FORMS: tuple[Form, ...] = get_args(Form)
 
 _LONGEST = 1_000  # no value that is meant as an answer is written longer
 _MOST_BITS = 14_000  # just fewer digits than Python refuses to write
-_POINT = re.compile(r"\.\\?[\da-z]")
+_POINT = lazy_pattern(r"\.\\?[\da-z]")
 _TWO = Num(Fraction(2))
 
 

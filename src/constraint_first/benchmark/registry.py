@@ -31,12 +31,13 @@ from constraint_first.error import InputError
 from constraint_first.file.fields import check_text, within
 from constraint_first.file.rows import FORMATS, JsonLine, row_format, row_stem
 from constraint_first.file.safe import expand_user
+from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json, Problem
 
 AnswerRule: TypeAlias = Literal["", "integer", "after-hashes"]
 """How a gold answer is cut out of its field."""
 
-_PADDED = re.compile(r"(-?)0*(0|[1-9]\d*)(?:\.0+)?")
+_PADDED = lazy_pattern(r"(-?)0*(0|[1-9]\d*)(?:\.0+)?")
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,7 @@ from constraint_first.file.rows import (
     rows_in,
 )
 from constraint_first.file.safe import expand_user
+from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json, Problem
 
 INSTRUCTION_MARK: Final = "gold instructions: "
@@ -228,7 +229,7 @@ _PLAIN: Final[FieldType[str | float]] = FieldType(
     "a text or a number", lambda value: type(value) in (str, int) or _is_finite(value)
 )
 _TEXT_ENDINGS: Final = frozenset({".txt", ".md", ".tex"})
-_THOUSANDS: Final = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_THOUSANDS: Final = lazy_pattern(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _NONE: Final[Mapping[str, str]] = {}
 _MOST_KINDS: Final = 5
 

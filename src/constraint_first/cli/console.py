@@ -37,6 +37,7 @@ from rich.text import Text
 
 from constraint_first.file.safe import one_line, printable, printable_json
 from constraint_first.model.pull import Progress as Report
+from constraint_first.pattern import lazy_pattern
 from constraint_first.protocol import Call, Completion
 
 AnyConsole: TypeAlias = console.Console
@@ -300,12 +301,14 @@ class Activity:
 
 # Between words, but not in "[34.6, 39.7]", "36.8% – 49.2%", "3 / 4", "95 %" or "1 min 20 s".
 # What rules most places out comes first in both: a name can be megabytes long.
-_SPACE: Final = re.compile(
+_SPACE: Final = lazy_pattern(
     r"(?=[ \t])(?!(?<=\d,)\s[−+-]?\d|(?<=\d)\s(?:[–/]\s\d|%|(?:h|min|s)\b)|(?<=\d\sh|min)\s\d"
     r"|(?<=%)\s–\s|(?<=[–/])\s\d)[ \t]+"
 )
 # In a name behind what joins its parts; never inside a number.
-_SEAM: Final = re.compile(r"(?<=[-,(\[/_])(?:(?<![-_])(?=[^\W\d_])|(?<=[A-Za-z)\]][-_])(?=[^\W_]))")
+_SEAM: Final = lazy_pattern(
+    r"(?<=[-,(\[/_])(?:(?<![-_])(?=[^\W\d_])|(?<=[A-Za-z)\]][-_])(?=[^\W_]))"
+)
 
 Kind: TypeAlias = Literal["number", "name", "prose"]
 """Numbers stay whole; names fold between their parts as well, prose between words alone."""
@@ -689,7 +692,7 @@ def _text(cell: Text | str, style: str = "") -> Text:
 _FENCE: Final = "```"
 # A line's end, spaces, one wide character (such scripts break anywhere), or a word of others.
 _WIDE: Final = "\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60"
-_TOKEN: Final = re.compile(rf"\n|[ \t]+|[{_WIDE}]|[^\s{_WIDE}]+|\s")
+_TOKEN: Final = lazy_pattern(rf"\n|[ \t]+|[{_WIDE}]|[^\s{_WIDE}]+|\s")
 
 
 class TextStream:

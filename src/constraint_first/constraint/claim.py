@@ -35,6 +35,7 @@ from constraint_first.constraint.predicate import (
     square,
 )
 from constraint_first.constraint.stated.statement import Stated
+from constraint_first.pattern import lazy_pattern
 
 # Long enough for any constraint, short enough to be converted; a modulus is never 0.
 _NUMBER = r"(-?\d{1,18}(?:\.\d{1,18}|/[1-9]\d{0,17})?)"
@@ -202,7 +203,7 @@ _GRAMMAR: tuple[tuple[str, _Build], ...] = (
      _value),
 )  # fmt: skip
 
-_COMPILED = tuple((re.compile(pattern), build) for pattern, build in _GRAMMAR)
+_COMPILED = tuple((lazy_pattern(pattern), build) for pattern, build in _GRAMMAR)
 
 
 def read_predicates(sentence: str) -> Iterator[Predicate]:
@@ -230,15 +231,15 @@ class Claim:
     subject: Subject = "answer"
 
 
-_SENTENCE = re.compile(r"\.(?=\s|$)|;")
-_VERB = re.compile(
+_SENTENCE = lazy_pattern(r"\.(?=\s|$)|;")
+_VERB = lazy_pattern(
     r"\b(?:is|are|must|should|shall|will|can|cannot|lies|lie|has|have|leaves|ranges?|needs?|in|equals?)"
     r"\b|<=|>=|<|>|=|:"
 )
-_ANSWER = re.compile(r"\b(?:final|answer|answers|result|output|solution|response)\b")
-_LEADING = re.compile(r"^(?:the|a|an|this|that|it|they|value|of) |^\W+")
-_REASON = re.compile(r"\((?:since|because|as|when|if)\b[^()]*\)")
-_EACH = re.compile(r"^\W*(?:each|every|all|any|both)\b")
+_ANSWER = lazy_pattern(r"\b(?:final|answer|answers|result|output|solution|response)\b")
+_LEADING = lazy_pattern(r"^(?:the|a|an|this|that|it|they|value|of) |^\W+")
+_REASON = lazy_pattern(r"\((?:since|because|as|when|if)\b[^()]*\)")
+_EACH = lazy_pattern(r"^\W*(?:each|every|all|any|both)\b")
 
 
 def read_claims(text: str, names: frozenset[str] = frozenset()) -> list[Claim]:
@@ -279,13 +280,13 @@ def _mentions(head: str, names: frozenset[str]) -> bool:
 
 # --- Who the answer is: the words with which the problem asks for it.
 
-_WORD = re.compile(r"\b[a-z]+(?:\+[a-z])*\b")
-_ASKING = re.compile(
+_WORD = lazy_pattern(r"\b[a-z]+(?:\+[a-z])*\b")
+_ASKING = lazy_pattern(
     r"\b(?:find|determine|compute|give(?! (?:the exact|the number|them))|what|which|solve"
     r"|how (?:many|long|old|likely))\b[^?.]*"
 )
-_STOP = re.compile(r"\b(?:of|that|when|if|such|with|on|to|between|for|do(?:es)?|can|from|at)\b|,")
-_COUNT = re.compile(r"^(?:how many|find the number of) ")
+_STOP = lazy_pattern(r"\b(?:of|that|when|if|such|with|on|to|between|for|do(?:es)?|can|from|at)\b|,")
+_COUNT = lazy_pattern(r"^(?:how many|find the number of) ")
 _IDLE = frozenset(
     word
     for words in (
@@ -324,7 +325,7 @@ def names_of_answer(text: str) -> frozenset[str]:
 
 _WHOLE_TO: Final = 1_000
 _WHOLE: Final = (*range(-20, _WHOLE_TO + 1), *(10**power for power in range(4, 10)))
-_CONTRADICTION_NUMBER: Final = re.compile(r"\d{1,18}")
+_CONTRADICTION_NUMBER: Final = lazy_pattern(r"\d{1,18}")
 _MOST_NAMED: Final = 8
 _OTHER: Final = ("0.5", "2.25", "12.5", "-0.75", r"\sqrt{2}", r"3\sqrt{5}")
 

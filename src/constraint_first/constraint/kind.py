@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import islice
 from typing import Final, Literal, NamedTuple, TypeAlias
 
@@ -18,6 +19,7 @@ from constraint_first.constraint.reply.reader import read_demands
 from constraint_first.constraint.router import FAMILIES, route
 from constraint_first.constraint.stage1 import KINDS
 from constraint_first.constraint.stated.read import read_stated
+from constraint_first.pattern import lazy_pattern
 
 TextKind: TypeAlias = Literal["problem", "demand", "other"]
 
@@ -53,7 +55,7 @@ _LONGEST: Final = 4_000
 _MOST_WORDS: Final = 200
 _MOST_LINES: Final = 6
 """Words and lines outside formulas. A longer text is a document or a conversation."""
-_BLANK: Final = re.compile(r"(\s{8})\s+")
+_BLANK: Final = lazy_pattern(r"(\s{8})\s+")
 """Blank space that tells no more; the patterns would try each stretch of it again and again."""
 
 
@@ -118,8 +120,8 @@ def _any(*words: str) -> str:
 
 # --- Mathematics: formulas, numbers, and words that stand for either.
 
-_FIGURE: Final = re.compile(r"\[asy\].{0,3000}?\[/asy\]", re.DOTALL)
-_FORMULA: Final = re.compile(
+_FIGURE: Final = lazy_pattern(r"\[asy\].{0,3000}?\[/asy\]", re.DOTALL)
+_FORMULA: Final = lazy_pattern(
     # Between dollars: an operator, a command, or no word. What is between two prices is none.
     r"\$\$[^$]{1,600}\$\$|\$(?=[^$\n]{0,400}[\\^_])[^$\n]{1,400}\$"
     r"|\$(?:[^$A-Za-z\n]|(?<![A-Za-z])[A-Za-z]{1,2}(?![A-Za-z])|[A-Z]{3,5}){1,80}(?<!\s)\$(?!\d)"
@@ -128,7 +130,7 @@ _FORMULA: Final = re.compile(
     r"(?![A-Za-z])",
     re.DOTALL,
 )
-_PLAIN_FORMULA: Final = re.compile(
+_PLAIN_FORMULA: Final = lazy_pattern(
     r"(?<![\w.])\d{0,6}[a-z)]\s?\^\s?[({]?-?[a-z\d]|(?<![\w.])\d{1,9}\s?\^\s?\(?-?\d"  # x^2, 7^100
     r"|(?<![\w.-])\d[\d,.]*\s?[+*×÷·=]\s?\(?-?\d|(?<![\w.-])\d[\d,.]*\s[x/-]\s\(?-?\d"  # 3 + 4
     r"|(?<![\w'’])\d{0,4}[a-zA-Z](?:\(\w\))?\s?[=<>≤≥]\s?-?[\d(√]"  # f(x) = 2, x > 3
@@ -144,13 +146,13 @@ _WORD_NUMBERS: Final = (
     *("zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn", "halb", "hälfte"),
     *("doppelt", "drittel", "viertel", r"(?:zwei|drei|vier|fünf)(?:mal|fache)"),
 )
-_NUMBER: Final = re.compile(
+_NUMBER: Final = lazy_pattern(
     r"(?<![A-Za-z\d.,/-])[$€£]?\d[\d,]*(?:\.\d+)?"
     rf"|\b{_any(*_WORD_NUMBERS)}s?\b|[两半二三四五六七八九十百千]+(?=[^年月\s])",
     re.IGNORECASE,
 )
-_YEAR: Final = re.compile(r"(?:1[5-9]|20)\d\d")
-_NOUN: Final = re.compile(
+_YEAR: Final = lazy_pattern(r"(?:1[5-9]|20)\d\d")
+_NOUN: Final = lazy_pattern(
     r"\b"
     + _any(
         *("sum of", "product of", "quotient", "remainder", "divided by", "multiplied by"),
@@ -177,7 +179,7 @@ _NOUN: Final = re.compile(
     + r"(?!\w)|-digit\b|[\d.]+\s?%",
     re.IGNORECASE,
 )
-_CONDITION: Final = re.compile(
+_CONDITION: Final = lazy_pattern(
     r"\b(?:if|when|each|per|every|after|then|than|left|altogether|in all|in total|given|assum\w+"
     r"|suppose|wenn|jede[rsn]?|pro)\b|如果|每|共",
     re.IGNORECASE,
@@ -209,14 +211,14 @@ _QUANTITIES: Final = _any(
     *("many", "much", "long", "far", "old", "tall", "fast", "big", "large", "wide", "deep"),
     *("high", "heavy", "few", "late", "thick", "often"),
 )
-_FOREIGN: Final = re.compile(
+_FOREIGN: Final = lazy_pattern(
     r"\bwie\s?(?:vielen?|viele?|lange?|alt|weit|hoch|groß|schnell|teuer|schwer|tief|oft)\b"
     r"|\b(?:berechnen?|bestimmen?|ermitteln?)\b"
     r"|多少|几[个只本天岁次张块元名位支朵条颗包]|求|计算|多[大长高远深久重快]",
     re.IGNORECASE,
 )
 """Simple questions in German and Chinese; of other languages nothing is recognised."""
-_ASKED: Final = re.compile(
+_ASKED: Final = lazy_pattern(
     rf"\bhow\s+{_QUANTITIES}\b|\bhow\s+(?:\w+\s+){{0,3}}(?:more|fewer|less)\b"
     r"|\bwhat(?:\s+(?:is|are|was|were|will|would|must|can|could|does|did)\b|['’]?s\b)"
     rf"{_OBJECT}"
@@ -232,7 +234,7 @@ _ASKED: Final = re.compile(
     rf"|{_FOREIGN.pattern}",
     re.IGNORECASE,
 )
-_ASKED_OF_FORMULA: Final = re.compile(
+_ASKED_OF_FORMULA: Final = lazy_pattern(
     r"\b(?:what|which|find|determine|solve|simplify|evaluate|compute|calculate|list|factor|expand"
     r"|use|perform|convert|express|add|subtract|multiply|divide|give|write|state|identify|is"
     r"|reduce|combine|enter|distribute|specify|sum|rationalize|approximate|differentiate)\b"
@@ -246,7 +248,7 @@ _ORDERED: Final = (
     r"(?:^|[.!?:\n,]\s*|\b(?:please|can you|could you|would you|you to|you will|want to|help me"
     r"|let's|lets|me to|you should|you must|i'd like to|and)\s+)"
 )
-_LISTING: Final = re.compile(
+_LISTING: Final = lazy_pattern(
     _ORDERED
     + _any(
         *("write", "rewrite", "describe", "give (?:me|an?|\\d)", "make (?:up|a|an|me|it)"),
@@ -259,7 +261,7 @@ _LISTING: Final = re.compile(
 )
 """Orders that problems with formulas have as well ("Write $0.5$ as a fraction.")."""
 _OTHER: Final = {
-    "asks for a text": re.compile(
+    "asks for a text": lazy_pattern(
         _ORDERED
         + _any(
             *("compose", "draft", "summari[sz]e", "translate", "paraphrase", "brainstorm"),
@@ -282,7 +284,7 @@ _OTHER: Final = {
         r"|\bdefine\b(?! )|\bproof\b",
         re.IGNORECASE,
     ),
-    "is about code or software": re.compile(
+    "is about code or software": lazy_pattern(
         r"```|\bdef \w+\(|#include|\bimport \w+|\bfrom \w+ import\b|\bSELECT\b.{1,200}\bFROM\b"
         r"|</?(?:div|p|a|html|body|script|span|table|td|li|br)\b[^>]{0,100}>|\bconsole\.log"
         r"|\bprintf?\(|\bpublic (?:class|static|void)\b|\breturn [\w.]+;|\b[a-z_]+\.[a-z_]+\("
@@ -294,7 +296,7 @@ _OTHER: Final = {
         r"|\b(?:pseudocode|codebase|source code|time complexity|datasets?|algorithms?)\b",
         re.IGNORECASE,
     ),
-    "asks for advice, an opinion or an explanation": re.compile(
+    "asks for advice, an opinion or an explanation": lazy_pattern(
         r"\bhow (?:do|can|should|could|would|to|does|did)\b(?! many| much)"
         r"|\bshould (?:I|we|my|you|one)\b|\bwhat should\b|\bdo you (?:think|know|like|recommend)\b"
         r"|\byour (?:opinion|thoughts|favou?rite|advice)\b|\bhelp me\b|\bI (?:want|need) you\b"
@@ -304,18 +306,18 @@ _OTHER: Final = {
         r"|\b(?:in )?(?:what|which) (?:year|country|city|state|company|movie|book|person)\b",
         re.IGNORECASE,
     ),
-    "gives the model a part to play": re.compile(
+    "gives the model a part to play": lazy_pattern(
         r"\b(?:you are|you're|act as|imagine you|role of) (?:a|an|my|the|going|now)\b",
         re.IGNORECASE,
     ),
-    "goes on from what was said before": re.compile(
+    "goes on from what was said before": lazy_pattern(
         r"^\s*(?:and|but|what about|how about|what if|now|same|also|okay|ok|so|thanks|thank you"
         r"|in addition|wait|hmm|no|yes|why)\b"
         r"|\b(?:above|previous|earlier) (?:\w+ )?(?:response|answer|question|text|code|story)\b"
         r"|\b(?:the|your) (?:answer|response|text|question) (?:above|before)\b",
         re.IGNORECASE,
     ),
-    "is about a document": re.compile(
+    "is about a document": lazy_pattern(
         r"\b(?:this|following|above|given|attached|below) (?:text|data|paragraph|log|tweet|review"
         r"|story|essay|news|resume|receipt|conversation|message|letter|email|article|report|list"
         r"|sentence)\b"
@@ -324,7 +326,7 @@ _OTHER: Final = {
         r"|\b(?:according to|based on) (?:this|the (?:text|article|report|author|email|news))\b",
         re.IGNORECASE,
     ),
-    "speaks of the form of its reply": re.compile(
+    "speaks of the form of its reply": lazy_pattern(
         r"\byour (?:entire |whole )?(?:response|reply|output)\b|\bbullet points?\b|\beli5\b"
         r"|\byour answer (?:must|should) (?:begin|start|end)\b|\bin (?:one|\d+) words?\b"
         r"|\byour answer (?:must|should) (?:contain|have|include) (?:at least|exactly|\d)"
@@ -344,23 +346,23 @@ _LONG: Final = 60
 """Words of a text that is no longer short; one in ten of MATH-500 and one in five of GSM8K is."""
 
 # A letter, several values or an expression: what a program that prints one number cannot give.
-_OPTIONS: Final = re.compile(
+_OPTIONS: Final = lazy_pattern(
     r"(?<![\w$])(?:\\(?:text|mathrm|textbf|mathbf)\s?\{\s?)*[(\[]?\s?([A-Ea-e])\s?[)\]]"
     r"|(?:^|\n|\s)([A-E])\s?[.:]\s",
 )
-_CHOICE: Final = re.compile(
+_CHOICE: Final = lazy_pattern(
     r"\banswer choices\b|\bwhich (?:one )?of (?:the following|these|those)\b"
     r"|\bwhich (?:option|statement|answer|choice)\b|\btrue or false\b|\bfalse or true\b",
     re.IGNORECASE,
 )
 # One number after all: how many of them there are, or what they add up to.
-_COUNTED: Final = re.compile(
+_COUNTED: Final = lazy_pattern(
     r"\b(?:how many|number of|sum of|product of|value of|average of)\s+(?:the\s+|all\s+)?"
     r"(?:[\w$-]+\s+){0,3}?(?:ordered\s+\w+|coordinates|solutions|roots|values|pairs|triples)\b"
     r"|\$?[xyz]\$?-coordinates?\b",
     re.IGNORECASE,
 )
-_LIST: Final = re.compile(
+_LIST: Final = lazy_pattern(
     r"\bordered (?:pair|triple|list|quadruple)|\bcoordinates\b|\bseparated by commas"
     r"|\ball (?:the )?(?:real |possible |integer |complex |positive integer )?"
     r"(?:solutions|roots|values|pairs|triples|zeros|functions|polynomials|primes|integers|numbers"
@@ -374,7 +376,7 @@ _LIST: Final = re.compile(
     r"|\bsolve\b[^.?!]{0,20}(?:\$|\\\[|:|for\b|the (?:following )?(?:equation|proportion))",
     re.IGNORECASE,
 )
-_EXPRESSION: Final = re.compile(
+_EXPRESSION: Final = lazy_pattern(
     r"\bin terms of (?:\$|\w\b|the)|\bradical form|\binterval notation|\bsimplif(?:y|ied)\b"
     r"|\bfactor(?:ed|i[sz]e|ing)?\b(?=\s*(?:\$|:|\\|the (?:poly|expr|following|quad|tri)|form|over"
     r"|completely|\d|[a-z]\^|out))|\bfactori[sz]ation\b|\bexpand(?:ed)?\b(?=\s*(?:\$|:|and|the (?:"
@@ -423,9 +425,9 @@ _OPENINGS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "figure": ("[asy]", "\\includegraphics", "diagram", "figure"),
 }
-_COMMAND: Final = re.compile(r"\\[A-Za-z(\[]")
-_BETWEEN_DOLLARS: Final = re.compile(r"\$([^$\n]{1,400})\$")
-_OPERATOR: Final = re.compile(r"[\^_=+*<>-]")
+_COMMAND: Final = lazy_pattern(r"\\[A-Za-z(\[]")
+_BETWEEN_DOLLARS: Final = lazy_pattern(r"\$([^$\n]{1,400})\$")
+_OPERATOR: Final = lazy_pattern(r"[\^_=+*<>-]")
 
 _FORMS: Final = {
     "choice": "one of several options",
@@ -489,7 +491,11 @@ def describe(feature: str, *, present: bool = True) -> str:
 
 
 _KEYS: Final = [(word, name) for name, words in _OPENINGS.items() for word in words]
-_AUTOMATON: Final = AhoCorasick([word for word, _ in _KEYS])
+
+
+@cache
+def _automaton() -> AhoCorasick:
+    return AhoCorasick([word for word, _ in _KEYS])
 
 
 def _opened(text: str) -> set[str]:
@@ -498,7 +504,7 @@ def _opened(text: str) -> set[str]:
     lower = text.encode("utf-8", "replace").decode().lower()
     found = {
         _KEYS[at][1]
-        for at, start, _ in _AUTOMATON.find_matches_as_indexes(lower, overlapping=True)
+        for at, start, _ in _automaton().find_matches_as_indexes(lower, overlapping=True)
         if not (lower[start].isalpha() and lower[max(start - 1, 0) : start].isalpha())
     }
     asked = [name for name in _OPENINGS if name.startswith("asks.") and name in found]
@@ -516,14 +522,14 @@ def _no_number(text: str) -> Iterator[str]:
         yield "asks.expression"
 
 
-_WRITING: Final = re.compile(
+_WRITING: Final = lazy_pattern(
     r"(?:^|[.!?:\n,]\s*|\b(?:please|can you|could you|you to|want to|help me|let's|to)\s+)"
     r"(?:write|rewrite|compose|draft|summari[sz]e|translate|paraphrase|describe|brainstorm|critique"
     r"|recommend|elaborate|create|generate|tell me|give me|explain|come up|make up|rephrase"
     r"|proofread|edit|outline|pitch|imagine|pretend|act as|roast|advise)\b",
     re.IGNORECASE,
 )
-_FEATURE_NUMBER: Final = re.compile(r"\d")
+_FEATURE_NUMBER: Final = lazy_pattern(r"\d")
 _MOST_NUMBERS: Final = 12
 """Digits in a request for a text; a problem in words about numbers has more, or LaTeX."""
 

@@ -18,6 +18,7 @@ from constraint_first.answer.syntax import clean
 from constraint_first.answer.value import AnswerValue, Form, read_answer
 from constraint_first.constraint.reply.check import REPLY
 from constraint_first.error import CfrError
+from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json
 
 MONTHS: Final[tuple[str, ...]] = tuple(
@@ -50,7 +51,7 @@ def _number(answer: str) -> Fraction | None:
 
 # --- A time of day.
 
-_CLOCK: Final = re.compile(
+_CLOCK: Final = lazy_pattern(
     r"(?<![\d:])(\d{1,3})\s*:\s*(\d{1,3})(?:\s*:\s*(\d{1,3}))?(?![\d:])(?:\s*([ap])\s?\.?\s?m\b)?"
 )
 _NAMELESS: Final = range(25, 100)
@@ -78,9 +79,9 @@ def _is_time(clock: Json, found: re.Match[str]) -> bool:
 
 # --- A date.
 
-_DIGITS: Final = re.compile(r"(\d{1,4})\s*([/.-])\s*(\d{1,2})\s*\2\s*(\d{1,4})")
+_DIGITS: Final = lazy_pattern(r"(\d{1,4})\s*([/.-])\s*(\d{1,2})\s*\2\s*(\d{1,4})")
 _MONTH: Final = "|".join(month[:3] for month in MONTHS)
-_NAMED_DATE: Final = re.compile(
+_NAMED_DATE: Final = lazy_pattern(
     rf"\b(?:(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({_MONTH})[a-z]*|({_MONTH})[a-z]*\.?\s+"
     r"(\d{1,2})(?:st|nd|rd|th)?)\b(?:,?\s+(\d{4})\b)?"
 )
@@ -125,12 +126,12 @@ def _is_named(args: _Args, answer: str) -> bool | None:
 
 # --- A list in order.
 
-_BRACKETS: Final = re.compile(r"\\?[({\[](.*?)\\?[)}\]]", re.DOTALL)
-_SEPARATOR: Final = re.compile(r"\s*(?:[,;]\s*and\b|[,;]|\band\b)\s*")
-_SPACED: Final = re.compile(r"\s*(?:[,;]\s*and\b|,\s|;|\band\b)\s*")
+_BRACKETS: Final = lazy_pattern(r"\\?[({\[](.*?)\\?[)}\]]", re.DOTALL)
+_SEPARATOR: Final = lazy_pattern(r"\s*(?:[,;]\s*and\b|[,;]|\band\b)\s*")
+_SPACED: Final = lazy_pattern(r"\s*(?:[,;]\s*and\b|,\s|;|\band\b)\s*")
 # Units, per cent and other bases: such items cannot be compared by their numbers.
-_NOT_PLAIN: Final = re.compile(r"(?<![\\a-z])[a-z]|[%<>_()\[\]=]|\\(?:circ|text|pm|mp|usd|pi)")
-_THOUSANDS: Final = re.compile(r"\d{1,3}(?:,\d{3})+")
+_NOT_PLAIN: Final = lazy_pattern(r"(?<![\\a-z])[a-z]|[%<>_()\[\]=]|\\(?:circ|text|pm|mp|usd|pi)")
+_THOUSANDS: Final = lazy_pattern(r"\d{1,3}(?:,\d{3})+")
 
 
 def _is_listed(args: _Args, answer: str) -> bool | None:

@@ -13,11 +13,13 @@ pattern is tried only there (perf/router.py has the measurement).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal, NamedTuple, TypeAlias
 
 from ahocorasick_rs import AhoCorasick
+
+from constraint_first.pattern import lazy_pattern
 
 CueFamily: TypeAlias = Literal[
     "final_integer_or_count",
@@ -57,7 +59,7 @@ class _Pattern:
 
 
 def _pattern(family: CueFamily, regex: str, *openings: str) -> _Pattern:
-    return _Pattern(family, re.compile(regex, re.IGNORECASE), openings)
+    return _Pattern(family, lazy_pattern(regex, re.IGNORECASE), openings)
 
 
 def _besides(word: str, *, after: str = "", before: str = "") -> str:
@@ -183,11 +185,11 @@ FAMILIES: tuple[CueFamily, ...] = tuple(pattern.family for pattern in _RECONSTRU
 
 def route(text: str, profile: Profile = "reconstructed") -> tuple[Cue, ...]:
     """Return the cue families that fire on a problem; an empty tuple means Direct CoT."""
-    automaton, tries = _SCANNERS[profile]
+    automaton, tries = _scanner(profile)
     fired: dict[int, list[Span]] = {}
     for opening, start, _ in automaton.find_matches_as_indexes(_lower(text), overlapping=True):
-        for rank, match in tries[opening]:
-            if found := match(text, start):
+        for rank, regex in tries[opening]:
+            if found := regex.match(text, start):
                 fired.setdefault(rank, []).append(found.span())
     return tuple(Cue(FAMILIES[rank], _leftmost(fired[rank])) for rank in sorted(fired))
 
@@ -201,20 +203,20 @@ def aime_convention(benchmark: str) -> bool:
     return benchmark.lower().startswith("aime")
 
 
-_Try: TypeAlias = tuple[int, Callable[[str, int], re.Match[str] | None]]
+_Try: TypeAlias = tuple[int, re.Pattern[str]]
 
 
-def _scanner(patterns: tuple[_Pattern, ...]) -> tuple[AhoCorasick, list[list[_Try]]]:
+@cache
+def _scanner(profile: Profile) -> tuple[AhoCorasick, list[list[_Try]]]:
     """Build the automaton of all openings and, for each, the families to try where it stands."""
+    patterns = PROFILES[profile]
     openings = sorted({opening for pattern in patterns for opening in pattern.openings})
     tries: list[list[_Try]] = [
-        [(rank, p.regex.match) for rank, p in enumerate(patterns) if opening in p.openings]
+        [(rank, p.regex) for rank, p in enumerate(patterns) if opening in p.openings]
         for opening in openings
     ]
     return AhoCorasick(openings), tries
 
-
-_SCANNERS = {profile: _scanner(patterns) for profile, patterns in PROFILES.items()}
 
 # The letters outside ASCII that re.IGNORECASE takes for ASCII ones and str.lower() does not: long
 # s, dotless i, and dotted capital I, whose lower case is two characters long.

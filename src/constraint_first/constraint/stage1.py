@@ -16,6 +16,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias, cast, get_args
 import json_repair
 
 from constraint_first.answer.damaged_json import restore_commands
+from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json, Prompt, load
 from constraint_first.protocol import Call
 from constraint_first.thinking import without_thinking
@@ -195,14 +196,14 @@ def _text(value: object) -> str:
 
 
 # What a field says that has nothing to say, with or without a remark behind it.
-_NOTHING: Final = re.compile(
+_NOTHING: Final = lazy_pattern(
     r"\W*|(?:n/?a|none|null|nil|nothing|unknown|unspecified|not (?:applicable|specified|known)"
     r"|no (?:(?:specific|particular) )?(?:constraint|restriction|range|format|answer)s?)"
     r"(?:\s*\(.*\)|\W+(?:proof|for|as|since|because)\b.*)?\W*",
     re.IGNORECASE | re.DOTALL,
 )
 # The form of an answer that is none: "proof/argument" in the paper's example.
-_PROOF: Final = re.compile(
+_PROOF: Final = lazy_pattern(
     r"(?:(?:an?|the|formal|written|rigorous|complete|mathematical) )*proof"
     r"(?: ?(?:/|,|or) ?(?:argument|explanation|demonstration|reasoning))*(?: ?\(.*\))?\W*",
     re.IGNORECASE,
@@ -415,7 +416,7 @@ def _split_names(text: str) -> list[Json]:
     return [name for part in re.split(r"[,;]", text.strip("[]")) if (name := part.strip(" \"'`"))]
 
 
-_FIELD: Final = re.compile(
+_FIELD: Final = lazy_pattern(
     r"\b(answer[ _]format|likely[ _]answer[ _]range|critical[ _]constraints)\b[\"'`*]{0,4}"
     r"\s{0,4}[:=]\s{0,4}(\[[^\]\n]*\]?|\"(?:[^\"\\\n]|\\.)*\"?|[^\n]+)",
     re.IGNORECASE,

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final, Generic, TypeVar, cast
 
 from constraint_first.error import InputError
+from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json
 
 T = TypeVar("T")
@@ -53,7 +54,7 @@ OBJECT: Final[FieldType[dict[str, Json]]] = FieldType(
     "an object", lambda value: type(value) is dict
 )
 _ABSENT: Final = object()
-_NO_CHARACTER: Final = re.compile("[\0\ud800-\udfff]")
+_NO_CHARACTER: Final = lazy_pattern("[\0\ud800-\udfff]")
 
 
 def one_of(values: Sequence[T]) -> FieldType[T]:

@@ -11,7 +11,6 @@ import io
 import json
 import math
 import os
-import re
 import stat
 import zlib
 from collections import Counter, defaultdict
@@ -23,6 +22,7 @@ from typing import Any, BinaryIO, Final, NoReturn, cast
 
 from constraint_first.error import InputError, OutputError
 from constraint_first.file.safe import LONGEST, one_line, printable
+from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json
 
 
@@ -324,12 +324,12 @@ def _parse_line(number: int, line: str) -> JsonLine | BadLine:
 
 _DELIMITERS: Final = (",", ";", "\t")
 _LONGEST_CELL: Final = 4 * LONGEST
-_FIRST_LINE: Final = re.compile(r"\s*([^\r\n]*)")
-_QUOTED: Final = re.compile(r'"[^"]*"?')
+_FIRST_LINE: Final = lazy_pattern(r"\s*([^\r\n]*)")
+_QUOTED: Final = lazy_pattern(r'"[^"]*"?')
 # What makes a spreadsheet compute a cell instead of showing it (OWASP, CSV Injection), full-width
 # forms included. A mere number is none: it means the same either way. What has an apostrophe there
 # already counts as well, so that one can always be taken away again.
-_FORMULA: Final = re.compile(
+_FORMULA: Final = lazy_pattern(
     r"'*(?:[\t\ufffd]|[\s\ufffd]*(?:[=@＝＠]|[+\-＋－](?![0-9][0-9.,]*\Z)))"
 )
 

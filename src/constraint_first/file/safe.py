@@ -16,15 +16,16 @@ from typing import Any, Final, cast
 import orjson
 
 from constraint_first.error import OutputError
+from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json
 
 _LONGEST_LINE: Final = 1_000
 
-_UNPRINTABLE: Final = re.compile(
+_UNPRINTABLE: Final = lazy_pattern(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
 # Marks of direction and width are part of texts that people read; for programs they are escaped.
-_ESCAPED: Final = re.compile(rf"{_UNPRINTABLE.pattern[:-1]}\u061c\u200b-\u200f\u2060\ufeff]")
+_ESCAPED: Final = lazy_pattern(rf"{_UNPRINTABLE.pattern[:-1]}\u061c\u200b-\u200f\u2060\ufeff]")
 
 
 def printable(text: str) -> str:

@@ -38,13 +38,14 @@ from constraint_first.method.method import (
     noting,
     solution_from,
 )
+from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json, Problem, Prompt, Solution, load
 from constraint_first.protocol import Call, Completion, Exchange, Message, Steps, ask
 from constraint_first.thinking import without_thinking
 
 MOST_QUESTIONS: Final = 3
 _LONGEST: Final = 500
-_QUESTION: Final = re.compile(r"\W{0,9}QUESTION\W{1,5}([^\n]+)", re.IGNORECASE)
+_QUESTION: Final = lazy_pattern(r"\W{0,9}QUESTION\W{1,5}([^\n]+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

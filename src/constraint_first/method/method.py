@@ -26,6 +26,7 @@ from typing import (
 
 from constraint_first.answer.extract import extract
 from constraint_first.error import CfrError
+from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json, Problem, Prompt, Solution
 from constraint_first.protocol import Call, Completion, Stage, Steps, ask
 
@@ -225,7 +226,7 @@ Make: TypeAlias = Callable[[str], object]
 DEEPEST: Final = 16
 """How many brackets within brackets a method's name may have."""
 _QUOTES: Final = ('"', "'")
-_SHAPE: Final = re.compile(r"(?P<name>[\w-]+)(?:\((?P<options>.*)\))?", re.DOTALL)
+_SHAPE: Final = lazy_pattern(r"(?P<name>[\w-]+)(?:\((?P<options>.*)\))?", re.DOTALL)
 
 
 def nesting(text: str) -> int:

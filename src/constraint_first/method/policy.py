@@ -40,6 +40,7 @@ from constraint_first.method.method import Method, may_revise, noting, parts_of
 from constraint_first.method.program import Programmed
 from constraint_first.method.sound import Sound
 from constraint_first.method.vote import Prove
+from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json, Problem, Solution
 from constraint_first.protocol import Message, Steps
 
@@ -285,7 +286,7 @@ def plain_model(name: str) -> str:
     return _FILE.sub("", re.split(r"[/\\]", name)[-1].casefold())
 
 
-_FILE: Final = re.compile(
+_FILE: Final = lazy_pattern(
     r"(?:[-_.:@](?:i?q\d\w*+|[bf]{1,2}p?(?:16|32)|fp8|int[48]|awq|gptq|gguf))+$"
 )
 
@@ -574,7 +575,7 @@ def calibrate_by(policy: Policy, make: Callable[[str], Method]) -> Calibrated:
     return Calibrated(f"{policy.digest}-{_GATE}", methods, make(policy.otherwise), policy)
 
 
-_WHO: Final = re.compile(r"\s*(?:you are\b[^.!?\n]{1,80}[.!]?\s*){1,3}", re.IGNORECASE)
+_WHO: Final = lazy_pattern(r"\s*(?:you are\b[^.!?\n]{1,80}[.!]?\s*){1,3}", re.IGNORECASE)
 
 
 def in_conversation(method: Method, ahead: Sequence[Message]) -> Method:

@@ -12,6 +12,7 @@ from constraint_first.answer.extract import Extracted, extract
 from constraint_first.method.baselines import Direct
 from constraint_first.method.method import BUDGET, Method, gathering, noting, solution_from
 from constraint_first.method.soundness import Check, broken, mended, sentences, stated_in
+from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json, Problem, Prompt, Solution, load
 from constraint_first.protocol import Call, Completion, Output, Program, Steps, ask, execute
 from constraint_first.thinking import without_thinking
@@ -142,7 +143,7 @@ def run_program(reply: Completion) -> Steps[Solution]:
 
 # --- The program in a reply.
 
-_FENCE: Final = re.compile(r"^[ \t]*(?:```|~~~)[`~]*[ \t]*(\w*)[^\n]*\n?", re.MULTILINE)
+_FENCE: Final = lazy_pattern(r"^[ \t]*(?:```|~~~)[`~]*[ \t]*(\w*)[^\n]*\n?", re.MULTILINE)
 
 
 def read_program(reply: str) -> str | None:
@@ -186,11 +187,11 @@ def _blocks(text: str) -> Iterator[_Block]:
 # --- What it printed.
 
 # Python's spelling of numbers: Fraction(3, 4), Decimal('1.5'), and 12.0 for a whole number.
-_FRACTION: Final = re.compile(r"\bFraction\((-?\d+)(?:, ?(\d+))?\)")
-_DECIMAL: Final = re.compile(r"\bDecimal\(['\"](-?[\d.]+)['\"]\)")
-_WHOLE: Final = re.compile(r"(?<![\d.])(\d+)\.0(?![\d.eE])")
-_LONG: Final = re.compile(r"(?<![\d.])\d+\.\d{12,40}(?![\d.eE])")
-_QUOTED: Final = re.compile(r"(['\"])(.*)\1")
+_FRACTION: Final = lazy_pattern(r"\bFraction\((-?\d+)(?:, ?(\d+))?\)")
+_DECIMAL: Final = lazy_pattern(r"\bDecimal\(['\"](-?[\d.]+)['\"]\)")
+_WHOLE: Final = lazy_pattern(r"(?<![\d.])(\d+)\.0(?![\d.eE])")
+_LONG: Final = lazy_pattern(r"(?<![\d.])\d+\.\d{12,40}(?![\d.eE])")
+_QUOTED: Final = lazy_pattern(r"(['\"])(.*)\1")
 _NO_VALUE: Final = frozenset({"nan", "inf", "-inf", "[]", "()", "{}", "set()", "''", '""'})
 _FEW_DIGITS: Final = 10
 

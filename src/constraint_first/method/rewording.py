@@ -19,6 +19,7 @@ from constraint_first.file.rows import read_text
 from constraint_first.file.safe import expand_user
 from constraint_first.method.method import Method, MethodError, parts_of, prompts_of, suggest
 from constraint_first.method.registry import METHODS, make
+from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Prompt
 
 M = TypeVar("M")
@@ -39,7 +40,7 @@ _CHOOSING: Final = (
 )
 """Options that choose among the prompts of a method."""
 _NAME: Final = attrgetter("name")
-_WORDED: Final = re.compile(r"(?P<before>.*?)[(,]wording=[^,()]*\)", re.DOTALL)
+_WORDED: Final = lazy_pattern(r"(?P<before>.*?)[(,]wording=[^,()]*\)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

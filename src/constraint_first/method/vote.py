@@ -19,6 +19,7 @@ from constraint_first.method.baselines import Direct
 from constraint_first.method.method import BUDGET, Method, gathering, noting, solution_from
 from constraint_first.method.program import Programmed, run_program
 from constraint_first.method.soundness import Check, broken, is_sound, mended, stated_in
+from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json, Problem, Prompt, Solution, load
 from constraint_first.protocol import (
     Call,
@@ -107,12 +108,12 @@ def count_samples(method: object) -> int:
     return inner * method.samples if isinstance(method, Sampled) else inner
 
 
-_NOISE: Final = re.compile(r"\\(?:left|right)(?![a-zA-Z])|\\[,;:! ()\[\]]|[\s$]")
-_WRAPPED: Final = re.compile(r"\\(?:text|mathrm|mathbf|boxed)\{([^{}]*)\}")
-_FRACTION: Final = re.compile(r"\\[dt]frac(?![a-zA-Z])")
-_GROUPED: Final = re.compile(r"[+-]?\d{1,3}(?:(?:,|\{,\})\d{3})+(?:\.\d+)?")
+_NOISE: Final = lazy_pattern(r"\\(?:left|right)(?![a-zA-Z])|\\[,;:! ()\[\]]|[\s$]")
+_WRAPPED: Final = lazy_pattern(r"\\(?:text|mathrm|mathbf|boxed)\{([^{}]*)\}")
+_FRACTION: Final = lazy_pattern(r"\\[dt]frac(?![a-zA-Z])")
+_GROUPED: Final = lazy_pattern(r"[+-]?\d{1,3}(?:(?:,|\{,\})\d{3})+(?:\.\d+)?")
 # Written so that no text makes it try a position twice: what votes comes from a model.
-_WHOLE: Final = re.compile(r"([+-]?)0*(0|[1-9]\d*)(?:\.0*)?")
+_WHOLE: Final = lazy_pattern(r"([+-]?)0*(0|[1-9]\d*)(?:\.0*)?")
 
 
 def ballot(answer: str) -> str:
@@ -136,7 +137,7 @@ _AGREE: Final = 2
 """How many equal answers settle a problem, so that no more samples are drawn."""
 
 # 6 am is not 6 pm, and 2024-03-05 is no subtraction.
-_TIME: Final = re.compile(
+_TIME: Final = lazy_pattern(
     r"\d([-/.])\d{1,2}\1\d|\d\s?[ap]\.?m\b"
     r"|\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
     r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b",
@@ -274,8 +275,8 @@ def _choose(
 _EXPLORE: Final = load("constraint_first.method", "explore")
 _FINISH: Final = load("constraint_first.method", "finish")
 _EXPLORING: Final = 1_024
-_CLAIM: Final = re.compile(r"^\W{0,9}CLAIM\W{1,5}([^\n]+)", re.IGNORECASE | re.MULTILINE)
-_VALUE: Final = re.compile(
+_CLAIM: Final = lazy_pattern(r"^\W{0,9}CLAIM\W{1,5}([^\n]+)", re.IGNORECASE | re.MULTILINE)
+_VALUE: Final = lazy_pattern(
     r"\b(?:answer|result|value)\b(?: \w+)? (?:is|equals|=)(?: exactly)? (\S+?)[.,;]?$",
     re.IGNORECASE,
 )

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import re
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
@@ -40,6 +39,7 @@ from constraint_first.model.limit import Retry
 from constraint_first.model.resolve import Price
 from constraint_first.model.transport import Bounds, Endpoint, Transport, read_beginning, refusal
 from constraint_first.model.wire import SILENT, Decoding, Watcher, error_message
+from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json
 from constraint_first.protocol import Call, Completion, Usage
 
@@ -451,7 +451,7 @@ class RequestFile:
 # A result that comes back a day later, in any order, says by its ``custom_id`` alone where it
 # belongs and what was asked.
 
-_WRITTEN: Final = re.compile(
+_WRITTEN: Final = lazy_pattern(
     r"s(\d{1,10})-p(\d{1,10})-r(\d{1,10})-c(\d{1,10})-([0-9a-f]{12})-([0-9a-f]{12})"
 )
 _DIGITS: Final = 12

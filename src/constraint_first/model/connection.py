@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import socket
 import time
 import zlib
@@ -32,6 +31,7 @@ from aiohttp.client_proto import ResponseHandler
 from aiohttp.connector import Connection
 
 from constraint_first.model.error import StaleReply
+from constraint_first.pattern import lazy_pattern
 
 if TYPE_CHECKING:
     from aiohttp.client_reqrep import ConnectionKey
@@ -66,10 +66,10 @@ _BODIES: Final = 16
 _REMEMBERED: Final = 4_096
 _OVERLAP: Final = 256
 """Bytes of a piece that are looked at again with the next, in case an id is cut in two."""
-_ID: Final = re.compile(rb'"id"\s*:\s*"([^"\\]{1,200})"')
-_CREATED: Final = re.compile(rb'"created"\s*:\s*([0-9.]{1,32})')
+_ID: Final = lazy_pattern(rb'"id"\s*:\s*"([^"\\]{1,200})"')
+_CREATED: Final = lazy_pattern(rb'"created"\s*:\s*([0-9.]{1,32})')
 # A server may say why it ends a connection that was idle for too long (408).
-_FAREWELL: Final = re.compile(rb"\s*(HTTP/1\.\d [345]|$)")
+_FAREWELL: Final = lazy_pattern(rb"\s*(HTTP/1\.\d [345]|$)")
 _UNREAD: Final = termios.FIONREAD if termios else 0
 _UNSENT: Final = termios.TIOCOUTQ if termios else 0
 

@@ -12,6 +12,7 @@ from typing import Final
 
 from constraint_first.error import CfrError
 from constraint_first.file.safe import one_line
+from constraint_first.pattern import lazy_pattern
 
 
 class EngineError(CfrError):
@@ -103,7 +104,7 @@ _LOOKED_AT: Final = 4_096
 _SHORTEST_PART: Final = 8
 _BLOT: Final = "[key]"
 # A character as a URL or a JSON text may write it, or as it is.
-_UNIT: Final = re.compile(r"%([0-9a-fA-F]{2})|\\u([0-9a-fA-F]{4})|\\([\"'/\\])|(.)", re.DOTALL)
+_UNIT: Final = lazy_pattern(r"%([0-9a-fA-F]{2})|\\u([0-9a-fA-F]{4})|\\([\"'/\\])|(.)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,11 +33,12 @@ from constraint_first.model.error import (
 )
 from constraint_first.model.limit import parse_retry_after
 from constraint_first.model.wire import Decoding, JsonMode, error_message
+from constraint_first.pattern import lazy_pattern
 
 _SCHEMES: Final = ("http://", "https://")
 _EXAMPLE: Final = "write it as http://HOST:PORT/v1"
-_UNWRITABLE: Final = re.compile(r"[\x00-\x20\x7f-\x9f\ud800-\udfff]")
-_LABEL: Final = re.compile(r"(?!-)[\w-]{1,63}(?<!-)", re.ASCII)
+_UNWRITABLE: Final = lazy_pattern(r"[\x00-\x20\x7f-\x9f\ud800-\udfff]")
+_LABEL: Final = lazy_pattern(r"(?!-)[\w-]{1,63}(?<!-)", re.ASCII)
 _LONGEST_HOST: Final = 253
 _SHORTEST_TOKEN: Final = 8
 
@@ -159,13 +160,13 @@ _TRANSIENT: Final = frozenset({408, 409, 425, 429})
 # Parameters that some endpoints do not know and that a call can do without, by how a refusal names
 # them. Settings of the decoding are not among them: leaving one out changes what is compared.
 _DISPENSABLE: Final = {
-    "response_format": re.compile(r"response_format|json_object|json_schema|json mode", re.I),
-    "stream_options": re.compile(r"stream_options|include_usage", re.I),
-    "max_tokens": re.compile(r"max_completion_tokens. instead", re.I),
+    "response_format": lazy_pattern(r"response_format|json_object|json_schema|json mode", re.I),
+    "stream_options": lazy_pattern(r"stream_options|include_usage", re.I),
+    "max_tokens": lazy_pattern(r"max_completion_tokens. instead", re.I),
 }
 # How llama.cpp refuses several samples in one request, in some versions with a 500; how others do.
-_ONE_SAMPLE: Final = re.compile(r"only one completion choice|\bn_cmpl\b", re.I)
-_SAMPLES: Final = re.compile(
+_ONE_SAMPLE: Final = lazy_pattern(r"only one completion choice|\bn_cmpl\b", re.I)
+_SAMPLES: Final = lazy_pattern(
     r"[`'\"]n[`'\"]|\bparameter:? n\b|\bn (?:parameter|value|must|should|is not)\b|\bn ?[=>]"
     r"|multi-choice|multiple (?:choices|completions)",
     re.I,
@@ -180,17 +181,19 @@ _SAMPLING: Final[dict[Setting, str]] = {
     "temperature": r"\btemperature\b",
     "seed": r"\bseed\b",
 }
-_MOST_OUTPUT: Final = re.compile(
+_MOST_OUTPUT: Final = lazy_pattern(
     r"max_(?:completion_)?tokens.{0,200}?"
     r"(?:at most|maximum\D{0,40}|less than or equal to|<=|\[ ?\d{1,9} ?,|\d >)[ `'\"]*(\d{1,9})\b",
     re.I | re.S,
 )
-_CONTEXT_LIMIT: Final = re.compile(r"maximum context length (?:is|of) (\d{1,9})\b", re.I)
-_TOO_LONG: Final = re.compile(
+_CONTEXT_LIMIT: Final = lazy_pattern(r"maximum context length (?:is|of) (\d{1,9})\b", re.I)
+_TOO_LONG: Final = lazy_pattern(
     r"context.{0,10}(?:length|size|window)|too long|too many tokens", re.I
 )
-_TIME: Final = re.compile(r"per[ _-]?(?:second|minute|hour|day)|(?:retry|again) (?:in|after)", re.I)
-_SECONDS: Final = re.compile(r"(?:retry|again) (?:in|after) (\d{1,6}(?:\.\d+)?) ?s\b", re.I)
+_TIME: Final = lazy_pattern(
+    r"per[ _-]?(?:second|minute|hour|day)|(?:retry|again) (?:in|after)", re.I
+)
+_SECONDS: Final = lazy_pattern(r"(?:retry|again) (?:in|after) (\d{1,6}(?:\.\d+)?) ?s\b", re.I)
 _LOOKED_AT: Final = 2_000
 
 

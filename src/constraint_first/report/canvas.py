@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias
 from xml.etree import ElementTree
 
 from constraint_first.error import CfrError
+from constraint_first.pattern import lazy_pattern
 from constraint_first.report.notation import require, several
 from constraint_first.report.statistics import Interval
 
@@ -278,11 +279,11 @@ def listed(texts: Iterable[str], most: int = 6) -> str:
 # Conversion of matplotlib's SVG file into an element for a page, whatever else is on it.
 
 _FONTS: Final = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
-_NAMESPACE: Final = re.compile(r"^\{[^}]*\}")
-_GIVEN_ID: Final = re.compile(r"[a-z][a-z0-9-]*")
+_NAMESPACE: Final = lazy_pattern(r"^\{[^}]*\}")
+_GIVEN_ID: Final = lazy_pattern(r"[a-z][a-z0-9-]*")
 _LONG_PATH: Final = 1_000
-_AROUND_COMMAND: Final = re.compile(r"\s*([A-Za-z])\s*")
-_LONG_NUMBER: Final = re.compile(r"-?\d+\.\d{2,}")
+_AROUND_COMMAND: Final = lazy_pattern(r"\s*([A-Za-z])\s*")
+_LONG_NUMBER: Final = lazy_pattern(r"-?\d+\.\d{2,}")
 _DROPPED: Final = ("metadata", "style")
 
 

@@ -19,6 +19,7 @@ from xml.etree.ElementTree import Element, tostring
 from markupsafe import Markup, escape
 
 from constraint_first.file.safe import printable
+from constraint_first.pattern import lazy_pattern
 
 LONGEST: Final = 2_000
 """The most characters of a formula that are read; a longer one stays TeX."""
@@ -38,10 +39,10 @@ DEEPEST: Final = 40
 """The most levels that a formula may nest: thrice what people write."""
 # Definitions and \sideset, which doubles its argument, can make a short formula as long as they
 # like.
-_REFUSED: Final = re.compile(
+_REFUSED: Final = lazy_pattern(
     r"\\(?:def|newcommand|newenvironment|DeclareMathOperator|sideset)(?![a-zA-Z])"
 )
-_TEXT: Final = re.compile(
+_TEXT: Final = lazy_pattern(
     r"\\(?:text(?:bf|it|md|normal|rm|sf|tt|up)?|emph|[fhm]box|tag\*?)\s*"
     r"\{(?P<said>(?:[^{}]|\{[^{}]*\})*)\}"
     r"|(?<![\\a-zA-Z])[a-zA-Z]{2,}(?: [a-zA-Z]{2,}(?:'s)?)+"
@@ -50,7 +51,7 @@ _LENGTH: Final = r"\+?(?:0|\d?(?:\.\d+)?(?:em|ex|cm|in|pc)|\d{0,2}(?:\.\d+)?(?:m
 _WORDS: Final = r"[a-z -]+"
 _TRUTH: Final = "true|false"
 _VALUES: Final = {
-    name: re.compile(values)
+    name: lazy_pattern(values)
     for names, values in (
         ("accent displaystyle fence largeop movablelimits separator stretchy", _TRUTH),
         ("columnalign columnlines mathvariant rowlines", _WORDS),
@@ -93,7 +94,7 @@ _TABLES: Final = {
 """The environments that can be shown, by the names under which latex2mathml shows them."""
 # What latex2mathml does not know, does not heed, or reads as something else.
 _REWRITTEN: Final = tuple(
-    (re.compile(pattern), replacement)
+    (lazy_pattern(pattern), replacement)
     for pattern, replacement in (
         (r"(?<!\\)%", r"\\%"),  # models write 50% and mean no comment
         (r"\\(?:begin|end)\{equation\*?\}|\\label\s*\{[^{}]*\}", ""),
@@ -113,8 +114,8 @@ _REWRITTEN: Final = tuple(
         ),
     )
 )
-_LIMITS: Final = re.compile(r"(\\(?:lim|max|min|sup|inf|gcd)(?![a-zA-Z]))\s*_")
-_ENVIRONMENT: Final = re.compile(r"\\(begin|end)\s*\{([a-zA-Z]+\*?)\}")
+_LIMITS: Final = lazy_pattern(r"(\\(?:lim|max|min|sup|inf|gcd)(?![a-zA-Z]))\s*_")
+_ENVIRONMENT: Final = lazy_pattern(r"\\(begin|end)\s*\{([a-zA-Z]+\*?)\}")
 
 
 class _Unreadable(Exception):
@@ -268,7 +269,7 @@ def _styled(name: str, content: Element) -> Element:
 # Text with TeX mathematics in it, a problem's or a model's, as HTML that cannot do anything.
 
 # Each alternative ends at the end of the text at the latest, so that nothing is read twice.
-_BLOCK: Final = re.compile(
+_BLOCK: Final = lazy_pattern(
     r"""
       ^[ \t]*```[^\n`]*\n(?P<code>.*?)(?:^[ \t]*```[ \t]*$|\Z)
     | \[asy\](?P<drawing>.*?)(?:\[/asy\]|\Z)
@@ -277,7 +278,7 @@ _BLOCK: Final = re.compile(
     """,
     re.VERBOSE | re.MULTILINE | re.DOTALL,
 )
-_INLINE: Final = re.compile(
+_INLINE: Final = lazy_pattern(
     r"""
       `(?P<code>[^`\n]+)`
     | \\(?P<escaped>[\\$])
@@ -290,8 +291,8 @@ _INLINE: Final = re.compile(
     re.VERBOSE,
 )
 _CLOSING: Final = {r"\(": r"\)", r"\[": r"\]", "$$": "$$"}
-_DOLLAR: Final = re.compile(r"(?<!\\)\$")
-_BRACE: Final = re.compile(r"\\.|([{}])", re.DOTALL)
+_DOLLAR: Final = lazy_pattern(r"(?<!\\)\$")
+_BRACE: Final = lazy_pattern(r"\\.|([{}])", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

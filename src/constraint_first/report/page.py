@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 from constraint_first.file.safe import printable
+from constraint_first.pattern import lazy_pattern
 from constraint_first.report.notation import require, several
 from constraint_first.report.table import group_spans
 
@@ -22,7 +22,7 @@ _LONGEST: Final = 20
 """Rows of a table that is shown at once; a longer one is folded."""
 
 
-_INTERVAL: Final = re.compile(r"(?<=\[)([−\d.,]+), (?=[−\d.,]+\])")
+_INTERVAL: Final = lazy_pattern(r"(?<=\[)([−\d.,]+), (?=[−\d.,]+\])")
 _NO_BREAK: Final = "\N{NO-BREAK SPACE}"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from itertools import product
@@ -40,6 +39,7 @@ from constraint_first.model.batch import MOST_BYTES, MOST_REQUESTS, FileLimits
 from constraint_first.model.resolve import AUTO, choose_method
 from constraint_first.model.transport import CALL_SECONDS, REPLY_BYTES, Bounds
 from constraint_first.model.wire import Decoding
+from constraint_first.pattern import lazy_pattern
 from constraint_first.store.store import Series
 from constraint_first.store.writer import LEASE_SECONDS
 
@@ -283,7 +283,7 @@ class BatchOptions:
 
 # How an evaluation is run on a Ray cluster.
 
-_ADDRESS: Final = re.compile(r"auto|[^\s:/]+:\d{1,5}|\[[0-9a-fA-F:]+\]:\d{1,5}")
+_ADDRESS: Final = lazy_pattern(r"auto|[^\s:/]+:\d{1,5}|\[[0-9a-fA-F:]+\]:\d{1,5}")
 _RAYS_OWN: Final = ("cpu", "gpu", "memory", "object_store_memory", "node")
 _NAMES: Final = {"cpus": "CPU", "gpus": "GPU"}
 

@@ -26,6 +26,7 @@ import orjson
 from aiohttp import web
 
 from constraint_first.file.safe import one_line
+from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json
 from constraint_first.serve.service import Served, stopped
 from constraint_first.serve.setting import RequestError, ServeSettings, is_loopback
@@ -652,7 +653,7 @@ def _loaded(body: bytes) -> Any:
 
 
 _MARKS: Final = (b"{", b"[", b",", b":")
-_TEXT: Final = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
+_TEXT: Final = lazy_pattern(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
 _SLICE: Final = 2**20
 
 

@@ -33,6 +33,7 @@ from constraint_first.model.error import (
 )
 from constraint_first.model.resolve import AUTO
 from constraint_first.model.transport import DecodingRefused
+from constraint_first.pattern import lazy_pattern
 from constraint_first.protocol import Answer, Call, Completion, Output, Program, Run, Steps, Usage
 from constraint_first.sandbox.sandbox import SandboxMissing
 from constraint_first.store.database import StoreError, Unstorable
@@ -221,7 +222,7 @@ def _refused(error: EngineError, said: str) -> ErrorReply:
 # Names of served models: ``METHOD@UPSTREAM``, or any other name for the endpoint itself.
 
 # Strings, and the marks between them; all else of a JSON text is neither.
-_TOKEN: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]', re.DOTALL)
+_TOKEN: Final = lazy_pattern(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]', re.DOTALL)
 
 
 class ModelName(NamedTuple):

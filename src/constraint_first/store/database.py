@@ -35,6 +35,7 @@ from sqlalchemy.exc import (
 
 from constraint_first.error import CfrError
 from constraint_first.file.safe import expand_user, printable
+from constraint_first.pattern import lazy_pattern
 
 
 class StoreError(CfrError):
@@ -57,8 +58,8 @@ class LeaseLost(CfrError):
 
 # Where PostgreSQL names no state of its own (the constants of its manual, appendix A), it is the
 # client that speaks.
-_PASSES: Final = re.compile(r"08...|40...|53300|57P0[123]")
-_ROW: Final = re.compile(r"22...|23502|23514|54...")
+_PASSES: Final = lazy_pattern(r"08...|40...|53300|57P0[123]")
+_ROW: Final = lazy_pattern(r"22...|23502|23514|54...")
 _ROW_OF_SQLITE: Final = ("SQLITE_CONSTRAINT_NOTNULL", "SQLITE_CONSTRAINT_CHECK", "SQLITE_TOOBIG")
 
 # What the database complained about, and what a person can do.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
@@ -28,6 +27,7 @@ from constraint_first.error import InputError
 from constraint_first.method.former import NAMES
 from constraint_first.method.method import suggest
 from constraint_first.model.resolve import Cost, PriceList, presets, price_list
+from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json
 from constraint_first.protocol import Usage
 from constraint_first.store import schema
@@ -714,7 +714,7 @@ def _rows_regrade(
 ProblemScores: TypeAlias = Counter[tuple[int, int]]
 """Problems, counted by how many of their runs were right and how many were judged."""
 
-_NUMBERED: Final = re.compile(r"(?<!HTTP )\b[\w.-]*\d[\w.-]*")
+_NUMBERED: Final = lazy_pattern(r"(?<!HTTP )\b[\w.-]*\d[\w.-]*")
 
 
 @dataclass(slots=True)

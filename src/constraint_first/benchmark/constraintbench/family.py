@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -24,6 +23,7 @@ from constraint_first.benchmark.constraintbench.item import (
 from constraint_first.constraint.predicate import Predicate, holds, parts, truth_of
 from constraint_first.constraint.stage1 import KINDS, Kind
 from constraint_first.error import CfrError
+from constraint_first.pattern import lazy_pattern
 
 T = TypeVar("T")
 Value: TypeAlias = "int | Fraction | str"
@@ -218,8 +218,8 @@ def lowest_terms(above: int, below: int) -> tuple[int, int]:
 # A wording is a text with slots ``<name>`` and marked spans ``«label:…»``. Neither mark occurs in
 # LaTeX, so mathematics is written as it is.
 
-_SLOT = re.compile(r"<([A-Za-z]\w*)>")
-_SPAN = re.compile(r"«(\w+):([^«»]*)»")
+_SLOT = lazy_pattern(r"<([A-Za-z]\w*)>")
+_SPAN = lazy_pattern(r"«(\w+):([^«»]*)»")
 
 NAMES = (
     "Amara", "Bruno", "Chiara", "Dmitri", "Elif", "Farah", "Gustav", "Hana", "Imani", "Jonas",

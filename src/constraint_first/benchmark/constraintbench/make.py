@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,6 +28,7 @@ from constraint_first.benchmark.constraintbench.item import (
 from constraint_first.constraint.predicate import parts, truth_of
 from constraint_first.error import CfrError
 from constraint_first.file.rows import BadLine, scan_rows
+from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json
 
 _TEXT: Final = {"dtype": "string"}
@@ -164,8 +164,8 @@ ENOUGH: Final = 300
 _MANY: Final = 100
 _DRAWS: Final = 40
 _SEED: Final = 0
-_NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
-_NAME: Final = re.compile(rf"\b(?:{'|'.join(NAMES)})\b")
+_NUMBER: Final = lazy_pattern(r"\d+(?:\.\d+)?")
+_NAME: Final = lazy_pattern(rf"\b(?:{'|'.join(NAMES)})\b")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from constraint_first.constraint.reply.number import NUMBER, TIMES, to_number
+from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json
 
 _MORE: Final = r"(?:more|longer|greater|larger|bigger|higher)\s+than"
@@ -42,21 +43,21 @@ _VAGUE: Final = (
     r"|(?:anything|everything|whatever)\s+(?:(?!in\b)[a-z]+\s+){0,2}?(?:over|above|below|under|"
     rf"{_MORE}|{_LESS})"
 )
-_BEFORE: Final = re.compile(
+_BEFORE: Final = lazy_pattern(
     rf"(?<![\w])(?:(?P<vague>{_VAGUE})|(?P<high>{_HIGH})|(?P<low>{_LOW})|(?P<above>{_ABOVE})"
     rf"|(?P<below>{_BELOW})|(?P<exact>{_EXACT})),?\s*(?:a\s+total\s+of\s+|the\s+)?$"
 )
 _BACK: Final = 60
 """How far before a number the words are looked for that belong to it."""
-_NUMBER: Final = re.compile(rf"(?<![\w.,$#-]){NUMBER}")
-_RANGE: Final = re.compile(
+_NUMBER: Final = lazy_pattern(rf"(?<![\w.,$#-]){NUMBER}")
+_RANGE: Final = lazy_pattern(
     rf"(?:\s*(?P<join>-|–|—|to|or|and)|\s+(?:word|sentence|paragraph)s?\s+(?:to|or))"
     rf"\s*(?P<end>{NUMBER})"
 )
-_RATE: Final = re.compile(
+_RATE: Final = lazy_pattern(
     r"(?:\s+[a-z]+){0,2}\s+(?:an?|per|each|every)\s+(?:day|week|month|year|hour|minute|second)\b"
 )
-_AFTER: Final = re.compile(
+_AFTER: Final = lazy_pattern(
     r"\s*(?P<plus>\+)|\s+(?:or|and)\s+(?P<more>more|above|greater|over|longer)\b"
     r"|\s+or\s+(?P<less>fewer|less|below|under|shorter)\b"
 )
@@ -102,7 +103,7 @@ class Amount:
         return replace(self, low=low, high=high, bare=False)
 
 
-_TAIL: Final = re.compile(
+_TAIL: Final = lazy_pattern(
     r"\s*[(,:-]?\s*(?:(?:and|but)\s+)?(?:"
     r"(?P<exact>exactly|only|precisely|on\s+the\s+dot|flat"
     r"|no\s+more(?:,?\s+(?:and\s+)?no|\s+(?:and|or|nor)(?:\s+no)?)\s+(?:less|fewer)"
@@ -132,7 +133,7 @@ def amounts(plain: str) -> tuple[Amount, ...]:
     return tuple(found)
 
 
-_AND: Final = re.compile(r"\s*,?\s*(?:and|but|yet)\s+")
+_AND: Final = lazy_pattern(r"\s*,?\s*(?:and|but|yet)\s+")
 
 
 @lru_cache(maxsize=128)
@@ -166,7 +167,7 @@ def _completes(one: Amount, other: Amount) -> bool:
     return (one.low is None) == (other.high is None) != (one.high is None)
 
 
-_LINK: Final = re.compile(
+_LINK: Final = lazy_pattern(
     r"(?:\s+(?:of\s+them|or\s+(?:more|fewer|less)|at\s+(?:the\s+)?(?:least|most)|minimum))*"
     r"\s*,?\s*(?:but|and|yet|though)\s+(?:[a-z']+\s+){0,5}"
 )
@@ -184,8 +185,8 @@ def counts_of(plain: str, things: re.Pattern[str]) -> Iterator[tuple[Amount, int
                 yield told, amount.end
 
 
-_OF_THEM: Final = re.compile(r"\s+of\s+(?:them|those|these)\b(?!\s+[a-z]{3,}s\b)")
-_NOTHING_ELSE: Final = re.compile(
+_OF_THEM: Final = lazy_pattern(r"\s+of\s+(?:them|those|these)\b(?!\s+[a-z]{3,}s\b)")
+_NOTHING_ELSE: Final = lazy_pattern(
     r"(?:\s+(?:at|as|or|minimum|the|very|a|least|most|more|less|fewer|in\s+total|total|please))*"
     r"\s*(?:$|[.;:,)!])"
 )
@@ -218,7 +219,7 @@ def _amount(plain: str, found: re.Match[str], before: re.Match[str] | None) -> A
     return Amount(low, low, start, end, bare=before is None, times=times)
 
 
-_NOT_SO: Final = re.compile(
+_NOT_SO: Final = lazy_pattern(
     r"(?:\b(?:not|never|cannot|nothing|without|avoid|before|rejects?|refuses?"
     r"|no\s+[a-z]+\s+(?:may|can|should|must|shall))|n't)\s+"
     r"(?:(?!have\s+to|need\s+to)[a-z-]+\s+){0,5}$"

@@ -9,36 +9,37 @@ from typing import Final
 from constraint_first.constraint.reply.bound import Amount, amounts, both_ends
 from constraint_first.constraint.reply.pattern import either
 from constraint_first.constraint.reply.request import Found, Sentence
+from constraint_first.pattern import lazy_pattern
 
 _CAPITALS: Final = (
     r"(?:capital\s+letters|capitals|capitali[sz]ed|capital|caps|upper[\s-]?cased?(?:\s+letters)?)\b"
 )
 _IN: Final = r"(?:(?!\band\b|\bwith\b|\bwords?\b)[^.;,\"]){0,60}?"
-_CAPITAL_WORDS: Final = re.compile(
+_CAPITAL_WORDS: Final = lazy_pattern(
     rf"\bwords?\b\s+(?:with\s+)?{_IN}\b{_CAPITALS}"
     rf"|\b(?:(?:all|fully|entirely)[\s-]+)?{_CAPITALS}(?:-only)?\s+words?\b"
     rf"|\b{_CAPITALS}\s+for\s+(?:the\s+|an?\s+)?(?:entire|whole|full)\s+words?\b"
 )
-_WORDS: Final = re.compile(r"\s*(?:(?!and\b)[a-z-]+\s+){0,2}")
-_OF_WORDS: Final = re.compile(
+_WORDS: Final = lazy_pattern(r"\s*(?:(?!and\b)[a-z-]+\s+){0,2}")
+_OF_WORDS: Final = lazy_pattern(
     rf"(?:\s+of\s+[a-z]+)?\s+(?:should|must|may|can|be|are|in|is)\b{_IN}\b{_CAPITALS}"
 )
-_TIMES: Final = re.compile(
+_TIMES: Final = lazy_pattern(
     r"\s*"
     + either(
         "time(s), instances, occurrences, word(s), occasions, cases, places, of them, of those"
     )
     + r"\b"
 )
-_LENGTH: Final = re.compile(r"\blength\b|\btotal\b|\"")
+_LENGTH: Final = lazy_pattern(r"\blength\b|\btotal\b|\"")
 """What may stand before an amount of something else: of all words, or of a word in quotes."""
-_NUMBER_OF: Final = re.compile(r"\bnumber\s+of\s+$")
-_NUMBERS: Final = re.compile(r"\b(?:number|stay|remain)\s*$|^\s*:\s*$")
-_USE: Final = re.compile(
+_NUMBER_OF: Final = lazy_pattern(r"\bnumber\s+of\s+$")
+_NUMBERS: Final = lazy_pattern(r"\b(?:number|stay|remain)\s*$|^\s*:\s*$")
+_USE: Final = lazy_pattern(
     rf"\b{either('use, using, include, including, have, add, contain, with, put')}"
     r"\s+(?:[a-z]+\s+){0,3}$"
 )
-_NO: Final = re.compile(r"\b(?:not|no|without|avoid)\b|n't\b")
+_NO: Final = lazy_pattern(r"\b(?:not|no|without|avoid)\b|n't\b")
 
 
 def read_capital_words(sentence: Sentence) -> Iterator[Found]:

@@ -29,6 +29,7 @@ from constraint_first.constraint.reply.measure import (
     split_by,
     split_paragraphs,
 )
+from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json
 
 BLANK_LINE: Final = "\n\n"
@@ -117,7 +118,7 @@ def _contains(args: _Args, reply: str) -> bool:
 
 # --- The form of the whole.
 
-_FENCE: Final = re.compile(r"```(?:json)?", re.IGNORECASE)
+_FENCE: Final = lazy_pattern(r"```(?:json)?", re.IGNORECASE)
 
 
 def _json(args: _Args, reply: str) -> bool | None:  # noqa: ARG001

@@ -16,10 +16,11 @@ from constraint_first.constraint.reply.directive import is_order
 from constraint_first.constraint.reply.order import MUST, WISH, is_ordered
 from constraint_first.constraint.reply.pattern import PRODUCT, either
 from constraint_first.constraint.reply.permission import is_permitted
+from constraint_first.pattern import lazy_pattern
 
 # --- Things that are not wished.
 
-_NO_WISH: Final = re.compile(
+_NO_WISH: Final = lazy_pattern(
     r"\b(?:must|should|could|would|might)\s+have\s+been\b"
     r"|\bbut\s+(?:it|mine|i|we)\s+(?:only\s+)?(?:has|have|is|am|are)\b"
     r"|\b(?:and|but)\s+(?:i'm|i\s+am|we're|mine\s+is)\s+(?:at|over|under|already|on)\b"
@@ -81,9 +82,9 @@ _ABOUT_SUBJECT: Final = (
     rf"{either('logo(s), shirt(s), mug(s), cake(s), tattoo(s)')}\s+with",
 )
 """What is to be written about: a rule, a given text, a thing that bears words."""
-_ELSEWHERE: Final = re.compile(rf"\b(?:{'|'.join((*_ABOUT_OTHERS, *_ABOUT_SUBJECT))})\b")
+_ELSEWHERE: Final = lazy_pattern(rf"\b(?:{'|'.join((*_ABOUT_OTHERS, *_ABOUT_SUBJECT))})\b")
 """Words after which a sentence speaks of something else, until an order begins."""
-_PROGRAM: Final = re.compile(
+_PROGRAM: Final = lazy_pattern(
     rf"\b(?:{either(_CODE)}\s+(?:that|which|to|for)"
     rf"|{either('python, java, javascript, typescript, bash, sql, html, c++')}"
     rf"\s+{either(_CODE + ', script, snippet, page')}"
@@ -94,11 +95,11 @@ _PROGRAM: Final = re.compile(
 
 # --- Parts, and other things than the reply.
 
-_PART: Final = re.compile(
+_PART: Final = lazy_pattern(
     r"\bwith\s+an?\s+(?:[a-z]+\s+){1,6}(?:that|which)\s+(?:has|have|is|contains?)\b[^.;,]*$"
 )
 """Words by which what follows is demanded of a part of the reply."""
-_SUBJECT: Final = re.compile(
+_SUBJECT: Final = lazy_pattern(
     r"\W*(?:only\s+)?(?:the|his|her|each|every|its|their)\s+(?P<what>[^.;,:]{1,60}?)\s+"
     r"(?:should|must|has\s+to|have\s+to|needs?\s+to)\b"
 )
@@ -117,7 +118,7 @@ _FORM: Final = (
     + rf"|{PRODUCT})"
 )
 """Words with which a sentence says how the reply is to be."""
-_OF_REPLY: Final = re.compile(rf"\b{_FORM}s?\b")
+_OF_REPLY: Final = lazy_pattern(rf"\b{_FORM}s?\b")
 
 # --- Sentences that tell something, by how they begin.
 
@@ -142,7 +143,7 @@ _WISHED: Final = (
     + rf"\s+that\s+(?:(?:the|your|all)\s+)*(?:it|there|{_FORM})\b)"
 )
 """What only looks like telling: a wish, *it is essential that*, one of several items."""
-_TELLS: Final = re.compile(
+_TELLS: Final = lazy_pattern(
     rf"{_WISHED}{_OPENING}(?:(?:i|we)\b(?!{WISH})|(?:normally|usually|ordinarily)\b"
     r"|in\s+(?:(?:my|our)\s+[a-z]+|(?:the|a)\s+(?:novel|story|book|film|movie|game|series|show))\b"
     r"|(?:it|this|that|there)(?:'s|\s+(?:has|is|was|were|had))\b(?!\s+to\b))"
@@ -163,7 +164,7 @@ _DOES: Final = either(
     " speak(s), utter(s), avoid(s), allow(s), permit(s), forbid(s), ban(s), banned, insist(s),"
     " demand(s), refuse(s)"
 )
-_TELLS_OTHERS: Final = re.compile(
+_TELLS_OTHERS: Final = lazy_pattern(
     rf"{_OPENING}(?:(?:he|she|somebody|someone|everyone|nobody)\b|they\b(?!\s+{MUST})"
     rf"|(?:all\s+(?:of\s+)?)?(?:my|our|his|her|their)\s+(?!{_OWN}\b)"
     rf"|(?:(?:some|many|most)\s+)?{_GROUP}\b|an?\s+(?:[a-z]+\s+)?{_PERSON}\b"
@@ -174,7 +175,7 @@ _TELLS_OTHERS: Final = re.compile(
     r"\b(?!\s+(?:happens|(?:i|we)\s+(?:need|want)\b)))"
 )
 """What others do or have to do; questions without their mark too."""
-_STATES: Final = re.compile(
+_STATES: Final = lazy_pattern(
     rf"{_WISHED}\W*(?:(?!{_FORM}\b)[^\s,;:]+\s+){{1,6}}?"
     r"(?:is|are|was|were|has|have|had)\b(?!\s+(?:got\s+)?to\b)"
 )
@@ -182,7 +183,7 @@ _STATES: Final = re.compile(
 
 # --- What is to be explained.
 
-_EXPLAINED: Final = re.compile(
+_EXPLAINED: Final = lazy_pattern(
     r"\b(?:why|how(?!\s+(?:many|much|long))|when\s+to|what\s+happens|"
     + either(
         "difference between, history of, importance of, purpose of, advantage(s) of, benefit(s) of,"
@@ -191,17 +192,17 @@ _EXPLAINED: Final = re.compile(
     + r")\b"
 )
 """What is to be explained: *in 300 words* after it may still say how."""
-_PAST: Final = re.compile(
+_PAST: Final = lazy_pattern(
     rf"\b(?:{either('was, were, had, did, said, told, wrote, asked, went, came')}"
     r"|(?<!\bas\s)(?:i|we)\s+(?!need\b)(?:[a-z]+ed|kept|got|made|sent|gave|took))\b"
 )
 """What is told of the past, which may be what an order is about."""
-_ABOUT_TEXT: Final = re.compile(
+_ABOUT_TEXT: Final = lazy_pattern(
     r"\b(?:writ(?:e|es|ing|ten)|wrote|essays?|sentences?|strings?|texts?|emails?|letters?|titles?"
     r"|documents?|messages?|prompts?|articles?|stor(?:y|ies)|poems?|paragraphs?|words?|limit)\b"
 )
-_MANNER: Final = re.compile(r"(?:\b(?:in|with|within|using|without|no|under)\s+|\()(?:an?\s+)?$")
-_STARTS_MANNER: Final = re.compile(r"(?:in|with|within|using|without|under)\b")
+_MANNER: Final = lazy_pattern(r"(?:\b(?:in|with|within|using|without|no|under)\s+|\()(?:an?\s+)?$")
+_STARTS_MANNER: Final = lazy_pattern(r"(?:in|with|within|using|without|under)\b")
 
 
 @dataclass(frozen=True, slots=True)

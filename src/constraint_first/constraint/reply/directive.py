@@ -10,13 +10,14 @@ import re
 from typing import Final, NamedTuple
 
 from constraint_first.constraint.reply.pattern import either
+from constraint_first.pattern import lazy_pattern
 
-_ADDRESSED: Final = re.compile(
+_ADDRESSED: Final = lazy_pattern(
     r"\byour\s+(?:(?:entire|whole|full|complete|final|own|very)\s+)*"
     r"(?:response|answer|reply|output|rewrite|summary|critique|translation|text|completion)\b"
 )
 
-_POLITE: Final = re.compile(
+_POLITE: Final = lazy_pattern(
     r"\W*(?:please\W+|hi\W+|hello\W+)*(?:(?:can|could|would|will|won't)\s+(?:you|u)"
     r"|(?:can|could|may)\s+i\s+(?:get|have))\b|.*\bplease\b"
 )
@@ -39,16 +40,16 @@ VERBS: Final = frozenset(
     ).split()
 )
 """Words with which an order may begin."""
-_LEAD: Final = re.compile(
+_LEAD: Final = lazy_pattern(
     r"[\W\d]*(?:(?:also|additionally|finally|lastly|first|firstly|second|secondly|third|next|then"
     r"|please|furthermore|moreover|and|but|now|in\s+addition|in\s+your\s+[a-z ]{0,20}"
     r"|for\s+(?:this|the|a|your)\s+[a-z ]{1,40})\b[\s,:]*)*"
 )
-_CONDITION: Final = re.compile(
+_CONDITION: Final = lazy_pattern(
     r"\W*(?:only\s+)?(?:if|unless|whenever|suppose|when|in\s+case"
     r"|should\s+(?:i|you|my|the|it|he|she|they|we))\b"
 )
-_THEN: Final = re.compile(
+_THEN: Final = lazy_pattern(
     r"\W*when\s+(?:you|that)(?:'ve|'re|'s)?\s[^,]{0,60},\s*(?:please\s+)?"
     r"(?:finish|end|close|add|put)\b"
 )
@@ -65,30 +66,30 @@ _TEXT: Final = (
     + r"\b"
 )
 _POINTERS: Final = ("following", "this", "these", "below", "given")
-_MATERIAL: Final = re.compile(
+_MATERIAL: Final = lazy_pattern(
     rf"\b(?:{'|'.join(_POINTERS)})\s+(?:[a-z-]+\s+){{0,3}}?{_TEXT}"
     r"|\bthe\s+following\s+(?=for\b|and\b)"
 )
-_SHOWN: Final = re.compile(
+_SHOWN: Final = lazy_pattern(
     r"\b(?:here(?:'s|\s+is|\s+are)|below\s+(?:is|are))\s+(?![^.\n]{0,40}\b(?:requirement|constraint"
     r"|rule|instruction|condition|guideline|detail|task|format|spec|what\s+i|question|request|how))"
     r"[^\n]{1,200}(?=[:.?][ \t]*\n)"
 )
 """An announcement of a text that follows: *here is an email from my manager:*."""
-_WORKED_ON: Final = re.compile(
+_WORKED_ON: Final = lazy_pattern(
     r"\b(?:correct|explain|translate|proofread|fix|paraphrase|rephrase|edit|rewrite|summari[sz]e"
     r"|analy[sz]e|improve)\s[^.:;\n]{0,40}(?=:)"
 )
 """An order to work on what follows the colon."""
-_SAID: Final = re.compile(
+_SAID: Final = lazy_pattern(
     r"\b(?:end|finish|conclud|clos|start|begin|repeat|say|includ|add)(?:e?s|ing|e)?\b[^.;\n]{0,40}$"
 )
 """An order to write the text that follows, not to work on it."""
-_MENDED: Final = re.compile(r"\b(?:proofread|correct|fix)\b[^.\n]{0,60}$")
+_MENDED: Final = lazy_pattern(r"\b(?:proofread|correct|fix)\b[^.\n]{0,60}$")
 """An order to mend a text, of which nothing is meant for the reply."""
-_BETWEEN_RULES: Final = re.compile(r"(?ms)^[ \t]*([-=_~]{3,})[ \t]*\n.{1,8000}?\n[ \t]*\1[ \t]*$")
+_BETWEEN_RULES: Final = lazy_pattern(r"(?ms)^[ \t]*([-=_~]{3,})[ \t]*\n.{1,8000}?\n[ \t]*\1[ \t]*$")
 """Text between two lines of dashes."""
-_LEADS_IN: Final = re.compile(r"[:?]\s*$")
+_LEADS_IN: Final = lazy_pattern(r"[:?]\s*$")
 """The end of a paragraph after which the text comes that it speaks of."""
 
 
@@ -167,7 +168,9 @@ def _block(plain: str, at: int) -> Material:
 
 def _comes_below(plain: str, named: re.Match[str]) -> bool:
     """Whether the paragraphs that follow are the text that was named."""
-    if named.re is not _MATERIAL or re.search(r"\b(?:request|prompt|instructions?)\b", named[0]):
+    if named.re.pattern != _MATERIAL.pattern or re.search(
+        r"\b(?:request|prompt|instructions?)\b", named[0]
+    ):
         return False
     line = _find(plain, "\n", named.end())
     return "following" in named[0] or bool(_LEADS_IN.search(plain, named.end(), line))

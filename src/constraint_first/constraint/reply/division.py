@@ -10,32 +10,33 @@ from typing import Final
 from constraint_first.constraint.reply.bound import amounts
 from constraint_first.constraint.reply.pattern import SEPARATES, STRESS, either
 from constraint_first.constraint.reply.request import Found, Request, Sentence
+from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json
 
 # --- Sections.
 
 _OPEN: Final = r"[\"'“‘*(]*"
 _CLOSE: Final = r"[\"'”’*:)]*"
-_LISTED: Final = re.compile(
+_LISTED: Final = lazy_pattern(
     rf"(?<![\w-])(?P<mark>[A-Za-z]{{2,20}})\s+1{_CLOSE}"
     rf"(?:(?:\s*(?:,|/|;|-|–)\s*|\s+)(?:(?:and|to|through|then|or|up\s+to|&)\s+)?{_OPEN}"
     rf"(?P=mark)\s+(?P<last>\d{{1,2}})(?!\w){_CLOSE}){{1,30}}"
 )
 """Headings in a row: *Day 1, Day 2 and Day 3*."""
-_MORE: Final = re.compile(r"\W*(?:etc|and\s+(?:so\s+(?:on|forth)|onwards?|more)|\.\.\.|…)")
-_NUMBERED: Final = re.compile(
+_MORE: Final = lazy_pattern(r"\W*(?:etc|and\s+(?:so\s+(?:on|forth)|onwards?|more)|\.\.\.|…)")
+_NUMBERED: Final = lazy_pattern(
     rf"(?:{either('with, by, as, using, labeled, labelled, called, named, headed, marked')}|:)\s+"
     rf"(?:the\s+(?:word|heading|label)\s+)?{_OPEN}(?P<mark>[A-Z][A-Za-z]*){_CLOSE}\s+"
     r"(?:(?P<number>X|x|#|N|\d+)(?!\w)"
     r"|(?:and|plus|followed\s+by|with)\s+(?:its|the|a|their|each)\s+(?:section\s+)?numbers?\b)"
 )
 """One heading for all: *mark each with Section X*, *each starting with "Part" and its number*."""
-_PARENTHESIS: Final = re.compile(r"\((?P<mark>[A-Z][A-Za-z]*)\s+1\s*(?:,|and\b)[^()\n]{0,200}\)")
-_HEADING: Final = re.compile(
+_PARENTHESIS: Final = lazy_pattern(r"\((?P<mark>[A-Z][A-Za-z]*)\s+1\s*(?:,|and\b)[^()\n]{0,200}\)")
+_HEADING: Final = lazy_pattern(
     r"\b(?:mark|begin|start|label|titl|head|indicat|denot|separat|call|nam|introduc|under|section"
     r"|divid|split|structur|organi|number)"
 )
-_STRESSED: Final = re.compile(rf"\b{STRESS}\s+(?:[a-z]+\s+){{0,2}}$")
+_STRESSED: Final = lazy_pattern(rf"\b{STRESS}\s+(?:[a-z]+\s+){{0,2}}$")
 """Words before parts that are no sections."""
 _NO_MARK: Final = frozenset("bullet point figure table page option version".split())
 
@@ -100,13 +101,17 @@ def _heading(request: Request) -> _Heading | None:
 def _is_heading(request: Request, found: re.Match[str]) -> bool:
     if found["mark"].lower() in _NO_MARK:
         return False
-    return found.re is not _NUMBERED or "section" in request.plain or found["number"] in ("X", None)
+    return (
+        found.re.pattern != _NUMBERED.pattern
+        or "section" in request.plain
+        or found["number"] in ("X", None)
+    )
 
 
 # --- Different responses.
 
-_SIX: Final = re.compile(r"(?<!\*)\*{6,7}(?!\*)|\b(?:6|six)\s+(?:(?:aster|ater)isks?|stars)\b")
-_SEVERAL: Final = re.compile(
+_SIX: Final = lazy_pattern(r"(?<!\*)\*{6,7}(?!\*)|\b(?:6|six)\s+(?:(?:aster|ater)isks?|stars)\b")
+_SEVERAL: Final = lazy_pattern(
     rf"[\s-]*(?:{either('different, distinct, alternative, separate, unique, possible, entirely')}"
     r"\s+){0,2}"
     + either(

@@ -25,6 +25,7 @@ from constraint_first.constraint.reply.layout_edit import (
 from constraint_first.constraint.reply.measure import count_capital_words, has_word
 from constraint_first.constraint.reply.protected import find_outside, replace_all
 from constraint_first.constraint.reply.regroup import split_sentences
+from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json
 
 _Args: TypeAlias = Mapping[str, Json]
@@ -34,7 +35,7 @@ Edit: TypeAlias = Callable[[_Args, str], Iterator[str]]
 
 # --- Spelling.
 
-_LETTERS: Final = re.compile(r"[^\W\d_]+")
+_LETTERS: Final = lazy_pattern(r"[^\W\d_]+")
 
 
 def _change_case(args: _Args, reply: str) -> Iterator[str]:
@@ -42,7 +43,7 @@ def _change_case(args: _Args, reply: str) -> Iterator[str]:
     yield replace_all(reply, ((one, change(one[0])) for one in find_outside(_LETTERS, reply)))
 
 
-_LONGER: Final = re.compile(r"(?<![\w'’<\[])(?=[A-Za-z]*[a-z])[A-Za-z]{4,}(?![\w'’>\]])")
+_LONGER: Final = lazy_pattern(r"(?<![\w'’<\[])(?=[A-Za-z]*[a-z])[A-Za-z]{4,}(?![\w'’>\]])")
 
 
 def _capitalise(args: _Args, reply: str) -> Iterator[str]:
@@ -54,13 +55,13 @@ def _capitalise(args: _Args, reply: str) -> Iterator[str]:
 
 
 # A comma that separates words: one inside a number or an expression has no space behind it.
-_COMMA: Final = re.compile(r"(?<=[\w)\]*_\"”’'%`]),(?=\s|$)")
+_COMMA: Final = lazy_pattern(r"(?<=[\w)\]*_\"”’'%`]),(?=\s|$)")
 _MARKS: Final[Mapping[str, tuple[re.Pattern[str], str]]] = {
     ",": (_COMMA, ""),
-    ";": (re.compile(r"(?<=[\w)\]*_\"”’']);(?=\s)"), ","),
-    "!": (re.compile(r"(?<=[\w)\]])!+(?=[\s*_)\]]|$)"), "."),
-    "*": (re.compile(r"(?<![\w*])\*{1,3}(?=[^\s*])|(?<=[^\s*])\*{1,3}(?![\w*])"), ""),
-    "#": (re.compile(r"^[ \t]*#{1,6}[ \t]+", re.M), ""),
+    ";": (lazy_pattern(r"(?<=[\w)\]*_\"”’']);(?=\s)"), ","),
+    "!": (lazy_pattern(r"(?<=[\w)\]])!+(?=[\s*_)\]]|$)"), "."),
+    "*": (lazy_pattern(r"(?<![\w*])\*{1,3}(?=[^\s*])|(?<=[^\s*])\*{1,3}(?![\w*])"), ""),
+    "#": (lazy_pattern(r"^[ \t]*#{1,6}[ \t]+", re.M), ""),
 }
 """How a mark goes without cost; a question mark or a colon does not."""
 
@@ -76,7 +77,7 @@ def _drop_marks(args: _Args, reply: str) -> Iterator[str]:
     yield reply
 
 
-_ITEM: Final = re.compile(r"\W*\w+(?:\W+\w+){0,2}\W*")
+_ITEM: Final = lazy_pattern(r"\W*\w+(?:\W+\w+){0,2}\W*")
 """An item of a line that lists values and is no sentence."""
 
 
@@ -123,12 +124,12 @@ def _quote(args: _Args, reply: str) -> Iterator[str]:  # noqa: ARG001
     yield f"{begin}{text}{end}"
 
 
-_HEADING: Final = re.compile(
+_HEADING: Final = lazy_pattern(
     r"^\s*(?:#{1,6}\s+|\*\*|Title:\s*)(?P<words>[^\n*#]{2,90}?)[^\w\n]*$", re.M
 )
 
 
-_LINE: Final = re.compile(r"\s*(?P<words>\w[^\n.!?:;<>*|]{1,60}\w)[ \t]*\n[ \t]*\n")
+_LINE: Final = lazy_pattern(r"\s*(?P<words>\w[^\n.!?:;<>*|]{1,60}\w)[ \t]*\n[ \t]*\n")
 """A first line that is a heading without a mark: short, no sentence, and by itself."""
 
 
@@ -136,11 +137,11 @@ def _entitle(args: _Args, reply: str) -> Iterator[str]:  # noqa: ARG001
     """Put a heading of the reply in double angular brackets."""
     for found in (_HEADING.search(reply[:400]), _LINE.match(reply)):
         if found:
-            end = found.end("words") if found.re is _LINE else found.end()
+            end = found.end("words") if found.re.pattern == _LINE.pattern else found.end()
             yield f"{reply[: found.start()]}<<{found['words'].strip()}>>{reply[end:]}"
 
 
-_MARKED: Final = re.compile(r"\s*(?:[*\-+#<>|`~•]|\d{1,3}[.)])")
+_MARKED: Final = lazy_pattern(r"\s*(?:[*\-+#<>|`~•]|\d{1,3}[.)])")
 """A paragraph or line that begins with a mark of its own: a heading, a list, a table, code."""
 
 

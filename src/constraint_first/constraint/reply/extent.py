@@ -12,8 +12,9 @@ from constraint_first.constraint.reply.check import BLANK_LINE
 from constraint_first.constraint.reply.number import NUMBER, ordinal, to_number
 from constraint_first.constraint.reply.pattern import SEPARATES, either
 from constraint_first.constraint.reply.request import QUOTED, Found, Request, Sentence
+from constraint_first.pattern import lazy_pattern
 
-_PART: Final = re.compile(
+_PART: Final = lazy_pattern(
     r"\b(?:"
     + either(
         "each, every, per, title, headline, heading, subject line, introduction, conclusion,"
@@ -27,7 +28,7 @@ _PART: Final = re.compile(
     + r"\b(?:(?!,(?!\s+with)|\band\b)[^.;]){0,80}$"
 )
 """Words before an amount by which it is that of a part and not of the whole."""
-_PER: Final = re.compile(r"[^.;,]{0,25}\b(?:each|apiece|per|every)\b|\s+(?:paragraph|stanza)s?\b")
+_PER: Final = lazy_pattern(r"[^.;,]{0,25}\b(?:each|apiece|per|every)\b|\s+(?:paragraph|stanza)s?\b")
 
 
 def _is_of_whole(sentence: Sentence, amount: Amount, end: int) -> bool:
@@ -39,17 +40,17 @@ def _is_of_whole(sentence: Sentence, amount: Amount, end: int) -> bool:
 
 # --- Words.
 
-_WORDS: Final = re.compile(
+_WORDS: Final = lazy_pattern(
     r"[\s-]*(?:(?:total|english|different|unique|whole|measly|short)\s+)?words?\b"
     # Words that begin with a letter, or that rhyme, are not what a text is long by.
     r"(?!(?:(?!\band\b)[^.;,]){0,40}\b(?:start(?:s|ing)?\b|begin|rhym|lower-?case))"
     r"(?!\s+(?:capital|from|related|that)\b)"
 )
-_WORD_COUNT: Final = re.compile(
+_WORD_COUNT: Final = lazy_pattern(
     rf"{either('number of words, amount of words, word count, word limit, length in words')}"
     r"[^.;]{0,60}$"
 )
-_NO_LENGTH: Final = re.compile(
+_NO_LENGTH: Final = lazy_pattern(
     r"\b"
     + either(
         "list, name, suggest, find, highlight, bold, italicize, emphasize, capitalize, underline,"
@@ -58,10 +59,10 @@ _NO_LENGTH: Final = re.compile(
     + r"\s+(?:me\s+)?$"
 )
 """Verbs with which words are things of their own."""
-_OTHER_UNIT: Final = re.compile(r"\s*[a-z]*\s*(?:sentence|paragraph)")
+_OTHER_UNIT: Final = lazy_pattern(r"\s*[a-z]*\s*(?:sentence|paragraph)")
 
 
-_IN_CAPITALS: Final = re.compile(r"\b(?:capital|caps\b|upper)[^.;]{0,60}$")
+_IN_CAPITALS: Final = lazy_pattern(r"\b(?:capital|caps\b|upper)[^.;]{0,60}$")
 """An amount of words in capitals is none of words."""
 
 
@@ -88,17 +89,17 @@ def read_words(sentence: Sentence) -> Iterator[Found]:
 
 # --- Sentences.
 
-_SENTENCES: Final = re.compile(
+_SENTENCES: Final = lazy_pattern(
     rf"[\s-]*(?:{either('total, complete, full, short, long, simple, concise, brief, different')}"
     r"\s+){0,2}sentences?\b"
 )
-_SENTENCE_COUNT: Final = re.compile(r"number\s+of\s+sentences[^.;]{0,60}$")
-_EXTENDS: Final = re.compile(
+_SENTENCE_COUNT: Final = lazy_pattern(r"number\s+of\s+sentences[^.;]{0,60}$")
+_EXTENDS: Final = lazy_pattern(
     rf"\b{either('in, into, with, have, has, contain(s), be, use, within, write, of, to')}\s*$"
 )
 
 
-_OF_GIVEN: Final = re.compile(r"\b(?:these|those|one\s+of(?:\s+the)?|following|both)\s+$")
+_OF_GIVEN: Final = lazy_pattern(r"\b(?:these|those|one\s+of(?:\s+the)?|following|both)\s+$")
 """Sentences that the request gives, and does not ask for."""
 
 
@@ -122,30 +123,30 @@ def read_sentences(sentence: Sentence) -> Iterator[Found]:
 
 # --- Paragraphs.
 
-_STARS: Final = re.compile(
+_STARS: Final = lazy_pattern(
     r"(?<!\*)\*\*\*(?!\*)|\b(?:3|three)\s+(?:aster|ater)isks?\b|\bthree\s+stars\b"
     r"|markdown\s+divider"
 )
 _SIZED: Final = rf"(?:{either('short, long, different, separate, distinct, full, brief, main')}\s+)"
-_PARAGRAPHS: Final = re.compile(rf"[\s-]*{_SIZED}{{0,2}}paragraphs?\b")
-_PIECES: Final = re.compile(
+_PARAGRAPHS: Final = lazy_pattern(rf"[\s-]*{_SIZED}{{0,2}}paragraphs?\b")
+_PIECES: Final = lazy_pattern(
     rf"[\s-]*{_SIZED}{{0,2}}"
     rf"{either('sections, parts, stanzas, pieces, segments, verses, blocks, points, chapters')}\b"
 )
-_THINGS: Final = re.compile(
+_THINGS: Final = lazy_pattern(
     r"(?:\s+[a-z-]+){0,2}?\s+(?!asterisk|star|symbol|mark|new|line|time)[a-z]+s\b"
 )
-_SOME_OF_THEM: Final = re.compile(
+_SOME_OF_THEM: Final = lazy_pattern(
     r"\bparagraph\s*$|\b"
     + either("each, every, per, first, last, next, these, following, of the, highlight, italicize")
     + r"\s+(?:\w+\s+){0,2}$"
 )
 
 
-_HIGHLIGHTED: Final = re.compile(
+_HIGHLIGHTED: Final = lazy_pattern(
     r"\s+(?:(?:should|must|to|be|are)\s+){0,2}(?:highlight|itali|bold)"
 )
-_AND_NEXT: Final = re.compile(r"\s+(?:and|from|to)\s+(?:the\s+)?(?:next|other|another)\b")
+_AND_NEXT: Final = lazy_pattern(r"\s+(?:and|from|to)\s+(?:the\s+)?(?:next|other|another)\b")
 _NEARBY: Final = 80
 
 
@@ -197,17 +198,17 @@ _WORD: Final = (
 _FIRST: Final = r"(?:first|opening|initial|starting)\s+word"
 _IS: Final = r"\s*(?:(?:should|must|has\s+to|needs?\s+to|is\s+to|shall|to)\s+be\b|is\b|be\b|:)\s*"
 _BEGINS: Final = (
-    re.compile(
+    lazy_pattern(
         rf"\b{_WHICH}(?:(?!\b{_NTH}\b)[^.;]){{0,40}}?"
         rf"\b{either('start(s), begin(s), starting, beginning, open(s), opening')}"
         rf"\s+(?:with|on)\s+{_WORD}"
     ),
-    re.compile(rf"\b(?:start|begin|open)\s+{_WHICH}\s+(?:of\s+[a-z ]{{1,30}})?with\s+{_WORD}"),
-    re.compile(rf"\b{_FIRST}\s+(?:of|in)\s+{_WHICH}{_IS}(?P<said>){_WORD}"),
-    re.compile(rf"\bmake\s+{_WORD}(?P<said>)\s+the\s+{_FIRST}\s+(?:of|in)\s+{_WHICH}"),
-    re.compile(rf"\b{_WHICH}'s\s+{_FIRST}{_IS}(?P<said>){_WORD}"),
-    re.compile(rf"(?:\b|(?=\")){_WORD}(?P<said>)\s+as\s+the\s+{_FIRST}\s+(?:of|in)\s+{_WHICH}"),
-    re.compile(rf"\b{_WHICH}[^.;]{{0,30}}?\bha(?:s|ve)\s+{_WORD}\s+as\s+its\s+{_FIRST}"),
+    lazy_pattern(rf"\b(?:start|begin|open)\s+{_WHICH}\s+(?:of\s+[a-z ]{{1,30}})?with\s+{_WORD}"),
+    lazy_pattern(rf"\b{_FIRST}\s+(?:of|in)\s+{_WHICH}{_IS}(?P<said>){_WORD}"),
+    lazy_pattern(rf"\bmake\s+{_WORD}(?P<said>)\s+the\s+{_FIRST}\s+(?:of|in)\s+{_WHICH}"),
+    lazy_pattern(rf"\b{_WHICH}'s\s+{_FIRST}{_IS}(?P<said>){_WORD}"),
+    lazy_pattern(rf"(?:\b|(?=\")){_WORD}(?P<said>)\s+as\s+the\s+{_FIRST}\s+(?:of|in)\s+{_WHICH}"),
+    lazy_pattern(rf"\b{_WHICH}[^.;]{{0,30}}?\bha(?:s|ve)\s+{_WORD}\s+as\s+its\s+{_FIRST}"),
 )
 
 

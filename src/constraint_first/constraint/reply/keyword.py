@@ -11,6 +11,7 @@ from constraint_first.constraint.reply.mention import Mention, find_mentions, re
 from constraint_first.constraint.reply.pattern import either
 from constraint_first.constraint.reply.polarity import BANNED, PRESENT, is_refused, refused_later
 from constraint_first.constraint.reply.request import Found, Sentence
+from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json
 
 _HAVE: Final = either(
@@ -26,9 +27,9 @@ _NEAR: Final = (
     rf"(?:(?!{either('about, for, on, from, that, who, which, as, magic, by, after')}\b)"
     r"(?:[a-z'-]+|\d+),?\s+){0,6}?(?:the\s+)?$"
 )
-_POSITIVE: Final = re.compile(rf"\b{_HAVE}:?\s+{_NEAR}")
+_POSITIVE: Final = lazy_pattern(rf"\b{_HAVE}:?\s+{_NEAR}")
 # Words in quotation marks alone may be a name or a title; a few verbs make sure that they are not.
-_MENTIONED: Final = re.compile(
+_MENTIONED: Final = lazy_pattern(
     r"\b"
     + either(
         "include(s), including, mention(s), mentioning, incorporate, contain(s), use, work in,"
@@ -37,7 +38,7 @@ _MENTIONED: Final = re.compile(
     )
     + r"\s+(?:(?:the|both|all|at\s+least\s+once|in|words?)\s+)*$"
 )
-_PLAINLY: Final = re.compile(
+_PLAINLY: Final = lazy_pattern(
     r"\s*(?:$|[.;!)]|,\s+(?:and|but|so|because|those|these|they|as|since|it)\b|"
     + either(
         "in your, in the, in it, in there, in this, somewhere, at least, once, twice, within,"
@@ -46,9 +47,9 @@ _PLAINLY: Final = re.compile(
     )
     + r"\b)"
 )
-_CHOICE: Final = re.compile(r"\b(?:one|any|either|some)\s+(?:of|from|among)\b[^.,;]{0,40}$")
-_AND: Final = re.compile(r"(?:,|\band\b|\bor\b|\bnor\b|\bbut\b)\s+(?:also\s+)?(?:the\s+)?$")
-_ELSEWHERE: Final = re.compile(
+_CHOICE: Final = lazy_pattern(r"\b(?:one|any|either|some)\s+(?:of|from|among)\b[^.,;]{0,40}$")
+_AND: Final = lazy_pattern(r"(?:,|\band\b|\bor\b|\bnor\b|\bbut\b)\s+(?:also\s+)?(?:the\s+)?$")
+_ELSEWHERE: Final = lazy_pattern(
     r"\b"
     + either(
         "start(s), starting, begin(s), beginning, end(s), ending, finish(es), finishing, conclude,"
@@ -60,33 +61,35 @@ _ELSEWHERE: Final = re.compile(
     )
     + rf"\b(?:(?!\band\s+(?:also\s+)?{_HAVE}\b)[^.,;]){{0,40}}$"
 )
-_DUE: Final = re.compile(
+_DUE: Final = lazy_pattern(
     r"\b(?:must|should|needs?|ha(?:s|ve))\s+(?:to\s+)?(?:all\s+|both\s+)*(?:be\s+)?"
     r"(?:includ|appear|occur|use|mention|contain|there|feature|found)[^:]*:"
 )
 """What may stand between the noun and the words: *the keywords that must appear: …*."""
-_IN_LIST: Final = re.compile(
+_IN_LIST: Final = lazy_pattern(
     rf"\b{either('needs, must have, should have, has to have, include(s), contain(s)')}\b"
     r"[^.;]{0,120},\s*(?:and\s+)?(?:the\s+)?$"
 )
 """It needs this, that, and the words that follow."""
-_SHUNNED: Final = re.compile(
+_SHUNNED: Final = lazy_pattern(
     rf"{_MENTIONED.pattern}|\b"
     + either("avoid, avoiding, clear of, away from, leave out, leaving out, skip, without, drop")
     + r"\s+(?:the\s+)?$"
 )
-_APPEAR: Final = re.compile(
+_APPEAR: Final = lazy_pattern(
     rf"{BANNED.pattern}|\s*(?:may|can|should|must|could)\s+(?:appear|be|occur|show)\b"
 )
-_EXAMPLE: Final = re.compile(r"\b(?:such\s+as|like|e\.g\.?|for\s+(?:example|instance)|i\.e\.?)\W*$")
+_EXAMPLE: Final = lazy_pattern(
+    r"\b(?:such\s+as|like|e\.g\.?|for\s+(?:example|instance)|i\.e\.?)\W*$"
+)
 _EXAMPLE_REACH: Final = 40
 """How many characters before a mention such words are looked for."""
-_IN_EACH: Final = re.compile(r"\s*(?:in|at|to|for)?\s*(?:each|every)\s+(?!appear|at|be)")
-_WISHED: Final = re.compile(
+_IN_EACH: Final = lazy_pattern(r"\s*(?:in|at|to|for)?\s*(?:each|every)\s+(?!appear|at|be)")
+_WISHED: Final = lazy_pattern(
     rf"\b{either('sure, ensure, ensuring, want, need, like, let, have, so that, with, that')}\b"
 )
-_NEGATED: Final = re.compile(r"n't\b|\b(?:not|never|avoid|without)\b")
-_BACK: Final = re.compile(
+_NEGATED: Final = lazy_pattern(r"n't\b|\b(?:not|never|avoid|without)\b")
+_BACK: Final = lazy_pattern(
     r"[^.]{0,80}?\b(?:(?:use|include|work\s+in|mention|let)"
     r"\s+(?:(?:that|this)\s+word|the\s+word(?!\s*\")|it|them|(?:those|these)(?:\s+words)?)"
     r"|both\s+(?:must|should|have\s+to|need\s+to)"

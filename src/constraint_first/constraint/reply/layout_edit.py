@@ -18,6 +18,7 @@ from constraint_first.constraint.reply.measure import (
 )
 from constraint_first.constraint.reply.protected import find_outside, replace_all
 from constraint_first.constraint.reply.regroup import group_lines, group_sentences, split_sentences
+from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json
 
 _Args: TypeAlias = Mapping[str, Json]
@@ -44,12 +45,12 @@ def divide_paragraphs(args: _Args, reply: str) -> Iterator[str]:
         )
 
 
-_EMPTY: Final = re.compile(r"\n\s*\n")
-_RULE: Final = re.compile(r"^[ \t]*(?:(?:\*[ \t]*){3,}|-{3,})$", re.M)
+_EMPTY: Final = lazy_pattern(r"\n\s*\n")
+_RULE: Final = lazy_pattern(r"^[ \t]*(?:(?:\*[ \t]*){3,}|-{3,})$", re.M)
 """A line across the page, of stars or dashes."""
 
 
-_MARKED: Final = re.compile(r"[*\-+#<>|`~•]|\d{1,3}[.)]")
+_MARKED: Final = lazy_pattern(r"[*\-+#<>|`~•]|\d{1,3}[.)]")
 """The beginning of a heading, a list, a table or code, which must stay at the start of its line."""
 
 
@@ -75,7 +76,7 @@ def head_sections(args: _Args, reply: str) -> Iterator[str]:
             yield BLANK_LINE.join(f"{mark} {n}\n{part}" for n, part in enumerate(grouped, 1))
 
 
-_NUMBERED: Final = re.compile(r"^([ \t]*)(?:(?=\d{1,3}[.)]\s)|[•●▪◦–]\s+)", re.M)
+_NUMBERED: Final = lazy_pattern(r"^([ \t]*)(?:(?=\d{1,3}[.)]\s)|[•●▪◦–]\s+)", re.M)
 
 
 def list_points(args: _Args, reply: str) -> Iterator[str]:
@@ -109,7 +110,7 @@ def _join_points(reply: str, most: int) -> str:
     return "\n".join(lines)
 
 
-_PHRASE: Final = re.compile(r"(?<![*\w])[A-Za-z][\w'’-]*(?: [\w'’-]+){1,4}(?![*\w])")
+_PHRASE: Final = lazy_pattern(r"(?<![*\w])[A-Za-z][\w'’-]*(?: [\w'’-]+){1,4}(?![*\w])")
 
 
 def highlight(args: _Args, reply: str) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -11,19 +10,20 @@ from constraint_first.constraint.reply.mention import read_frequency
 from constraint_first.constraint.reply.pattern import either
 from constraint_first.constraint.reply.polarity import is_refused_nearby
 from constraint_first.constraint.reply.request import HIDDEN, Found, Sentence
+from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json
 
-_LETTER: Final = re.compile(
+_LETTER: Final = lazy_pattern(
     rf"\b(?:letters?|characters?)\s+(?P<letter>\"{HIDDEN}\"|[a-z](?![\w']))"
     rf"|(?<=\s)(?P<plural>\"{HIDDEN}\"|[a-z])'s\b"
     r"(?=\s+(?:in|or|total|throughout|somewhere)|[.,;]|$)"
 )
-_OF_A_WORD: Final = re.compile(
+_OF_A_WORD: Final = lazy_pattern(
     rf"\b{either('word(s), name(s), country, countries, city, cities, animal(s), number(s)')}\s+"
     rf"{either('that, which, with, whose, containing, without')}\b[^.;]*$"
 )
 """Words before a letter by which it is one of a word and not of the whole."""
-_HASHTAGS: Final = re.compile(r"\s*(?:[a-z]+\s+){0,2}hash\s?tags?\b")
+_HASHTAGS: Final = lazy_pattern(r"\s*(?:[a-z]+\s+){0,2}hash\s?tags?\b")
 
 
 def read_letters(sentence: Sentence) -> Iterator[Found]:

@@ -9,6 +9,7 @@ from typing import Final
 from constraint_first.constraint.reply.pattern import PRODUCT, either
 from constraint_first.constraint.reply.polarity import is_refused_nearby
 from constraint_first.constraint.reply.request import Found, Sentence
+from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json
 
 _LOWER: Final = r"(?:lower[\s-]?cased?s?|(?:small|little)\s+letters?)"
@@ -27,20 +28,20 @@ _ONLY: Final = (
     r"\s+(?:letters\s+|english\s+){0,2}(?:only|throughout|everywhere|exclusively"
     r"|start\s+to\s+finish|all\s+the\s+way|from\s+(?:beginning|start)\s+to\s+(?:end|finish))\b"
 )
-_NAMED: Final = re.compile(rf"\b(?:(?P<lower>{_LOWER})|{_UPPER}){_LETTERS}\b")
+_NAMED: Final = lazy_pattern(rf"\b(?:(?P<lower>{_LOWER})|{_UPPER}){_LETTERS}\b")
 _WHOLE: Final = (
-    ("lower", re.compile(rf"{_ALL}{_LOWER}{_LETTERS}\b|\b{_LOWER}{_ONLY}|\ball[\s-]+{_LOWER}\b")),
-    ("upper", re.compile(rf"{_ALL}{_UPPER}{_LETTERS}\b|\b{_UPPER}{_ONLY}|\ball[\s-]+{_UPPER}\b")),
+    ("lower", lazy_pattern(rf"{_ALL}{_LOWER}{_LETTERS}\b|\b{_LOWER}{_ONLY}|\ball[\s-]+{_LOWER}\b")),
+    ("upper", lazy_pattern(rf"{_ALL}{_UPPER}{_LETTERS}\b|\b{_UPPER}{_ONLY}|\ball[\s-]+{_UPPER}\b")),
 )
 _LETTER: Final = r"(?:the\s+|your\s+|single\s+)*(?:letters?|characters?|words?)\b"
-_EVERY_LETTER: Final = re.compile(
+_EVERY_LETTER: Final = lazy_pattern(
     rf"\b(?:(?:all|every|each)\s+(?:of\s+)?{_LETTER}(?:\s+(?:of|in)\s+(?:your|the)\s+{PRODUCT})?"
     r"|words\s+in\s+your\s+(?:entire|whole)\b)"
     r"(?:[^.;]{0,60}?\b(?:is|are|be))?\s+(?:an?\s+)?(?:in\s+)?(?:all\s+)?"
     r"(?:(?P<lower>lower|small)|(?:upper|cap))"
     rf"|\bcapitali[sz]e\s+(?:all|every)\s+(?:of\s+)?{_LETTER}"
 )
-_OF_PART: Final = re.compile(
+_OF_PART: Final = lazy_pattern(
     r"\b(?:the|each|every|all|any|your|its|use|using|with|put)\s+(?:[a-z]+\s+){0,2}?"
     + either(
         "title(s), heading(s), headline(s), header(s), name(s), acronym(s), keyword(s),"
@@ -53,16 +54,18 @@ _OF_PART: Final = re.compile(
     + rf"|\b(?:put|write|set|type|print)\s+(?:the|each|every|any|its|your)\s+(?!{PRODUCT}\b|"
     + r"(?:whole|entire|full|text|thing|complete)\b)[a-z]+(?:\s+[a-z]+)?\s+$"
 )
-_NO_CASE: Final = re.compile(
+_NO_CASE: Final = lazy_pattern(
     r"\s*(?:words?|city|cities|letters?\s+to\s+start|of|(?:letters?\s+)?(?:for|at(?!\s+all))\b)"
 )
-_MAY: Final = re.compile(r"\b(?:may|can|might|could)\s+(?:also\s+)?be\b[^.;,]{0,30}$")
-_IT_IS: Final = re.compile(
+_MAY: Final = lazy_pattern(r"\b(?:may|can|might|could)\s+(?:also\s+)?be\b[^.;,]{0,30}$")
+_IT_IS: Final = lazy_pattern(
     r"(?<!\bsure\s)(?<!\bthat\s)(?<!\bensure\s)(?:it's|it\s+is|they're|they\s+are)\s+$"
 )
 """How something is, and not how it is to be."""
-_MANNER: Final = re.compile(rf"\s+{either('energy, mood, vibe, mode, feel, feeling, attitude')}\b")
-_FEW: Final = re.compile(r"\b(?:words?|names?|terms?)\b(?:(?!\band\b)[^.,;]){0,40}$|\bsparing")
+_MANNER: Final = lazy_pattern(
+    rf"\s+{either('energy, mood, vibe, mode, feel, feeling, attitude')}\b"
+)
+_FEW: Final = lazy_pattern(r"\b(?:words?|names?|terms?)\b(?:(?!\band\b)[^.,;]){0,40}$|\bsparing")
 """Capitals of some words, and not of all."""
 
 

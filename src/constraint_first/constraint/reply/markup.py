@@ -9,32 +9,33 @@ from typing import Final
 from constraint_first.constraint.reply.bound import amounts, counts_of
 from constraint_first.constraint.reply.pattern import STRESS, either
 from constraint_first.constraint.reply.request import Found, Sentence
+from constraint_first.pattern import lazy_pattern
 
 # --- Bullets.
 
-_BULLETS: Final = re.compile(
+_BULLETS: Final = lazy_pattern(
     r"[\s-]*(?:(?!sentence|word|paragraph|section|example)[a-z-]+\s+){0,3}?"
     r"(?:bullets?\b(?:[\s-]+(?:points?|items?|lists?))?|bulleted\s+(?:points?|items?|lists?))"
 )
-_AS_BULLETS: Final = re.compile(
+_AS_BULLETS: Final = lazy_pattern(
     r"\s+[a-z]+[^.;:]{0,60}\b(?:using|as|in|with)\s+(?:markdown\s+|a\s+)?"
     r"bullet(?:ed)?\b(?:[\s-]+(?:points?|lists?))?"
     r"|\s+(?:[a-z-]+\s+){1,3}in\s+(?:the\s+)?markdown(?:\s+format)?\b(?=[^.\n]*:\s*$)"
 )
-_LIST_OF: Final = re.compile(
+_LIST_OF: Final = lazy_pattern(
     r"\bbullet(?:ed|s)?\b(?:[\s-]+(?:points?|lists?|format|form))*[\s,:-]*(?:(?:"
     + either("of, with, that has, containing, having, made up of, consisting of, total, in")
     + r"|there\s+(?:should|must)\s+be)\s+)*$"
 )
-_ITEMS: Final = re.compile(
+_ITEMS: Final = lazy_pattern(
     r"\s*"
     + either(
         "items, points, entries, bullets, elements, things, lines, of them, in total, in number"
     )
     + r"\b"
 )
-_OF_EACH: Final = re.compile(r"\b(?:each|every|per|first|last)\b(?:(?!\band\b)[^.;,]){0,30}$")
-_EACH: Final = re.compile(r"\s*(?:(?:in|for|under)\s+)?(?:each|per)\b")
+_OF_EACH: Final = lazy_pattern(r"\b(?:each|every|per|first|last)\b(?:(?!\band\b)[^.;,]){0,30}$")
+_EACH: Final = lazy_pattern(r"\s*(?:(?:in|for|under)\s+)?(?:each|per)\b")
 
 
 def read_bullets(sentence: Sentence) -> Iterator[Found]:
@@ -55,7 +56,7 @@ def read_bullets(sentence: Sentence) -> Iterator[Found]:
 
 # --- Highlights.
 
-_STRESS_BEFORE: Final = re.compile(
+_STRESS_BEFORE: Final = lazy_pattern(
     rf"\b{STRESS}(?:/[a-z]+)?(?:\s+(?:or|and)\s+{STRESS})?"
     rf"(?:\s+{either('text, the, a, up, out, in, your, using, with, markdown')})*\s*$"
 )
@@ -73,30 +74,30 @@ _PASSAGE: Final = either(
     " excerpt(s), span(s), element(s), name(s), keyword(s), detail(s), fact(s), bit(s), spot(s),"
     " finding(s), stretch(es), place(s), idea(s), concept(s), figure(s), moment(s), claim(s)"
 )
-_PASSAGES: Final = re.compile(rf"[\s-]*{_KIND}{_PASSAGE}\b")
-_STRESSED: Final = re.compile(rf"[\s-]*{_KIND}{STRESS}\s+(?:(?:text|markdown)\s+)?{_PASSAGE}\b")
-_STRESSED_AFTER: Final = re.compile(
+_PASSAGES: Final = lazy_pattern(rf"[\s-]*{_KIND}{_PASSAGE}\b")
+_STRESSED: Final = lazy_pattern(rf"[\s-]*{_KIND}{STRESS}\s+(?:(?:text|markdown)\s+)?{_PASSAGE}\b")
+_STRESSED_AFTER: Final = lazy_pattern(
     rf"[\s-]*{_KIND}{_PASSAGE}\s+(?:{either('be, are, is, that, which, in, should, must, to')}\s+)"
     rf"{{0,3}}{STRESS}\b"
 )
-_MARKED: Final = re.compile(
+_MARKED: Final = lazy_pattern(
     rf"[\s-]*{_KIND}{_PASSAGE}\b(?:(?!\bbullet|\bseparat|\bdivid|\bbetween|\bsix\b|\bthree\b"
     rf"|\bat\s+least\b|\d|,\s+and\b)[^.;]){{0,60}}?"
     r"(?:\*[^*\s][^*\n]*\*|\basterisks?\b|\bitalics?\b|\bhighlight)"
 )
 """Passages, and then how they are marked: *mark five phrases by putting asterisks around them*."""
-_HIGHLIGHTS: Final = re.compile(r"\s+highlights?\b")
-_MARKED_THINGS: Final = re.compile(
+_HIGHLIGHTS: Final = lazy_pattern(r"\s+highlights?\b")
+_MARKED_THINGS: Final = lazy_pattern(
     r"\s+(?:[a-z-]+\s+){0,2}?[a-z]+s\s+(?:in|with|by|using)\s+[^.;]{0,40}?"
     r"\b(?:asterisks?|italics?)\b"
 )
-_IN_MARKDOWN: Final = re.compile(r"markdown|\*[^*\s][^*\n]*\*")
-_THINGS: Final = re.compile(r"(?:\s+[a-z-]+){0,2}?\s+[a-z]+s\b")
-_HIGHLIGHTED: Final = re.compile(
+_IN_MARKDOWN: Final = lazy_pattern(r"markdown|\*[^*\s][^*\n]*\*")
+_THINGS: Final = lazy_pattern(r"(?:\s+[a-z-]+){0,2}?\s+[a-z]+s\b")
+_HIGHLIGHTED: Final = lazy_pattern(
     rf"\s+highlighted\s+{_PASSAGE}\s*(?:$|[,.;:!)]|(?:and|with|in\s+your)\b)"
 )
 """What can only be meant as marks in the text, without a word about how they look."""
-_STAR_OR_MARKDOWN: Final = re.compile(r"markdown|\*|itali[cs]|\bbold|asterisk|\"□\"")
+_STAR_OR_MARKDOWN: Final = lazy_pattern(r"markdown|\*|itali[cs]|\bbold|asterisk|\"□\"")
 
 
 def read_highlights(sentence: Sentence) -> Iterator[Found]:
@@ -126,11 +127,11 @@ _BLANKS: Final = (
     r"place\s?holders?|blanks?|slots?|gaps?|fields?|fill-ins?|variables?|spots?|spaces"
     r"|square\s+brackets"
 )
-_PLACEHOLDERS: Final = re.compile(
+_PLACEHOLDERS: Final = lazy_pattern(
     rf"[\s-]*(?:(?:(?!in\b|with\b)[a-z-]+|\[[^\]\n]{{1,40}}\])[\s-]+){{0,3}}?(?:{_BLANKS})\b"
 )
-_BRACKETS: Final = re.compile(r"place\s?holder|bracket|\[[^\]\n]{1,40}\]")
-_ONE_PLACEHOLDER: Final = re.compile(
+_BRACKETS: Final = lazy_pattern(r"place\s?holder|bracket|\[[^\]\n]{1,40}\]")
+_ONE_PLACEHOLDER: Final = lazy_pattern(
     rf"\b{either('include, add, use, have, contain, with, insert')}\s+an?\s+(?:[a-z-]+\s+)?"
     r"place\s?holder\b"
 )
@@ -151,7 +152,7 @@ def read_placeholders(sentence: Sentence) -> Iterator[Found]:
 
 # --- A title, a postscript.
 
-_TITLE: Final = re.compile(
+_TITLE: Final = lazy_pattern(
     r"\bdouble[\s-]+(?:angular|angled?|pointed|pointy|chevron)\s*(?:brackets?|quotes|marks)?"
     r"|\b(?:titles?|name|headline|heading)\b[^.;<]{0,60}<<[^<>\n]{0,80}>>"
 )
@@ -166,7 +167,7 @@ def read_title(sentence: Sentence) -> Iterator[Found]:
 
 
 _LETTERS: Final = r"p\.?\s?p\.?\s?s\b\.?|p\.?\s?s\b\.?|\"□{2,6}\""
-_POSTSCRIPT: Final = re.compile(
+_POSTSCRIPT: Final = lazy_pattern(
     rf"\bpost[\s-]?scripts?\b[^.;]{{0,60}}?(?P<mark>{_LETTERS})|(?:\b(?:"
     + either("a, an, the, with, one, short, little, brief, quick, final, your, this, as, my, by")
     + r")\s+\(?|(?=p\.[^a-z]{0,2}(?:p\.[^a-z]{0,2})?s\.?\s+(?:at|on)\s+the\s+(?:bottom|end)))"

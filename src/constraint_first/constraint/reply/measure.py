@@ -10,7 +10,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-_WORD: Final = re.compile(r"\w+")
+from constraint_first.pattern import lazy_pattern
+
+_WORD: Final = lazy_pattern(r"\w+")
 
 
 def _count(pattern: re.Pattern[str], text: str) -> int:
@@ -24,7 +26,7 @@ def count_words(text: str) -> int:
 
 # --- Sentences.
 
-_END: Final = re.compile(r"[.!?…]{1,9}[\"'”’)\]*_]{0,9}(?=\s)|[。！？]")
+_END: Final = lazy_pattern(r"[.!?…]{1,9}[\"'”’)\]*_]{0,9}(?=\s)|[。！？]")
 _ABBREVIATIONS: Final = frozenset(
     (
         "mr mrs ms dr prof st sr jr vs etc inc ltd co corp no fig vol pp approx dept est gov gen"
@@ -32,7 +34,7 @@ _ABBREVIATIONS: Final = frozenset(
         " oct nov dec"
     ).split()
 )
-_LAST_WORD: Final = re.compile(r"[\w.]*$")
+_LAST_WORD: Final = lazy_pattern(r"[\w.]*$")
 
 
 def count_sentences(text: str) -> int:
@@ -107,8 +109,8 @@ def is_bullet(line: str) -> bool:
 
 
 # Neither pattern looks beyond the next star, so both are quick on any text.
-_SINGLE: Final = re.compile(r"\*([^*\n]*)\*")
-_DOUBLE: Final = re.compile(r"\*\*([^*\n]*)\*\*")
+_SINGLE: Final = lazy_pattern(r"\*([^*\n]*)\*")
+_DOUBLE: Final = lazy_pattern(r"\*\*([^*\n]*)\*\*")
 
 
 def count_highlights(text: str) -> int:
@@ -162,8 +164,8 @@ def count_letter(text: str, letter: str) -> int:
 
 
 # An apostrophe before a short ending parts a word: the capital of "I'm" is a word of its own.
-_PIECE: Final = re.compile(r"[^\s,;:@#$%&?!()\[\]{}<>\"“”`'’]+")
-_JOINED: Final = re.compile(r"--+|\.\.+")
+_PIECE: Final = lazy_pattern(r"[^\s,;:@#$%&?!()\[\]{}<>\"“”`'’]+")
+_JOINED: Final = lazy_pattern(r"--+|\.\.+")
 
 
 def _pieces(text: str) -> Iterator[str]:

@@ -11,6 +11,7 @@ from constraint_first.constraint.reply.bound import Amount, amounts
 from constraint_first.constraint.reply.directive import VERBS
 from constraint_first.constraint.reply.pattern import either
 from constraint_first.constraint.reply.request import QUOTED, Sentence
+from constraint_first.pattern import lazy_pattern
 
 _NO_WORD: Final = either(
     "in, with, that, which, of, you, your, to, for, by, count, counts, counter, limit, limits, per,"
@@ -43,14 +44,14 @@ _BETWEEN: Final = (
 )
 _COUNTED: Final = r"(?<!\ba\s)(?<!\bone\s)(?<!\bsingle\s)(?<!\d\s)\b"
 """No name follows *a word* or *180 words*."""
-_NAMED: Final = re.compile(
+_NAMED: Final = lazy_pattern(
     rf"(?:{_COUNTED}{_SURE_NOUN}\b\s*{_BETWEEN}(?P<list>{_LISTED})"
     rf"|\b{_NOUN}\b\s*{_BETWEEN}(?P<quotes>{_QUOTES})"
     r"|\b(?:any\s+of\s+)?(?:these|the\s+following)(?:\s+(?:terms|items|names))?\s*:\s*"
     rf"(?P<these>{_LISTED}))\s*[\])}}]?"
 )
-_ONE_NOUN: Final = re.compile(r"(?:key\s?word|word|phrase|expression)\b")
-_BARE_TIMES: Final = re.compile(
+_ONE_NOUN: Final = lazy_pattern(r"(?:key\s?word|word|phrase|expression)\b")
+_BARE_TIMES: Final = lazy_pattern(
     rf"\b{either('say, saying, mention, use, repeat, sure, ensure')}\s+"
     rf"(?P<list>{_BARE})(?=\s+(?:(?:is|gets)\s+(?:used|mentioned)|appears|occurs"
     r"|(?:comes|shows|turns)\s+up)?\s*(?:(?:at|no|not|more|less|fewer|than|least|most|exactly|a"
@@ -58,9 +59,9 @@ _BARE_TIMES: Final = re.compile(
     r"(?:\w+\s+times|once|twice|thrice)\b)"
 )
 """A word without anything around it, of which the text says how often it is wanted."""
-_ALONE: Final = re.compile(rf"[\[({{]?(?P<list>{_QUOTES})[\])}}]?")
+_ALONE: Final = lazy_pattern(rf"[\[({{]?(?P<list>{_QUOTES})[\])}}]?")
 # What may follow words that stand without quotation marks, so that they are sure to end there.
-_FOLLOWS: Final = re.compile(
+_FOLLOWS: Final = lazy_pattern(
     r"\s*(?:$|[.,;:!?()\]}\n<\d]|in\s*(?:$|[.,;!]|somewhere\b)|"
     + either(
         "appear(s), should, must, at least, at most, at all, no more, no less, no fewer, more than,"
@@ -88,7 +89,7 @@ class Mention:
     """Whether one of them is enough: *a or b*."""
 
 
-_NO_MENTION: Final = re.compile(
+_NO_MENTION: Final = lazy_pattern(
     r"\bletters?\s*$|\b(?:chang|alter|edit|miss)[a-z]*\s+(?:a|one|any)\s+(?:single\s+)?$"
 )
 """Words before a quotation that name no word: a letter, *without changing a word*."""
@@ -116,7 +117,7 @@ def find_mentions(sentence: Sentence) -> Iterator[Mention]:
 def _mention(sentence: Sentence, found: re.Match[str]) -> Mention | None:
     group = next(name for name, text in found.groupdict().items() if text)
     start, end = found.span(group)
-    named, quoted = found.re is not _ALONE, found[group][0] in '"*'
+    named, quoted = found.re.pattern != _ALONE.pattern, found[group][0] in '"*'
     if not quoted:
         end = _without_order(sentence.plain, start, end)
         end = _without_rest(sentence.plain, found, start, end)
@@ -158,17 +159,17 @@ def _words(sentence: Sentence, start: int, end: int, *, quoted: bool) -> list[st
 
 # --- How often.
 
-_GAP: Final = re.compile(
+_GAP: Final = lazy_pattern(
     r"[\s,(:]*(?:(?!word|letter|keyword|sentence|paragraph|but|and)[a-z']+[\s,()]+){0,9}"
 )
-_TIMES: Final = re.compile(
+_TIMES: Final = lazy_pattern(
     r"\s*(?:or\s+(?P<before>more|less|fewer)\s+)?(?:(?:separate|different)\s+)?"
     + either(
         "time(s), occurrence(s), instance(s), mention(s), uses, appearances, occasions, places"
     )
     + r"\b"
 )
-_TIMES_OF: Final = re.compile(
+_TIMES_OF: Final = lazy_pattern(
     rf"\s*{either('occurrence(s), instance(s), mention(s), uses, appearances, repetitions, times')}"
     r"\s+of\s+(?:the\s+)?|\s+(?:times|of)\s+the\s+"
 )

@@ -8,19 +8,20 @@ from typing import Final
 
 from constraint_first.constraint.reply.pattern import QUOTE_MARKS, either
 from constraint_first.constraint.reply.request import QUOTED, Found, Sentence
+from constraint_first.pattern import lazy_pattern
 
-_ONE_OF: Final = re.compile(
+_ONE_OF: Final = lazy_pattern(
     r"\b"
     + either("one of, one from, from, among, between, either, one, only, just, whichever")
     + rf"\b\s*(?:{either('the, these, those, following, two, three, four, exact, possible, given')}"
     rf"\s+)*(?:{either('options, phrases, answers, responses, choices, sentences, statements')}"
     r"|replies|words)?[^\n\":]{0,60}:?"
 )
-_CHOICE: Final = re.compile(
+_CHOICE: Final = lazy_pattern(
     rf"{either('one of, one from, following, options, choices, phrases, these, those, among')}"
     rf"|{either('either, one, only, just, whichever')}[^\n]*[:\"]?$"
 )
-_CHOOSING: Final = re.compile(
+_CHOOSING: Final = lazy_pattern(
     r"\b"
     + either(
         "answer, respond, reply, contain, choose, pick, select, response, say, include, use,"
@@ -29,24 +30,24 @@ _CHOOSING: Final = re.compile(
     )
     + r"\b"
 )
-_OF_THESE: Final = re.compile(
+_OF_THESE: Final = lazy_pattern(
     r"\b(?:one\s+of|either|following|options|choices|these|those|phrases)\b"
 )
 """Words by which what follows without quotation marks is a list of options."""
-_ANSWERING: Final = re.compile(
+_ANSWERING: Final = lazy_pattern(
     r"\b(?:answer|respon|repl|say|include|contain|output|return|verdict)"
 )
-_ALIKE: Final = re.compile(
+_ALIKE: Final = lazy_pattern(
     r"(?<!\w)[\"'“‘]?(?P<head>[A-Za-z]+(?:\s+[a-z]+){1,4})\s+[a-z]+[.!][\"'”’]?"
     r"(?:\s*(?:,|/|;|\||or|and)*\s*(?:or\s+)?[\"'“‘]?(?P=head)\s+[a-z]+[.!][\"'”’]?){1,6}"
 )
 """Options that begin alike: *My answer is yes. / My answer is no.*"""
 _NEAR: Final = 300
 """How far from the sentence that speaks of them such options may begin."""
-_LIST: Final = re.compile(
+_LIST: Final = lazy_pattern(
     rf"[\s(\[]*(?P<list>{QUOTED}(?:\s*(?:,\s*or|,\s*and|,|;|or|and|/|\|)?\s*{QUOTED})+)"
 )
-_SPLIT: Final = re.compile(r"(?<=[.!?])\s+(?:or\s+)?|\s*,\s*(?:or\s+)?|\s+/\s+|\s+or\s+")
+_SPLIT: Final = lazy_pattern(r"(?<=[.!?])\s+(?:or\s+)?|\s*,\s*(?:or\s+)?|\s+/\s+|\s+or\s+")
 _MOST: Final = 6
 """Options in one line, and words of each."""
 _LONGEST: Final = 20

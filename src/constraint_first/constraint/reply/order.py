@@ -13,6 +13,7 @@ from typing import Final, Literal, TypeAlias
 from constraint_first.constraint.reply.directive import VERBS
 from constraint_first.constraint.reply.number import NUMBER
 from constraint_first.constraint.reply.pattern import PRODUCT, either
+from constraint_first.pattern import lazy_pattern
 
 After: TypeAlias = Literal["aside", "self", "others", "program"]
 """What a sentence told before: something by the way, of the person who asks, of others, of code."""
@@ -80,12 +81,12 @@ def _joined(words: str) -> str:
 _AND: Final = "and|but|then|so|hence|therefore"
 _NO_AND: Final = "but|then|so|hence|therefore"
 _PATTERNS: Final[dict[After, re.Pattern[str]]] = {
-    "aside": re.compile("|".join((_joined(_AND), *_CLEAR, *_BY_THE_WAY))),
+    "aside": lazy_pattern("|".join((_joined(_AND), *_CLEAR, *_BY_THE_WAY))),
     # In "I begin and end with it", or "it makes us begin and end so", no order begins.
-    "self": re.compile("|".join((_joined(_NO_AND), *_CLEAR, *_BY_THE_WAY, rf"\band\s+i{WISH}"))),
-    "others": re.compile("|".join((_joined(_NO_AND), *_CLEAR))),
+    "self": lazy_pattern("|".join((_joined(_NO_AND), *_CLEAR, *_BY_THE_WAY, rf"\band\s+i{WISH}"))),
+    "others": lazy_pattern("|".join((_joined(_NO_AND), *_CLEAR))),
     # The rules of a program look like orders too.
-    "program": re.compile(
+    "program": lazy_pattern(
         r"\bplease\b|\b(?:your|the\s+(?:whole|entire))\s+(?:[a-z]+\s+)?"
         r"(?:answer|reply|response|output)\b|\bso\s+(?:leave|use|put|keep|have|send|stay|write)\b"
         r"|[,;]\s*(?:but\s+|and\s+)?(?:reply|answer|respond|explain|keep|write)\b"

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from constraint_first.pattern import lazy_pattern
+
 QUOTE_MARKS: Final = "\"'“”‘’„«»"
 """The marks around a quotation."""
-SEPARATES: Final = re.compile(r"separat|divid|split|delimit|between|apart|break|part(?:ed|ing)")
+SEPARATES: Final = lazy_pattern(r"separat|divid|split|delimit|between|apart|break|part(?:ed|ing)")
 """Words with which a mark is asked for between parts."""
 
 STRESS: Final = (

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import Final
 
-_PERMISSION: Final = re.compile(
+from constraint_first.pattern import lazy_pattern
+
+_PERMISSION: Final = lazy_pattern(
     r"\byou\s+(?:can|may|could|might)\b(?!\s+(?:not|only|just))|\bfeel\s+free\b|\boptional"
     r"|\bif\s+(?:you|it|possible|needed)\b|\bdon't\s+(?:mind|care)\b"
     r"|\b(?:do\s+not|don't|doesn't|does\s+not)\s+(?:have|need)\s+to\b|\bneed\s+not\b|\bno\s+need\b"
@@ -18,8 +19,8 @@ _PERMISSION: Final = re.compile(
 """Words that allow what follows them, and do not demand it."""
 _REACH: Final = 90
 """How many characters a permission reaches."""
-_STOP: Final = re.compile(r"[.;!?]|,\s*(?:but|and)\b|\bbut\b")
-_OPTIONAL: Final = re.compile(
+_STOP: Final = lazy_pattern(r"[.;!?]|,\s*(?:but|and)\b|\bbut\b")
+_OPTIONAL: Final = lazy_pattern(
     r"(?:p\.s\.|[^,;.!?]){0,40}?\b"
     r"(?:(?:(?:would|might|could)\s+be|is|are)\s+(?:ok|okay|fine|nice|welcome|great|lovely|cute)\b"
     r"|(?:isn't|aren't|not)\s+(?:strictly\s+)?(?:necessary|needed|required|essential)"

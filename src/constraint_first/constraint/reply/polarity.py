@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 from constraint_first.constraint.reply.pattern import either
+from constraint_first.pattern import lazy_pattern
 
 _NO: Final = (
     # No more than three: an amount, and no refusal.
@@ -24,7 +25,7 @@ _NO: Final = (
     r"|exceed|go)\b)"
     r"|\bnothing\b(?!\s+(?:but|except|besides|else|after|more|follow|other))|\bwithout\b(?!\s+fail)"
 )
-_REFUSE: Final = re.compile(
+_REFUSE: Final = lazy_pattern(
     rf"{_NO}|\b"
     + either(
         "avoid(s), avoiding, refrain, refraining, cannot, exclude(s), excluding, omit(s), omitting,"
@@ -36,7 +37,7 @@ _REFUSE: Final = re.compile(
     )
     + r"\b"
 )
-_TOO_MUCH: Final = re.compile(
+_TOO_MUCH: Final = lazy_pattern(
     r"\b(?:too|many|much|over[a-z]+|excess[a-z]*|lots?|just|always|only)\b"
 )
 """What is refused only in part: *not too many commas*."""
@@ -45,7 +46,7 @@ _VERB: Final = either(
     " ensure, work, weave, wrap, start, begin, close, be, say, do, insert, set, separate, stick,"
     " answer, reply, respond"
 )
-_CUT: Final = re.compile(
+_CUT: Final = lazy_pattern(
     r"[;:!?()]|\.\s|\s[-–—]\s|\bbut\b|\band\s+(?=\d|(?:at|exactly|up\s+to|more|fewer|less)\b)"
     rf"|\b(?:and|then|so)\s+(?:(?:also|then|please|that|only|just)\s+)*{_VERB}\b"
     rf"|,\s+(?:(?:and|so|because|since|while|with)\b|(?:please\s+)?{_VERB}\b"
@@ -60,7 +61,7 @@ _ASIDE: Final = (
     + r"|[a-z]+ly)\s+|(?:is|are)\s+[a-z ]{1,30}\s+(?:and|so)\s+(?:it\s+|they\s+)?)*"
 )
 _MODAL: Final = r"(?:should|must|may|can|could|will|shall|is|are|need|ought)"
-BANNED: Final = re.compile(
+BANNED: Final = lazy_pattern(
     rf"{_ASIDE}(?:{_MODAL}(?:n't|\s+(?:not|never))|cannot|can't|won't"
     r"|(?:do|does)(?:n't|\s+not|nt)\s+(?:appear|occur|belong|show|come|get|have|fit|go)\b"
     r"|(?:(?:should|must|shall|will|ha(?:s|ve)\s+to|needs?\s+to)\s+)?"
@@ -80,7 +81,7 @@ _THERE: Final = either(
     "used, included, mentioned, present, in, incorporated, contained, found, part of, among, there,"
     " seen, featured, said, worked in, woven in"
 )
-PRESENT: Final = re.compile(
+PRESENT: Final = lazy_pattern(
     rf"{_ASIDE}(?P<must>(?:"
     + either(
         "should, must, need(s) to, has to, have to, shall, to, is to, are to, ought to, has got to,"
@@ -101,7 +102,7 @@ _THEM: Final = (
     r"|a\s+single\s+one"
     r"|(?:any|one)(?!\s+(?!in\b|at\b|of\b|please\b|anywhere\b|here\b)[a-z]))"
 )
-_LATER: Final = re.compile(
+_LATER: Final = lazy_pattern(
     r"[^.]{0,80}?\b(?:(?:"
     + either(
         "avoid, avoid using, free of, without, skip, leave out, drop, ditch, steer clear of,"
@@ -117,8 +118,8 @@ _LATER: Final = re.compile(
     r"\s+(?:contain|have|use|include)\s+(?:any|one|a\s+single\s+one|them))\b"
 )
 """A refusal that comes back to something that was named: *I hate commas, so leave them out*."""
-_KEEP: Final = re.compile(r"\b(?:keep|leave|leaving|cut|take)\s+(?:(?:the|all|any)\s+)*$")
-_AWAY: Final = re.compile(r"\s*(?:[a-z]+ly\s+|well\s+)?(?:out\b(?!\s+there)|off\b|away\s+from\b)")
+_KEEP: Final = lazy_pattern(r"\b(?:keep|leave|leaving|cut|take)\s+(?:(?:the|all|any)\s+)*$")
+_AWAY: Final = lazy_pattern(r"\s*(?:[a-z]+ly\s+|well\s+)?(?:out\b(?!\s+there)|off\b|away\s+from\b)")
 
 
 def is_refused(plain: str, start: int, end: int) -> bool | None:

@@ -14,6 +14,8 @@ from functools import lru_cache
 from itertools import chain
 from typing import Final, NamedTuple
 
+from constraint_first.pattern import lazy_pattern
+
 
 class Span(NamedTuple):
     """A protected stretch, ``text[start:end]``."""
@@ -27,21 +29,21 @@ class Span(NamedTuple):
 # Every pattern is bounded, or anchored by a lookbehind, so that no text makes it look at the same
 # characters over and over: replies are outside text.
 # Fenced code, to the end of the reply where the fence is not closed.
-_FENCED: Final = re.compile(
+_FENCED: Final = lazy_pattern(
     r"^[ \t]*(?P<fence>`{3,}|~{3,})[^\n]*(?:(?P<closed>\n.*?^[ \t]*(?P=fence)[`~]*[ \t]*$)|.*\Z)",
     re.M | re.S,
 )
 _BLOCKS: Final = (
     _FENCED,
     # Indented code, with the blank line that makes it code; deeper list items are none.
-    re.compile(
+    lazy_pattern(
         r"(?:\A|\n[ \t]*\n)"
         r"(?:(?: {4}|\t)(?![ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t])[ \t]*\S[^\n]*(?:\n|\Z))+"
     ),
-    re.compile(r"^[^\n|]*\|[^\n]*$", re.M),  # rows of tables
-    re.compile(r"^[ \t]*>[^\n]*$", re.M),  # quoted lines
+    lazy_pattern(r"^[^\n|]*\|[^\n]*$", re.M),  # rows of tables
+    lazy_pattern(r"^[ \t]*>[^\n]*$", re.M),  # quoted lines
     # Lines that are code without a fence: they end or begin as no sentence does.
-    re.compile(
+    lazy_pattern(
         r"^[^\n]*(?:[;{}]|\)\s*=>)[ \t]*$"
         r"|^[ \t]*(?:(?:import|from|def|class|const|let|var|function|public|private|static|return"
         r"|export|package|using|namespace|elif|except|try|void|int|struct|fn|func)\b[^\n.!?]*[:({=;,]"
@@ -55,7 +57,7 @@ _UNIT: Final = (
     r"(?:g|l|L|m|W|Wh|V|A|Hz|B|b|bit|Pa|J|N|s|h|eV|mol|M|K|C|F)|°[CFK]|%)(?!\w))"
 )
 _INLINE: Final = tuple(
-    re.compile(pattern, re.S)
+    lazy_pattern(pattern, re.S)
     for pattern in (
         r"`[^`\n]+`",
         # LaTeX and other mathematics. A closing $ follows no space, so that prices are none.
@@ -160,7 +162,7 @@ def replace_all(text: str, changes: Iterable[tuple[re.Match[str], str]]) -> str:
     return "".join((*pieces, text[at:]))
 
 
-_WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_WORD: Final = lazy_pattern(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
 def keeps(before: str, after: str, *, recased: bool = False) -> bool:

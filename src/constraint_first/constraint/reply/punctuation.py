@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from constraint_first.constraint.reply.pattern import either
 from constraint_first.constraint.reply.polarity import is_refused, refused_from, refused_later
 from constraint_first.constraint.reply.request import Found, Sentence
+from constraint_first.pattern import lazy_pattern
 
 _MARKS: Final = {
     "comma": ",",
@@ -20,8 +20,8 @@ _MARKS: Final = {
     "asterisk": "*",
     "hashtag": "#",
 }
-_MARK: Final = re.compile(rf"\b(?P<mark>{either(','.join(_MARKS))})s?\b(?P<free>[\s-]free\b)?")
-_SOMEWHERE: Final = re.compile(
+_MARK: Final = lazy_pattern(rf"\b(?P<mark>{either(','.join(_MARKS))})s?\b(?P<free>[\s-]free\b)?")
+_SOMEWHERE: Final = lazy_pattern(
     r"[-\s]*"
     + either("separated, splice, after, before, between, at the end, in the name, in the title")
 )

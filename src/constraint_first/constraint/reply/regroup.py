@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -10,9 +9,10 @@ from typing import Final
 
 from constraint_first.constraint.reply.measure import count_sentences
 from constraint_first.constraint.reply.protected import Span, protected_spans
+from constraint_first.pattern import lazy_pattern
 
-_SENTENCE: Final = re.compile(r"[^\n]*?(?:[.!?…]{1,9}[\"'”’)\]*_]{0,9}(?:\s+|$)|\n+|$)")
-_NUMBER: Final = re.compile(r"\W*\d{0,3}[.)]\s*")
+_SENTENCE: Final = lazy_pattern(r"[^\n]*?(?:[.!?…]{1,9}[\"'”’)\]*_]{0,9}(?:\s+|$)|\n+|$)")
+_NUMBER: Final = lazy_pattern(r"\W*\d{0,3}[.)]\s*")
 """A piece that is no sentence by itself: the number of a list item."""
 _TAIL: Final = 24
 """Characters at the end of a piece that decide whether a sentence ends there."""

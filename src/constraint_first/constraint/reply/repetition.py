@@ -8,13 +8,14 @@ from typing import Final
 
 from constraint_first.constraint.reply.pattern import either
 from constraint_first.constraint.reply.request import QUOTED, Found, Request, Sentence
+from constraint_first.pattern import lazy_pattern
 
 _AGAIN: Final = (
     r"\b(?:(?:repeat|copy|copied|echo|quot|recit|restat|reproduc|retyp|parrot)(?:e|es|ing|ying)?\b"
     r"(?:\s+(?:out|back|down))?|writ(?:e|ing)\s+out"
     r"|(?:say|write|type|give|print|state)(?=[^.;]{0,40}\b(?:again|back)\b))"
 )
-_REPEAT: Final = re.compile(
+_REPEAT: Final = lazy_pattern(
     rf"{_AGAIN}\s+(?:"
     + either(
         "the, this, my, that, all, of, exact, exactly, entire, whole, full, complete, original,"
@@ -28,24 +29,24 @@ _REPEAT: Final = re.compile(
     )
     + r"\b"
 )
-_EXACT: Final = re.compile(
+_EXACT: Final = lazy_pattern(
     r"word[\s-](?:for|by)[\s-]word|without\s+(?:any\s+|a\s+single\s+)?(?:chang|alter|edit)|exact"
     r"|as\s+it\s+(?:is|stands)|as-is|verbatim|unchanged|unaltered|(?:not|n't)\s+change|literally"
     r"|with\s+no\s+changes?|in\s+full|letter\s+for\s+letter|\b(?:first|before|then)\b"
 )
-_GIVEN: Final = re.compile(rf"{_AGAIN}\b[^.;\n]{{0,120}}?(?P<quote>{QUOTED})")
-_NEXT: Final = re.compile(rf"\s*(?P<quote>{QUOTED})")
-_BELOW: Final = re.compile(
+_GIVEN: Final = lazy_pattern(rf"{_AGAIN}\b[^.;\n]{{0,120}}?(?P<quote>{QUOTED})")
+_NEXT: Final = lazy_pattern(rf"\s*(?P<quote>{QUOTED})")
+_BELOW: Final = lazy_pattern(
     r"\b(?:below|following|follows|underneath|between|(?:last|next|final)\s+(?:paragraph|line))\b"
 )
-_ABOVE: Final = re.compile(r"\b(?:above|before\s+this|preceding|request|prompt|first\s+line)\b")
-_ONE_LINE: Final = re.compile(r"\b(first|next)\s+line\b")
-_LABEL: Final = re.compile(
+_ABOVE: Final = lazy_pattern(r"\b(?:above|before\s+this|preceding|request|prompt|first\s+line)\b")
+_ONE_LINE: Final = lazy_pattern(r"\b(first|next)\s+line\b")
+_LABEL: Final = lazy_pattern(
     r"\W*(?:my\s+|the\s+|here(?:\s+is|'s)\s+(?:my|the)\s+)?"
     r"(?:request|question|prompt|task|sentence|text)(?:\s+(?:is|reads))?\s*:\s*"
 )
-_RULE: Final = re.compile(r"(?m)^\s*([-=*_#~]{3,})\s*$")
-_NOT: Final = re.compile(r"(?:\b(?:not|never|before|avoid|without)|n't)\s*$")
+_RULE: Final = lazy_pattern(r"(?m)^\s*([-=*_#~]{3,})\s*$")
+_NOT: Final = lazy_pattern(r"(?:\b(?:not|never|before|avoid|without)|n't)\s*$")
 _FEWEST: Final = 3
 """Words of the shortest text that can be meant where it is quoted."""
 

@@ -7,7 +7,6 @@ nothing.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -17,6 +16,7 @@ from constraint_first.constraint.predicate import Predicate
 from constraint_first.constraint.reply.content import is_demand
 from constraint_first.constraint.reply.directive import Material, find_material, may_demand
 from constraint_first.constraint.reply.polarity import is_refused
+from constraint_first.pattern import lazy_pattern
 
 Found: TypeAlias = tuple[Predicate, int, int]
 """A predicate that a rule read, and where in the request."""
@@ -36,9 +36,9 @@ QUOTED: Final = f'"{HIDDEN}+"'
 # --- Quotations.
 
 _MARKS: Final = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "’": "'"})
-_DOUBLE: Final = re.compile(r'"([^"]{1,8000})"')
-_SINGLE: Final = re.compile(r"(?<![\w'])'([^\s'](?:[^\n']|'(?=\w)){0,200}?)'(?!\w)")
-_TICKS: Final = re.compile(r"`([^`\n]{1,200})`")
+_DOUBLE: Final = lazy_pattern(r'"([^"]{1,8000})"')
+_SINGLE: Final = lazy_pattern(r"(?<![\w'])'([^\s'](?:[^\n']|'(?=\w)){0,200}?)'(?!\w)")
+_TICKS: Final = lazy_pattern(r"`([^`\n]{1,200})`")
 
 
 def _masked(text: str) -> str:
@@ -55,23 +55,23 @@ def _masked(text: str) -> str:
 
 # --- Sentences.
 
-_BREAK: Final = re.compile(
+_BREAK: Final = lazy_pattern(
     r"[.!?][.!?\")\]]{0,5}(?=\s)|\n|\"(?=\s)"
     # A question after a colon asks; what stands before it may demand.
     r"|:(?=\s+(?:why|what|how|is|are|do|does|did|can|should|which|who|when|where|will)\b[^.\n]*\?)"
 )
-_ABBREVIATION: Final = re.compile(
+_ABBREVIATION: Final = lazy_pattern(
     r"(?:^|[^a-z])(?:i\.e|e\.g|etc|vs|mr|mrs|ms|dr|ie|eg|p\.s|p\.p\.s)$"
 )
-_SAID: Final = re.compile(
+_SAID: Final = lazy_pattern(
     r"\b(?:end|finish|close|conclude|repeat|copy|start|begin|say|last|final)\b"
 )
-_ITEM: Final = re.compile(r"\s*\(?\d{1,2}$")
-_EXAMPLE: Final = re.compile(
+_ITEM: Final = lazy_pattern(r"\s*\(?\d{1,2}$")
+_EXAMPLE: Final = lazy_pattern(
     r"(?:such as|examples?|for instance|like|likes|format|form|below|e\.g\.|i\.e\.|following|point"
     r"|points|bullets?)\W{0,3}:\s*$"
 )
-_LISTED: Final = re.compile(r"\s*(?:[*\-•]|\d+[.)]|\.\.\.|\[)")
+_LISTED: Final = lazy_pattern(r"\s*(?:[*\-•]|\d+[.)]|\.\.\.|\[)")
 
 
 @dataclass(frozen=True)

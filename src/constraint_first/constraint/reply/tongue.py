@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from constraint_first.constraint.reply.language import LANGUAGES
 from constraint_first.constraint.reply.pattern import PRODUCT, either
 from constraint_first.constraint.reply.request import Found, Sentence
+from constraint_first.pattern import lazy_pattern
 
 _NAME: Final = rf"(?:the\s+)?(?P<name>{either(','.join(LANGUAGES))})(?:\s+language)?\b"
 _ONLY: Final = either(
@@ -35,11 +35,11 @@ _OF_SUBJECT: Final = either(
 )
 """Words by which the language may be that of what is written about."""
 _SAID: Final = (
-    re.compile(
+    lazy_pattern(
         rf"\b{_ONLY}\s+(?:be\s+)?(?:{either('use, using, written, respond, answer, reply, write')}"
         rf"\s+)?(?:in\s+)?{_NAME}{_NO_LANGUAGE}"
     ),
-    re.compile(
+    lazy_pattern(
         rf"\b(?:{either('respond, answer, reply, replies, write, be')}"
         r"|(?<!are\s)(?<!is\s)(?<!was\s)(?<!were\s)written)\s+"
         r"(?:(?:to\s+[a-z ]{1,20}|your\s+\w+|"
@@ -49,37 +49,39 @@ _SAID: Final = (
         )
         + rf")\s+)*in\s+(?:only\s+)?{_NAME}{_NO_LANGUAGE}"
     ),
-    re.compile(
+    lazy_pattern(
         rf"\b{PRODUCT}\s+(?:[a-z]+\s+){{0,4}}in\s+{_NAME}(?=[^.;]*\b(?:no\s+other|only|entire))"
     ),
-    re.compile(rf"\b(?:in|using|use)\s+{_NAME}{_ALL_OF_IT}"),
-    re.compile(rf"\b(?:entire|whole|full|complete)\s+[a-z]+\s+in\s+{_NAME}{_NO_LANGUAGE}"),
-    re.compile(
+    lazy_pattern(rf"\b(?:in|using|use)\s+{_NAME}{_ALL_OF_IT}"),
+    lazy_pattern(rf"\b(?:entire|whole|full|complete)\s+[a-z]+\s+in\s+{_NAME}{_NO_LANGUAGE}"),
+    lazy_pattern(
         r"\b(?:everything|all\s+(?:of\s+)?(?:it|the))\b(?:[^.;]{0,40}\b(?:be|is)\s+(?:in\s+)?|\s+in\s+)"
         rf"{_NAME}{_NO_LANGUAGE}"
     ),
-    re.compile(rf"\b(?:in|using|use)\s+{_NAME}\s*(?:\(|,|-)?\s*(?:only|alone|please|throughout)\b"),
-    re.compile(rf"(?:^\W*|[,;:(]\s*|\b(?:so|speak|write)\s+){_NAME}\s+(?:only|throughout)\b"),
-    re.compile(
+    lazy_pattern(
+        rf"\b(?:in|using|use)\s+{_NAME}\s*(?:\(|,|-)?\s*(?:only|alone|please|throughout)\b"
+    ),
+    lazy_pattern(rf"(?:^\W*|[,;:(]\s*|\b(?:so|speak|write)\s+){_NAME}\s+(?:only|throughout)\b"),
+    lazy_pattern(
         rf"\b(?:use|using)\s+{_NAME}\s+for\s+(?:the\s+|your\s+)?"
         r"(?:entire|whole|full|everything|all)\b"
     ),
-    re.compile(
+    lazy_pattern(
         rf"\b{either('write, compose, create, draft, give, tell')}\s+(?:me\s+)?(?:an?|the|your)\s+"
         rf"(?:[a-z-]+\s+){{0,2}}{PRODUCT}\s+in\s+{_NAME}"
         r"(?=\s*(?:[.,;!]|$|about|on|that|with|for|using))"
     ),
-    re.compile(
+    lazy_pattern(
         rf"\bno\s+(?:other\s+)?languages?\s+{either('other than, but, except, except for')}"
         rf"\s+{_NAME}"
     ),
-    re.compile(
+    lazy_pattern(
         r"^\W*(?:please\s+|can\s+you\s+|could\s+you\s+|would\s+you\s+)*"
         + either("explain, describe, tell me, write, compose, draft, summarize, summarise, give me")
         + rf"\b(?!.*\b{_OF_SUBJECT}\b)[^.;]{{1,120}}\bin\s+{_NAME}\W*$"
     ),
 )
-_NOT: Final = re.compile(r"(?:\b(?:not|never|without|no)|n't)\s+(?:\w+\s+)?$")
+_NOT: Final = lazy_pattern(r"(?:\b(?:not|never|without|no)|n't)\s+(?:\w+\s+)?$")
 
 
 def read_language(sentence: Sentence) -> Iterator[Found]:

@@ -8,6 +8,7 @@ from typing import Final
 
 from constraint_first.constraint.reply.pattern import QUOTE_MARKS, either
 from constraint_first.constraint.reply.request import QUOTED, Found, Sentence
+from constraint_first.pattern import lazy_pattern
 
 # --- The last words.
 
@@ -30,7 +31,7 @@ _ASIDE: Final = (
 )
 """What may be said before the colon and is no other order: *and put nothing after it*."""
 _GIVEN: Final = rf"(?P<how>{_EXACTLY}){_ASIDE}\s*(?P<colon>[:,]?)\s*(?P<quote>{QUOTED})?"
-_END: Final = re.compile(
+_END: Final = lazy_pattern(
     rf"\b{_ENDING}(?:\s+(?!{_PART}\b|beginning\b|starting\b|opening\b)[a-z'-]+){{0,5}}?"
     rf"\s+{either('with, by saying, by writing, in, on')}\b\s*{_GIVEN}"
 )
@@ -38,7 +39,7 @@ _LAST_THING: Final = (
     r"(?:very\s+)?(?:last|final|end|ending|closing|concluding)"
     rf"(?:\s+{either('sentence, word(s), line, phrase, part, thing, statement, question')})?"
 )
-_LAST: Final = re.compile(
+_LAST: Final = lazy_pattern(
     rf"(?<!\bto\s)\b{_LAST_THING}"
     r"(?:\s+(?:of|in|on|inside|within)\s+(?:it(?:\s+all)?|(?:your|the)\s+(?:[a-z]+\s+){0,3}?[a-z]+)"
     r"|\s+(?:that\s+)?(?:you|readers|people|they|(?:the|my)\s+[a-z]+)\s+[a-z]+)?(?:,[^,;.]{1,40},)?"
@@ -46,7 +47,7 @@ _LAST: Final = re.compile(
     rf"\s+{either('be, read, say, state, contain, have')}|\s+(?:is|are|be)|(?=\s*:))"
     rf"\s*(?:exactly\s+)?(?:like|as)?\s*(?:(?:our|my|the|a)\s[^:\n\"]{{2,60}}(?=:\s*\"))?{_GIVEN}"
 )
-_AS_LAST: Final = re.compile(
+_AS_LAST: Final = lazy_pattern(
     rf"(?P<quote>{QUOTED})\s+(?:(?:should|must|has\s+to|needs?\s+to|is\s+to|shall)\s+be\s+|as\s+)?"
     rf"(?:the|your)\s+{_LAST_THING}\b(?P<how>)(?P<colon>)"
 )
@@ -57,14 +58,14 @@ _WRITTEN: Final = (
 )
 _AT_END: Final = (
     _AS_LAST,
-    re.compile(rf"\b{_WRITTEN}\s+at\s+the\s+(?:very\s+)?end\b"),
-    re.compile(
+    lazy_pattern(rf"\b{_WRITTEN}\s+at\s+the\s+(?:very\s+)?end\b"),
+    lazy_pattern(
         r"\bat\s+the\s+(?:very\s+)?end(?:\s+of\s+(?:your|the)(?:\s+[a-z]+){1,3})?\s*,?\s*"
         rf"(?:please\s+)?{_WRITTEN}"
     ),
 )
-_OF_PARTS: Final = re.compile(rf"\b{either('each, every, paragraph, stanza, section, first')}\b")
-_NOT: Final = re.compile(
+_OF_PARTS: Final = lazy_pattern(rf"\b{either('each, every, paragraph, stanza, section, first')}\b")
+_NOT: Final = lazy_pattern(
     r"(?:\b(?:not|never|avoid)|n't)\s+(?:\w+\s+)?$|\bbeginning\s+with\s+\S+\s+and\s+$"
 )
 
@@ -106,18 +107,20 @@ def _given(sentence: Sentence, found: re.Match[str]) -> tuple[str, int] | None:
     return text, len(sentence.plain.rstrip())
 
 
-_SHOUTED: Final = re.compile(r"([A-Z][A-Z']+(?:[\s,]+[A-Z][A-Z']*)+[.!?]?)(?=\s+[a-z]|\s*[.,;]|$)")
+_SHOUTED: Final = lazy_pattern(
+    r"([A-Z][A-Z']+(?:[\s,]+[A-Z][A-Z']*)+[.!?]?)(?=\s+[a-z]|\s*[.,;]|$)"
+)
 """Words in capitals, which need no quotation marks to be told from the rest."""
 
 # --- The first words.
 
 _REPLY: Final = either("response, answer, reply, output")
-_BEGIN: Final = re.compile(
+_BEGIN: Final = lazy_pattern(
     rf"\b(?:starts?|begins?|open)\s+(?:(?:your|the)\s+(?:(?:entire|whole|full)\s+)?{_REPLY}\s+)?"
     rf"with\s+(?:{either('the, exact, exactly, following, this, phrase, word(s), sentence, line')}"
     rf"\s+)*:?\s*(?P<quote>{QUOTED})"
 )
-_NO_BEGINNING: Final = re.compile(
+_NO_BEGINNING: Final = lazy_pattern(
     rf"\b{either('each, every, paragraph, section, line, bullet, postscript, p.s, hashtag(s)')}"
 )
 

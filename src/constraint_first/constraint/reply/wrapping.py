@@ -8,8 +8,9 @@ from typing import Final
 
 from constraint_first.constraint.reply.pattern import PRODUCT, either
 from constraint_first.constraint.reply.request import Found, Sentence
+from constraint_first.pattern import lazy_pattern
 
-_JSON: Final = re.compile(
+_JSON: Final = lazy_pattern(
     r"\b(?:"
     + either(
         "in, as, into, with, using, use, only, just, contain, valid, return, output, be, to, a,"
@@ -24,7 +25,7 @@ _JSON: Final = re.compile(
     r"(?:\s+and\s+nothing\s+else|\s*(?:,|-)?\s*(?:only|please)\b"
     r"|\s+for\s+(?:the|your)\s+(?:whole|entire|full)\b)|(?<==\s)json\b|(?<==)json\b)"
 )
-_ABOUT: Final = re.compile(
+_ABOUT: Final = lazy_pattern(
     r"\b"
     + either(
         "function, script, program, parse(s), parser, parsing, api, file, schema, library,"
@@ -33,19 +34,19 @@ _ABOUT: Final = re.compile(
     )
     + r"\b"
 )
-_WHOLLY: Final = re.compile(
+_WHOLLY: Final = lazy_pattern(
     rf"\b(?:your|the|whole|entire|full|complete|final)\s+(?:[a-z]+\s+)?{PRODUCT}\b[^.;:]{{0,60}}$"
     r"|\b(?:only|nothing\s+but|just)\s+(?:[a-z]+\s+){0,2}$|\bas\s+a\s+whole\b"
     r"|\b(?:respond|reply|answer)\s+(?:only\s+)?(?:with|in)\s+(?:[a-z]+\s+){0,3}$"
     r"|\beverything\b[^.;:]{0,40}$"
 )
 """What before *JSON* makes sure that the reply is meant."""
-_TOLD_OF: Final = re.compile(
+_TOLD_OF: Final = lazy_pattern(
     rf"\b{either('describe, discuss, compare, teach, about, learn, understand, introduce')}"
     r"\s+(?:me\s+|us\s+)?(?:what\s+)?(?:a|an|the)?\s*$"
 )
 """Words before *JSON* by which it is what is to be written about."""
-_BESIDE: Final = re.compile(
+_BESIDE: Final = lazy_pattern(
     rf"\b{either('outside, before, after, around, beside(s), except, other than')}\b[^.;]{{0,30}}$"
 )
 
@@ -92,25 +93,25 @@ _IN: Final = r"(?:entirely\s+|up\s+)?(?:with|in|inside|within|by|between|into)"
 _OPENS: Final = r"\b(?:start|begin|open)(?:s|ing|ning)?\b"
 _ENDS: Final = r"\b(?:end|finish|close|conclude)(?:s|es|ing)?\b"
 _QUOTES: Final = (
-    re.compile(rf"\b{_WRAP}\b[^.;]{{0,15}}?\b{_WHOLE}\s+{_IN}\s+{_MARKS_OR_SIGN}"),
-    re.compile(rf"\b{_WHOLE}\b[^.;]{{0,80}}?\b{_WRAP}\s+{_IN}\s+{_MARKS_OR_SIGN}"),
-    re.compile(
+    lazy_pattern(rf"\b{_WRAP}\b[^.;]{{0,15}}?\b{_WHOLE}\s+{_IN}\s+{_MARKS_OR_SIGN}"),
+    lazy_pattern(rf"\b{_WHOLE}\b[^.;]{{0,80}}?\b{_WRAP}\s+{_IN}\s+{_MARKS_OR_SIGN}"),
+    lazy_pattern(
         rf"\b{_MARKS_OR_SIGN}\s+(?:around|about|surrounding)\s+"
         r"(?:(?:your|the)\s+(?:entire|whole|full|complete)|everything|all\s+of\s+it|it\s+all)\b"
     ),
-    re.compile(rf"\b{_WRAP}\s+{_IN}\s+{_MARKS_OR_SIGN}\s+(?:your|the)\s+(?:entire|whole)\b"),
-    re.compile(
+    lazy_pattern(rf"\b{_WRAP}\s+{_IN}\s+{_MARKS_OR_SIGN}\s+(?:your|the)\s+(?:entire|whole)\b"),
+    lazy_pattern(
         rf"{_OPENS}[^.;]{{0,40}}?\band\b[^.;]{{0,20}}?{_ENDS}[^.;]{{0,20}}?\bwith\s+{_BY_NAME}"
     ),
-    re.compile(rf"{_OPENS}[^.;]{{0,40}}?\bwith\s+{_BY_NAME}[^.;]{{0,30}}?{_ENDS}"),
-    re.compile(rf"\b{_IN}\s+{_MARKS_OR_SIGN},?\s+from\s+(?:the\s+)?(?:start|beginning|first)\b"),
-    re.compile(rf"\b(?:whole|entire|full|complete)\s+{PRODUCT}\s+{_IN}\s+{_MARKS_OR_SIGN}"),
-    re.compile(rf"{_BY_NAME}[^.;]{{0,40}}\bbeginning\b[^.;]{{0,30}}\bend\b"),
-    re.compile(
+    lazy_pattern(rf"{_OPENS}[^.;]{{0,40}}?\bwith\s+{_BY_NAME}[^.;]{{0,30}}?{_ENDS}"),
+    lazy_pattern(rf"\b{_IN}\s+{_MARKS_OR_SIGN},?\s+from\s+(?:the\s+)?(?:start|beginning|first)\b"),
+    lazy_pattern(rf"\b(?:whole|entire|full|complete)\s+{PRODUCT}\s+{_IN}\s+{_MARKS_OR_SIGN}"),
+    lazy_pattern(rf"{_BY_NAME}[^.;]{{0,40}}\bbeginning\b[^.;]{{0,30}}\bend\b"),
+    lazy_pattern(
         rf"\b(?:everything|all\s+of\s+it|it\s+all)\b[^.;]{{0,50}}?\b{_IN}\s+{_MARKS_OR_SIGN}"
     ),
 )
-_OF_PART: Final = re.compile(r"\b(?:single|title|word|phrase|names?|heading)\b")
+_OF_PART: Final = lazy_pattern(r"\b(?:single|title|word|phrase|names?|heading)\b")
 
 
 def read_quotes(sentence: Sentence) -> Iterator[Found]:

@@ -11,36 +11,37 @@ from constraint_first.constraint.stated.numeral import ORDINALS, WORDS
 from constraint_first.constraint.stated.property import read_properties
 from constraint_first.constraint.stated.reading import ASK, Reading
 from constraint_first.constraint.stated.statement import Stated
+from constraint_first.pattern import lazy_pattern
 
 _ADJECTIVE: Final = (
     r"(?:smallest|largest|greatest|least|biggest|highest|lowest|minimum|maximum|only|unique|single"
     rf"|possible|common|next|{'|'.join(ORDINALS)})"
 )
-_HEAD: Final = re.compile(
+_HEAD: Final = lazy_pattern(
     rf"\b(?:{ASK}|which(?:\s+is)?)\s+(?:the\s+|an?\s+)?(?:(?:{_ADJECTIVE})\s+)*"
 )
-_WHOLE: Final = re.compile(
+_WHOLE: Final = lazy_pattern(
     r"(?:(positive|negative|non-?negative)\s+)?(?:(?:even|odd|composite|prime|perfect|square|"
     rf"(?:{'|'.join(WORDS)}|\d\d?)-digit)\s+)*"
     r"(?:integers?\b(?!\s+(?:coefficient|part|side|coordinate|length))|whole\s+number\b"
     r"|natural\s+number\b)"
 )
-_NOUN: Final = re.compile(
+_NOUN: Final = lazy_pattern(
     r"(?:(?:positive|negative|whole|natural|integer|composite|real|rational)\s+)*"
     r"(?:(?:number|integer|year|one|value|code)\b(?!\s+of\b)(?:\s+[a-z]\b)?)?"
 )
-_RELATIVE: Final = re.compile(
+_RELATIVE: Final = lazy_pattern(
     r"\s*(?:(?:that|which)\s+)?(?:one|they|you|we|it|he|she)\s+can\s+[a-z]+(?:\s+with\s+"
     r"[^.?!,]{1,80})?"
 )
 # An operation before any clause that describes the number: *the largest digit times four*.
-_OPERATED: Final = re.compile(
+_OPERATED: Final = lazy_pattern(
     rf"\b{ASK}\s+(?:(?!(?:such|that|which|whose|when|if|for|so|where|with|to|what"
     rf"|find)\b)[^\s?!]+\s+){{1,16}}?"
     r"(?:divided\s+by|times|plus|minus|multiplied|increased|decreased|squared|cubed|halved"
     r"|doubled)\b"
 )
-ANOTHER_BASE: Final = re.compile(
+ANOTHER_BASE: Final = lazy_pattern(
     r"\bbase\b|\bbinary\b|\bhexadecimal\b|\boctal\b|\bternary\b|_\{?\d"
 )
 

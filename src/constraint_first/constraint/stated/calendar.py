@@ -11,17 +11,18 @@ from constraint_first.constraint import predicate as demand
 from constraint_first.constraint.predicate import MONTHS, WEEKDAYS, all_of, between, integer
 from constraint_first.constraint.stated.reading import ASK, Reading
 from constraint_first.constraint.stated.statement import Stated
+from constraint_first.pattern import lazy_pattern
 
 _MONTH: Final = "|".join(MONTHS)
-_DATE: Final = re.compile(
+_DATE: Final = lazy_pattern(
     rf"\b(?:(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({_MONTH})|({_MONTH})\s+(\d{{1,2}})(?:st|nd"
     r"|rd|th)?)\b"
 )
-_DAILY: Final = re.compile(r"\bdays?\b|\bdaily\b")
-_COUNTED: Final = re.compile(r"\bhow\s+many\b")
-_ONE_A_DAY: Final = re.compile(r"\b(?:each|every)\s+day\b|\bdaily\b")
-_ENDS: Final = re.compile(r"\binclu(?:ded?|ding|sive)\b|\bboth\b|\bfirst\s+(?:day|date)\b")
-_OTHER: Final = re.compile(
+_DAILY: Final = lazy_pattern(r"\bdays?\b|\bdaily\b")
+_COUNTED: Final = lazy_pattern(r"\bhow\s+many\b")
+_ONE_A_DAY: Final = lazy_pattern(r"\b(?:each|every)\s+day\b|\bdaily\b")
+_ENDS: Final = lazy_pattern(r"\binclu(?:ded?|ding|sive)\b|\bboth\b|\bfirst\s+(?:day|date)\b")
+_OTHER: Final = lazy_pattern(
     r"\d|\b(?:two|three|four|five|six|twice|half|week(?:s|days?|ends?)?|monday|tuesday|wednesday"
     r"|thursday|friday|saturday|sunday|except|not|second\s+day|other\s+day|hours?|leap|rest"
     r"|remain[a-z]*|left|nights?|without"
@@ -67,29 +68,29 @@ def _sentence(reading: Reading, at: int) -> tuple[int, int]:
     return next(span for span in reading.sentences if span[0] <= at < span[1])
 
 
-_DATE_ASKED: Final = re.compile(
+_DATE_ASKED: Final = lazy_pattern(
     rf"\b(?:{ASK})\s+(?:the\s+|today's\s+|tomorrow's\s+|yesterday's\s+|on\s+)?"
     r"(?:(?!of\b|number|sum|product|digit|price|cost|weight)[a-z']+\s+){0,2}date\b"
 )
-_FORMAT: Final = re.compile(
+_FORMAT: Final = lazy_pattern(
     r"(?<![a-z/])(?:(?P<MDY>mm?/dd?/yyyy)|(?P<DMY>dd?/mm?/yyyy)|(?P<YMD>yyyy[/-]mm?[/-]dd?))"
     r"(?![a-z/])"
 )
-_DAY_ASKED: Final = re.compile(
+_DAY_ASKED: Final = lazy_pattern(
     r"\b(?:what|which)\s+(?:(?:is|was|will\s+be|would\s+be)\s+the\s+)?(?:day\s+of\s+the\s+week"
     r"|weekday)\b(?!\s+number|')"
 )
-_MONTH_ASKED: Final = re.compile(
+_MONTH_ASKED: Final = lazy_pattern(
     r"\b(?:what|which)\s+month\s+(?:of\s+the\s+year\b|is\s+it\b|was\s+it\b|will\s+it\s+be\b"
     r"|(?:was|were)\s+[a-z]+\s+born\b)"
 )
-_YEAR_ASKED: Final = re.compile(
+_YEAR_ASKED: Final = lazy_pattern(
     r"\b(?:what|which)\s+(?:calendar\s+)?year\s+(?:is|was|will|would|did|does|do|were|are|had|has"
     r"|should|must|can|could)\b"
 )
-_A_YEAR: Final = re.compile(r"(?<![\d.,€])(?:1[5-9]|20)\d\d(?![\d,.]*\d)")
+_A_YEAR: Final = lazy_pattern(r"(?<![\d.,€])(?:1[5-9]|20)\d\d(?![\d,.]*\d)")
 # Another thing made of the date, a second question, or a year that begins in summer.
-_OTHERWISE: Final = re.compile(
+_OTHERWISE: Final = lazy_pattern(
     r"\band\s+(?:how|what|which|where|find|on\s+what|in\s+what)\b|\bhow\s+(?:many|much|long|old)\b"
     r"|\bsum\b|\bproduct\b|\bnumber\s+of\b|\bschool\b|\bacademic\b|\bfiscal\b|\bseason"
     r"|\bfinancial\b|\bdigits?\b|\bletters?\b|\bremainder\b|\bnumber(?:ed)?\s+from\b|\bwhat\s+age\b"

@@ -9,13 +9,14 @@ from typing import Final
 from constraint_first.constraint.predicate import above, all_of, at_most, between, option
 from constraint_first.constraint.stated.reading import ASK, Reading
 from constraint_first.constraint.stated.statement import Stated
+from constraint_first.pattern import lazy_pattern
 
-_CHANCE: Final = re.compile(
+_CHANCE: Final = lazy_pattern(
     rf"\b(?:{ASK})\s+(?:the\s+)?(?:exact\s+|total\s+|conditional\s+)?probability\s+(?:that"
     r"|of)\b|\bhow\s+likely\s+is\b"
 )
 # Two parts of a whole beside each other: *what percent of the girls are boys* is a ratio.
-_PEERS: Final = re.compile(
+_PEERS: Final = lazy_pattern(
     r"\bpercent(?:age)?\s+of\s+(?:the\s+)?(?:boys|girls|men|women|males|females)\s+(?:are|were)\s+"
     r"(?:boys|girls|men|women|males|females)\b"
 )
@@ -23,11 +24,11 @@ _PEERS: Final = re.compile(
 _SIZES: Final = (
     r"(?:price|cost|area|volume|perimeter|circumference|length|population|weight|mass|salary)"
 )
-_PERCENT: Final = re.compile(r"\bpercent|%|\bper\s+cent")
-_NOT_A_CHANCE: Final = re.compile(
+_PERCENT: Final = lazy_pattern(r"\bpercent|%|\bper\s+cent")
+_NOT_A_CHANCE: Final = lazy_pattern(
     r"\bodds\b|\bmultipl(?:y|ied)\b|\brecipro|\bratio\b|\btimes\b|\bmaxim|\b[a-z]\s*\+\s*[a-z]\b|\bnumerator\b"
 )
-_CHANCE_IN_PERCENT: Final = re.compile(
+_CHANCE_IN_PERCENT: Final = lazy_pattern(
     rf"\b(?:{ASK})\s+(?:the\s+)?percent(?:age)?\s+(?:chance|probability)\s+(?:that|of)\b"
 )
 # A whole that is there: not one that is planned, or was once, or is owed.
@@ -58,34 +59,34 @@ _NO_PART: Final = (
     r"|equal|equivalent|that|those|these|his|her|their|there|needed|required|to|\d|€|more|less"
     r"|fewer|twice|half|double|compared)\b)"
 )
-_SHARE: Final = re.compile(
+_SHARE: Final = lazy_pattern(
     rf"\bwhat\s+percent(?:age)?\s+of\s+{_WHOLE}(?:(?:{_MANY}|people|children|men|women)\s+{_ARE}"
     rf"|{_MANY}\s+{_DONE}|(?:class|group|team|crowd|audience)\s+{_IS}|[a-z]+\s+{_MADE})\b{_NO_PART}"
 )
-_COMPARED: Final = re.compile(
+_COMPARED: Final = lazy_pattern(
     r"\bmore\s+than\b|\bless\s+than\b|\bincrease|\bdecrease|\bchange|\bcompared\b|\bthe\s+number\b"
 )
-_DECREASE: Final = re.compile(
+_DECREASE: Final = lazy_pattern(
     r"\bwhat\s+(?:is\s+the\s+)?percent(?:age)?\s+(?:discount\b|(?:decrease|reduction|drop)\s+in\s+the"
     rf"\s+{_SIZES}\b|(?:is|was|did|does|has|will)\s+(?:the\s+|its\s+|[a-z]+'s\s+)(?:[a-z']+\s+)"
     rf"{{0,2}}?{_SIZES}\s+(?:[a-z]+\s+){{0,3}}?(?:decrease[ds]?|reduced?|drop(?:ped)?|fall(?:en)?|fell"
     r"|shrunk|lowered)\b)"
 )
-_ANGLE: Final = re.compile(
+_ANGLE: Final = lazy_pattern(
     rf"\b(?:{ASK})\s+(?:the\s+)?(?:degree\s+)?(?:measure|size|value)?(?:\s*,?\s*in\s+"
     r"degrees\s*,?\s*)?\s*(?:of\s+)?"
     r"(?:the\s+)?(?:(acute|obtuse|smallest|largest|interior|vertex|base|remaining|third|other"
     r"|missing)\s+)*"
     r"(?:interior\s+)?(?:angle\b(?!s)|\\angle\s*\{?[a-z]{1,3}|m\\angle)"
 )
-_NOT_AN_ANGLE: Final = re.compile(
+_NOT_AN_ANGLE: Final = lazy_pattern(
     r"\bradians?\b|\\angle[^.?]{1,40}[+*/-]|\btan|\bsin|\bcos|\bsum\b|\btotal\b|\bturn|\brotat"
     r"|\bsweep|\bcover|\bhands?\b|\bminus\b|\bplus\b|\btimes\b|=\s*-|\bcopies\b|\bspin|\brevol"
     r"|\bwheel|\bmov"
     r"|\bdirected\b"
     r"|\bpolar\b|\bcomplex\b|\bin\s+terms\b|\bfraction\b|\bratio\b|\bangle\s+between\b"
 )
-_OPTION: Final = re.compile(
+_OPTION: Final = lazy_pattern(
     r"(?:\(|\\t?(?:ext)?(?:bf|rm)?\{\s*\(?|(?:^|\n)\s*)([a-j])\s*[).](?=\s|\}|\\|\)|\d)"
 )
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from constraint_first.constraint.predicate import clock
 from constraint_first.constraint.stated.reading import Reading
 from constraint_first.constraint.stated.statement import Stated
+from constraint_first.pattern import lazy_pattern
 
 _AUXILIARY: Final = (
     r"(?:is|was|will|would|does|did|do|should|must|can|could|has|had|shall|may|might)\b"
 )
-_ASKED: Final = re.compile(
+_ASKED: Final = lazy_pattern(
     rf"\b(?:what|which)\s+time\s+(?:of\s+(?:the\s+)?day\s+|in\s+the\s+(?:morning|afternoon"
     rf"|evening)\s+|(?:to|at)\s+the\s+nearest\s+minute\s*,?\s+|on\s+[a-z]+day\s+)?{_AUXILIARY}"
     r"|\bwhat\s+(?:is|was|will\s+be|would\s+be)\s+the\s+(?:correct\s+|current\s+|actual\s+|local"
@@ -21,12 +21,12 @@ _ASKED: Final = re.compile(
     r"|(?:now|when|shown|on\s+the\s+clock|in\s+[a-z]+\s*\?))"
 )
 # Without a time of day in the text, *what time* may be a length of time, counted from a start.
-_TOLD: Final = re.compile(
+_TOLD: Final = lazy_pattern(
     r"\d\s*(?:[ap]\.?\s?m\b|o\s?'?\s?clock\b)|(?<![\d:])(?:[01]?\d|2[0-4]):[0-5]\d\b(?!:)|\bnoon\b|\bmidnight\b|\bo'clock\b"
     r"|\bhh?\s*:\s*mm\b"
 )
 # A length of time, a number of minutes, or a second thing that is asked for.
-_OTHERWISE: Final = re.compile(
+_OTHERWISE: Final = lazy_pattern(
     r"\b(?:in|how\s+many|number\s+of|as|of)\s+(?:whole\s+)?(?:hours?|minutes?|seconds?)\b"
     r"|\b(?:takes?|took|spend|spent|need(?:ed)?|required|allowed|left|saved?|lost|lose|gain(?:ed)?"
     r"|remain[a-z]*)\b|\bdegrees?\b|\bangle\b|\band\s+(?:how|what|which|where|find|at\s+what)\b"
@@ -34,11 +34,11 @@ _OTHERWISE: Final = re.compile(
     r"|\bdigits?\b|\bhours?\s+(?:after|past|since|from|before)\s+(?:the\s+)?(?:start|beginning)\b"
 )
 # Times of races are told in minutes and seconds.
-_RACE: Final = re.compile(
+_RACE: Final = lazy_pattern(
     r"\brac(?:e|ing)|\brecord\b|\blaps?\b|\bmarathon|(?<!\d)(?:2[5-9]|[3-9]\d):\d\d"
 )
-_LENGTH: Final = re.compile(r"\b(?:in|within|for|after|since|until\s+after)\s+$")
-_HOURS: Final = re.compile(r"\b(?:in|using|on|with)\s+(?:the\s+|a\s+)?(12|24)\s*-?\s*hours?\b")
+_LENGTH: Final = lazy_pattern(r"\b(?:in|within|for|after|since|until\s+after)\s+$")
+_HOURS: Final = lazy_pattern(r"\b(?:in|using|on|with)\s+(?:the\s+|a\s+)?(12|24)\s*-?\s*hours?\b")
 
 
 def read_clock(reading: Reading) -> Iterator[Stated]:

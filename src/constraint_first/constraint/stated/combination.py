@@ -19,6 +19,7 @@ from constraint_first.constraint.stated.quantity import Amount, Other, read_amou
 from constraint_first.constraint.stated.reading import Reading
 from constraint_first.constraint.stated.statement import Stated
 from constraint_first.constraint.stated.unit import read_scale
+from constraint_first.pattern import lazy_pattern
 
 _LONGEST: Final = 1_000
 _UNITS: Final = {
@@ -31,15 +32,17 @@ _STOP: Final = (
     r"|from|to|on"
     r"|remained|remain|left|altogether|there|celsius|more|lie|go|that|burnt|read|given|at)\b"
 )
-_ASKED: Final = re.compile(
+_ASKED: Final = lazy_pattern(
     rf"\b(?:how\s+many|(?:find|what\s+is)\s+the\s+(?:total\s+)?number\s+of|what\s+number\s+of)\s+"
     rf"((?:(?!{_STOP}|and\b)[a-z]+\b\s*){{1,3}})(?={_STOP}|[?.])"
     r"|\b(?:in|as\s+a\s+number\s+of)\s+(minutes|cents|centimetres|kilograms|degrees|metres"
     r"|millimetres|grams)\b"
     r"|\b(?:final\s+|what\s+)(score)\b|\bteam's\s+(total)\b"
 )
-_IN_UNIT: Final = re.compile(r"\b(?:in|as\s+a\s+number\s+of)\s+(cents|minutes)\b")
-_SHOWN: Final = re.compile(r"\b(?:what|which)\s+number\b|\bhow\s+much\s+change\b|\bexpress\s+the\b")
+_IN_UNIT: Final = lazy_pattern(r"\b(?:in|as\s+a\s+number\s+of)\s+(cents|minutes)\b")
+_SHOWN: Final = lazy_pattern(
+    r"\b(?:what|which)\s+number\b|\bhow\s+much\s+change\b|\bexpress\s+the\b"
+)
 # Whatever may make a part smaller than the parts that the text names.
 DIVIDING: Final = frozenset(
     (
@@ -65,70 +68,70 @@ _DIVIDING_STEMS: Final = (
     "circ",
 )
 # No word boundary in front: a pattern that begins with letters is searched for much faster.
-_DIVIDED: Final = re.compile(
+_DIVIDED: Final = lazy_pattern(
     r"some\s+(?!of\s+it)[a-z]+|few\b(?<!too few)|every\s+other\b|left\s+over\b|over\s+when\b"
     r"|\d\s+[a-z]+\s+and\s+an?\s+[a-z]+\s*[.?!]|their\s+number\b|up\s+to\b|between\s+\d|past\s+"
     r"the\s+hour\b"
 )
-_SYMBOL: Final = re.compile(r"[%/^*=+]|\d\s*:\s*\d")
-_PROBABLY: Final = re.compile(
+_SYMBOL: Final = lazy_pattern(r"[%/^*=+]|\d\s*:\s*\d")
+_PROBABLY: Final = lazy_pattern(
     r"\bprobability\b[^.?!;,]{0,60}?\d+\s+percent|\d+\s+percent\s+probability"
 )
-_COMPARED: Final = re.compile(
+_COMPARED: Final = lazy_pattern(
     r"(?:as|times)\s+(?:many|much|long|old)\b|more\s+than\s+(?!\s*\d)|(?<!from\s)each\s+other\b"
     r"|\d\s+(?:more\b(?!\s+times)|extra\b|additional\b|others?\b)"
     r"|(?:each|every|per)\s+(?:\d|two\b|three\b|four\b|five\b)|every\s+other\b"
 )
-_SHARED: Final = re.compile(
+_SHARED: Final = lazy_pattern(
     r"\bper\b|\b(?:do|does|did|will|can|would|should|must|is|are|has|have)\s+(?:each|every)\b"
     r"|\b(?:in|for|on|to)\s+(?:each|every)\b|\b(?:in|on|for)\s+an?\s+(?:box|bag|pack|group)\b"
     r"|\beach\s*\?|\ba\s+(?:day|week|month|year|hour|minute)\b"
 )
-_GIVEN_TO_EACH: Final = re.compile(
+_GIVEN_TO_EACH: Final = lazy_pattern(
     r"\b(?:give|get|receive|put|pay|have|hold|contain|need|take|eat|read)s?\s+(?:to\s+|in\s+)?"
     r"(?:each|every|one)\b"
 )
-_TIMES: Final = re.compile(r"\b(second|minute|hour|day|week|fortnight|month|year|decade)s?\b")
+_TIMES: Final = lazy_pattern(r"\b(second|minute|hour|day|week|fortnight|month|year|decade)s?\b")
 # Amounts for several things at once: the amount for one of them need not be whole.
-_BY_THE_LOT: Final = re.compile(
+_BY_THE_LOT: Final = lazy_pattern(
     r"\b\d+\s+(?:[a-z]+\s+){1,2}?(?:costs?|for|weighs?|are\s+sold|sells?|takes?|lasts?)\b"
     r"|\bto\s+[a-z]+\s+"
     r"(?:\d+|an?|one)\b"
 )
 # So much in so long, so many of these for so many of those: the answer may be a proportion.
 _TIME: Final = r"(?:\d+|two|three|four|five|ten)\s+(?:second|minute|hour|day|week|month|year)s?\b"
-_BY_PROPORTION: Final = re.compile(
+_BY_PROPORTION: Final = lazy_pattern(
     rf"\d\s+[a-z]+(?:\s+[a-z]+){{0,2}}\s+(?:in|per|every)\s+({_TIME})"
 )
-_FOR_TIME: Final = re.compile(
+_FOR_TIME: Final = lazy_pattern(
     r"\d\s+[a-z]+(?:\s+[a-z]+){0,2}\s+for\s+(\d+)\s+(?:day|week|month|year)s?\b"
     r"|\bfor\s+(?P<other>\d+)\s+(?:day|week|month|year)s?\s*\?"
 )
 # So long for so many: *it takes 6 minutes to fill 4 jars*.
-_FOR_MANY: Final = re.compile(
+_FOR_MANY: Final = lazy_pattern(
     r"\b(?:takes?|took|needs?|needed|requires?)\b[^.?!]{0,40}?\bto\s+[a-z]+\s+(?:[a-z]+\s+){0,2}?\d"
 )
 _CLOCK: Final = frozenset(("second", "minut", "hour", "day", "week", "month", "year"))
-_TIMES_GIVEN: Final = re.compile(rf"\b{_TIME}")
-_OF_A_LOT: Final = re.compile(
+_TIMES_GIVEN: Final = lazy_pattern(rf"\b{_TIME}")
+_OF_A_LOT: Final = lazy_pattern(
     r"\b(?:for|with|of)\s+\d+\s+[a-z]+\s+(?!each\b|every\b)(?:[a-z]+s|has|have)\s+$"
 )
-_PARTED: Final = re.compile(
+_PARTED: Final = lazy_pattern(
     r"\b(?:sawn?|saws|broken|breaks?|cuts?|middle|alike|fold(?:s|ed)?|bends?|bent|an?\s+"
     r"(?:piece|part|share))\b"
 )
-_START: Final = re.compile(
+_START: Final = lazy_pattern(
     r"\b(?:starts?|begins?|started|began|shows?|reads?|at\s+first|at\s+the\s+start|it\s+is"
     r"|the\s+air\s+has)\b"
 )
-_REMAINDER: Final = re.compile(r"\bremainder\b[^,.;]{0,20},?\s*$")
-_WHOLE: Final = re.compile(
+_REMAINDER: Final = lazy_pattern(r"\bremainder\b[^,.;]{0,20},?\s*$")
+_WHOLE: Final = lazy_pattern(
     r"\bto\s+begin\s+with\b|\bwas\s+all\s+the\b|\b(?:are|were)\s+there\b|\bare\s+in\s+the\b"
     r"|\bat\s+the\s+start\b|\bwas\s+all\b"
 )
-_OTHERS: Final = re.compile(r"\bothers?\b|\bthe\s+rest\b|\ba\s+(?:losing|clear|dry|lost)\b")
-_TEMPERATURE: Final = re.compile(r"\b(?:temperature|thermometer|celsius)\b")
-_CHANGE: Final = re.compile(r"\b(?:fall|fell|drop|change|rise|colder|warmer|lose|difference)\b")
+_OTHERS: Final = lazy_pattern(r"\bothers?\b|\bthe\s+rest\b|\ba\s+(?:losing|clear|dry|lost)\b")
+_TEMPERATURE: Final = lazy_pattern(r"\b(?:temperature|thermometer|celsius)\b")
+_CHANGE: Final = lazy_pattern(r"\b(?:fall|fell|drop|change|rise|colder|warmer|lose|difference)\b")
 
 
 def read_combination(reading: Reading) -> Iterator[Stated]:
@@ -162,7 +165,7 @@ def read_combination(reading: Reading) -> Iterator[Stated]:
     ):
         return
     if (
-        asked.re is _ASKED
+        asked.re.pattern == _ASKED.pattern
         and asked[1]
         and (
             _SHARED.search(plain, asked.end(), min(end, asked.end() + 40))
@@ -182,10 +185,10 @@ def read_combination(reading: Reading) -> Iterator[Stated]:
         yield Stated("dimension", integer(), asked.span(), words)
 
 
-_SINGLE: Final = re.compile(
+_SINGLE: Final = lazy_pattern(
     r"\b(?:an?|one|another|each|every|any|per|the\s+last)\s+([a-z]+)(?:\s+([a-z]+))?"
 )
-_HEAP: Final = re.compile(
+_HEAP: Final = lazy_pattern(
     r"\b(?:an?|the)\s+(?:[a-z]+\s+){0,2}?(?!number)[a-z]+\s+of\s+([a-z]+)(?:\s+([a-z]+))?"
 )
 
@@ -245,7 +248,7 @@ def _told_of(plain: str, noun: str) -> bool:
     return any(stem(word) == noun for word in told)
 
 
-_TOLD_OF: Final = re.compile(r"\b([a-z]+)\s+each\b|\b([a-z]+)\s+with\s+\d")
+_TOLD_OF: Final = lazy_pattern(r"\b([a-z]+)\s+each\b|\b([a-z]+)\s+with\s+\d")
 
 
 def _two_kinds(plain: str, own: list[Amount], others: list[Other]) -> Iterator[Stated]:

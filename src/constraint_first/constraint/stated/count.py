@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from constraint_first.constraint.predicate import all_of, at_least, integer
 from constraint_first.constraint.stated.reading import Reading
 from constraint_first.constraint.stated.statement import Stated
+from constraint_first.pattern import lazy_pattern
 
 # Things of mathematics, and people: none of them is ever given in halves. Apples, hours, dollars
 # and cups are, so they are not here.
@@ -29,13 +29,13 @@ _ADJECTIVES: Final = (
     r"|hundreds?\b|dozens?\b)"
     r"[a-z0-9\-']+(?:\s*-\s*[a-z]+)?){0,4}?"
 )
-_HOW_MANY: Final = re.compile(
+_HOW_MANY: Final = lazy_pattern(
     rf"\bhow\s+many{_ADJECTIVES}\s+(?:{_THINGS})\b"
     r"|\b(?:find|determine|compute|calculate|what\s+is)\s+the\s+(?:total\s+)?number\s+"
     rf"of{_ADJECTIVES}\s+(?:{_THINGS})\b"
 )
 # An average of whole things need not be whole, and neither need a share.
-_FRACTIONAL: Final = re.compile(
+_FRACTIONAL: Final = lazy_pattern(
     r"average|mean\b|expect|per\b|estimate|approximate|percent|%|ratio\b|rate\b|typical|mixed\b"
     r"|decimal|fraction\b|probab|each\s+(?:day|hour|week|month|year|minute)\b"
     r"|(?:for|to)\s+(?:each|every|one)\b|ahead\b|behind\b|back\b"

@@ -11,20 +11,21 @@ from constraint_first.constraint.predicate import all_of, between, divides, inte
 from constraint_first.constraint.stated.quantity import stem
 from constraint_first.constraint.stated.reading import ASK, Reading
 from constraint_first.constraint.stated.statement import Stated
+from constraint_first.pattern import lazy_pattern
 
-_HEAP: Final = re.compile(r"(?<![\w.,])(\d+)\s+([a-z]+)\s+([a-z]+)")
-_ONE: Final = re.compile(
+_HEAP: Final = lazy_pattern(r"(?<![\w.,])(\d+)\s+([a-z]+)\s+([a-z]+)")
+_ONE: Final = lazy_pattern(
     r"\bone\s+[a-z]+\s+is\s+(?:drawn|taken|picked|chosen)\b|\b(?:picks?|takes?|draws?|strikes"
     r"|chooses?)\s+(?:an?|one)\s+([a-z]+)\b"
 )
-_RANDOM: Final = re.compile(r"\bat\s+random\b|\bwithout\s+looking\b|\bequally\s+likely\b")
-_WANTED: Final = re.compile(r"\bthat\s+(?:it|the\s+[a-z]+)\s+is\s+(?:an?\s+)?([a-z]+)\b")
-_DENOMINATOR: Final = re.compile(
+_RANDOM: Final = lazy_pattern(r"\bat\s+random\b|\bwithout\s+looking\b|\bequally\s+likely\b")
+_WANTED: Final = lazy_pattern(r"\bthat\s+(?:it|the\s+[a-z]+)\s+is\s+(?:an?\s+)?([a-z]+)\b")
+_DENOMINATOR: Final = lazy_pattern(
     rf"\b{ASK}\s+(?:the\s+value\s+of\s+)?(?:the\s+|its\s+)?(?:denominator\b|n\s*(?:[?.]|alone\b"
     r"|for\s+which\b))"
     r"|\bwhich\s+number\s+n\s+is\s+the\s+denominator\b|\bwhat\s+is\s+the\s+value\s+of\s+n\b"
 )
-_FRACTION: Final = re.compile(r"\\[dt]?frac\s*\{\s*[a-z]\s*\}\s*\{\s*n\s*\}|\b[a-z]\s*/\s*n\b")
+_FRACTION: Final = lazy_pattern(r"\\[dt]?frac\s*\{\s*[a-z]\s*\}\s*\{\s*n\s*\}|\b[a-z]\s*/\s*n\b")
 
 
 def read_draw(reading: Reading) -> Iterator[Stated]:

@@ -9,9 +9,10 @@ from typing import Final
 from constraint_first.constraint.predicate import code
 from constraint_first.constraint.stated.reading import ASK, Reading
 from constraint_first.constraint.stated.statement import Stated
+from constraint_first.pattern import lazy_pattern
 
 _TERM: Final = r"(?:\d{1,4}\s*)?[a-z]"
-_ASKED: Final = re.compile(
+_ASKED: Final = lazy_pattern(
     rf"\b(?:{ASK}|how\s+much\s+is|express|write|give)\s+(?:(?:the\s+)?(?:value|sum)\s+(?:of\s+)?)?"
     rf"({_TERM}(?:\s*\+\s*{_TERM})*)(?=\s*(?:[.?!,;]|$|alone\b|if\b|where\b|when\b|given\b|as\b"
     r"|for\b))"
@@ -26,13 +27,13 @@ _KIND: Final = (
     r"(?!\s*-|\s+(?:multiples?|powers?|valued|linear|coefficients?|polynomials?|combinations?"
     r"|matri|vectors?|sides?|lengths?|plus|or|divided)\b)"
 )
-_DECLARED: Final = re.compile(
+_DECLARED: Final = lazy_pattern(
     rf"(?<![a-z\\])({_LETTERS})\s*(?:,\s*)?(?:are|is|be|being|both)\s+"
     rf"(?:all\s+|both\s+|a\s+|an\s+)*({_KIND})"
 )
-_DECLARED_WITH: Final = re.compile(rf"\bwith\s+({_LETTERS})\s+({_KIND})")
-_DECLARED_BEFORE: Final = re.compile(rf"\b({_KIND})\s+({_LETTERS})(?![a-z])")
-_LOWEST: Final = re.compile(
+_DECLARED_WITH: Final = lazy_pattern(rf"\bwith\s+({_LETTERS})\s+({_KIND})")
+_DECLARED_BEFORE: Final = lazy_pattern(rf"\b({_KIND})\s+({_LETTERS})(?![a-z])")
+_LOWEST: Final = lazy_pattern(
     r"\b(?:in|to|is|into)\s+(?:its\s+|the\s+)?(?:lowest|simplest|reduced|simplified|most\s+"
     r"simplified|fully\s+reduced)\s+(?:terms|form|fraction)"
     r"|\bno\s+common\s+(?:factor|divisor)|\bcannot\s+be\s+(?:simplified|reduced)|\bsimplest\s+"
@@ -43,10 +44,10 @@ _LOWEST: Final = re.compile(
     r"factor"
     r"|\b(?:lowest|simplest)\s+(?:terms|form)\b|\birreducible\b|\breduced\s+fraction\b"
 )
-_FRACTION: Final = re.compile(
+_FRACTION: Final = lazy_pattern(
     r"\\[dt]?frac\s*\{\s*([a-z])\s*\}\s*\{\s*([a-z])\s*\}|\b([a-z])\s*/\s*([a-z])\b"
 )
-_RATIO: Final = re.compile(r"(?<![a-z])([a-z](?:\s*:\s*[a-z]){1,5})(?![a-z])")
+_RATIO: Final = lazy_pattern(r"(?<![a-z])([a-z](?:\s*:\s*[a-z]){1,5})(?![a-z])")
 
 
 def read_encoding(reading: Reading) -> Iterator[Stated]:
@@ -163,12 +164,12 @@ def _least(kind: str) -> int | None:
     return 1 if re.search(r"positive|natural", kind) else None
 
 
-_NUMERATOR: Final = re.compile(
+_NUMERATOR: Final = lazy_pattern(
     r"\b(?:sum\s+of|add)\s+(?:the|its)\s+numerator\s+and\s+(?:(?:the|its)\s+)?denominator\b"
 )
-_DENOMINATOR: Final = re.compile(
+_DENOMINATOR: Final = lazy_pattern(
     rf"\b{ASK}\s+(?:the|its)\s+denominator\b|\bwhich\s+number\s+(?:[a-z]\s+)?is\s+the\s+"
     r"denominator\b"
 )
-_TERMS: Final = re.compile(r"\badd\s+(?:up\s+)?(?:its|the)\s+terms\b")
-_CHANCE: Final = re.compile(r"\bprobability\b|\bchance\b|\blikely\b")
+_TERMS: Final = lazy_pattern(r"\badd\s+(?:up\s+)?(?:its|the)\s+terms\b")
+_CHANCE: Final = lazy_pattern(r"\bprobability\b|\bchance\b|\blikely\b")

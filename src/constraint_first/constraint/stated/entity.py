@@ -7,7 +7,6 @@ it?*) and where nothing is done to it on the way (no sums, no second number).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final, Literal
 
@@ -16,8 +15,9 @@ from constraint_first.constraint.stated.asked import ANOTHER_BASE
 from constraint_first.constraint.stated.property import read_properties
 from constraint_first.constraint.stated.reading import Reading
 from constraint_first.constraint.stated.statement import Stated
+from constraint_first.pattern import lazy_pattern
 
-_POINTS_BACK: Final = re.compile(
+_POINTS_BACK: Final = lazy_pattern(
     r"\b(?:which|what)\s*\?|\bhow\s+many\s+[a-z]+\s+from\s+the\s+[a-z]+\s+is\s+it\s*\?"
     r"|\bwhat\s+is\s+(?:it|this|that)\s*\?"
     r"|\bwhich\s+(?:is\s+it|one)\b"
@@ -37,9 +37,9 @@ _POINTS_BACK: Final = re.compile(
     r"|\b(?:find|which\s+is)\s+the\s+(?:smallest|largest|greatest|least)\s+(?:of\s+(?:them"
     r"|these)|that|number)\b"
 )
-_COUNTS: Final = re.compile(r"\bhow\s+many\s+([a-z]+)|\bwhat\s+is\s+it\s*\?")
+_COUNTS: Final = lazy_pattern(r"\bhow\s+many\s+([a-z]+)|\bwhat\s+is\s+it\s*\?")
 # Words by which a number becomes another one, or by which a second one comes in.
-_CHANGED: Final = re.compile(
+_CHANGED: Final = lazy_pattern(
     r"\b(?:sum|product|difference|quotient|result|resulting|twice|double[ds]?|triple[ds]?|half"
     r"|squared"
     r"|taken|years?\s+(?:ago|later|from)|in\s+[a-z]+\s+years|another|add(?:ed|s|ing)?"
@@ -47,7 +47,7 @@ _CHANGED: Final = re.compile(
     r"|(?:two|three|four|several|other|new|second|first)\s+(?:different\s+|positive\s+)*"
     r"(?:numbers?|integers?))\b"
 )
-_DIGITS: Final = re.compile(
+_DIGITS: Final = lazy_pattern(
     r"\b(?:the\s+)?sum\s+of\s+(?:its|whose|the)\s+digits\b|\bdigit\s+sum\b|\badd\s+up\s+to\b"
     r"|\bdigits\s+with\s+(?:the\s+)?sum\b"
 )
@@ -56,7 +56,7 @@ _THING: Final = r"(?:number|integer|code|year|divisor|factor|multiple)"
 _IS: Final = (
     r"(?:is|was|are|must\s+be|should\s+be|has\s+to\s+be|lies|has|becomes?|remain(?:s|ing)?)"
 )
-_SUBJECT: Final = re.compile(
+_SUBJECT: Final = lazy_pattern(
     r"^\s*(?=more\s+than\s+\d+\s+and\s+less\s+than\s)|\b(?:[a-z]+'s\s+[a-z]+\s+number)\s+"
     rf"(?={_IS}\b)|\b(?:it|this\s+number|(?:the|its|this)\s+(?:page\s+)?(?:number|code"
     rf"|integer))\s+(?={_IS}\b)"
@@ -77,7 +77,7 @@ _SUBJECT: Final = re.compile(
     r"|\b(?=the\s+sum\s+of\s+its\s+digits\s+is\b)|\bform\s+the\s+[a-z]+\s+possible\s+|\bhas\s+"
     r"(?=the\s+digit\s+sum\b)"
 )
-_COUNT_SUBJECT: Final = re.compile(
+_COUNT_SUBJECT: Final = lazy_pattern(
     r"\b(?:their|this)\s+number\s+(?=is\b)|\bthe\s+number\s+of\s+([a-z]+)\s+(?=is\b)"
     r"|\b(?=there\s+are\s+(?:more|fewer|less|at)\b)|\b(?=(?:and\s+)?the\s+digits\s+of\s+(?:the"
     r"|this)\s+number\b)"
@@ -85,22 +85,22 @@ _COUNT_SUBJECT: Final = re.compile(
 )
 
 # What is done in one case and in another says nothing of the number itself.
-_CASES: Final = re.compile(
+_CASES: Final = lazy_pattern(
     r"\b(?:if|when|whenever|unless|in\s+case)\s+(?:it|(?:the|this|that|a|your)\s+[a-z]+)\s+"
     r"(?:is|was|ends)\s+[^.?!,]{1,40},"
 )
 # What is said of a part of the number, of what is made of it or of what is compared with it.
-_ABOUT_ANOTHER: Final = re.compile(
+_ABOUT_ANOTHER: Final = lazy_pattern(
     r"(?:\bof|\bthan|\bby|\bfrom|(?<!\bit\s)(?<!this\s)(?<!that\s)(?<!which\s)(?<!one\s)"
     r"(?<!number\s)"
     r"(?<!code\s)(?<!year\s)(?<!integer\s)\b(?:is|are|was)(?:\s+also)?"
     r"|\bof\s+(?:an?|the|this)\s+(?:[a-z]+\s+)?(?:number|code|integer|year)\s+(?:is|was))\s+$"
 )
-_CHOICE: Final = re.compile(r"\b(?:picks?|chooses?|thinks\s+of|writes|guesses)\s+(?:an?|one)\b")
-_IS_A: Final = re.compile(r"\bis\s+$")
+_CHOICE: Final = lazy_pattern(r"\b(?:picks?|chooses?|thinks\s+of|writes|guesses)\s+(?:an?|one)\b")
+_IS_A: Final = lazy_pattern(r"\bis\s+$")
 _NO_NOUN: Final = frozenset(("are", "were", "do", "does", "did", None))
-_COUNTED: Final = re.compile(r"\d\s+([a-z]+s)\b(?<!is)(?<!has)(?<!was)")
-_WANTED: Final = re.compile(r"\bwants\s+an\s+(even|odd)\s+number\s+of\s+([a-z]+)")
+_COUNTED: Final = lazy_pattern(r"\d\s+([a-z]+s)\b(?<!is)(?<!has)(?<!was)")
+_WANTED: Final = lazy_pattern(r"\bwants\s+an\s+(even|odd)\s+number\s+of\s+([a-z]+)")
 
 
 def read_entity(reading: Reading) -> Iterator[Stated]:

@@ -10,6 +10,7 @@ from constraint_first.constraint.predicate import divides, divisible
 from constraint_first.constraint.stated.numeral import INTEGER, to_integer, to_integers
 from constraint_first.constraint.stated.reading import Reading
 from constraint_first.constraint.stated.statement import Stated
+from constraint_first.pattern import lazy_pattern
 
 _L: Final = rf"({INTEGER}(?:\s*,\s*{INTEGER}|\s+(?:and|or)\s+{INTEGER})*)"
 _NONE_LEFT: Final = (
@@ -19,7 +20,7 @@ _NONE_LEFT: Final = (
 )
 # Each pattern names the group (a noun that must not be what is counted) and its size or sizes.
 _GROUPS: Final = tuple(
-    re.compile(pattern)
+    lazy_pattern(pattern)
     for pattern in (
         rf"\b(?:in|into)\s+(?:full|complete|whole)\s+(?P<group>[a-z]+)\s+of\s+{_L}",
         rf"\ball\s+[a-z]+\s+stand\s+in\s+(?P<group>[a-z]+)\s+of\s+{_L}",
@@ -32,15 +33,15 @@ _GROUPS: Final = tuple(
         rf"\bequally\s+among\s+{_L}\s+(?P<group>[a-z]+)\s*,?\s*{_NONE_LEFT}",
     )
 )
-_STEPS: Final = re.compile(
+_STEPS: Final = lazy_pattern(
     rf"\bcount(?:s|ing)?\s+in\s+steps\s+of\s+({INTEGER})\s*,?\s*"
     rf"(?:from\s+0\b|beginning\s+with\s+({INTEGER})\s+itself|starting\s+(?:from|with|at)\s+0\b)"
 )
-_TOGETHER: Final = re.compile(
+_TOGETHER: Final = lazy_pattern(
     rf"\bevery\s+{_L}\s+([a-z]+?)s\b[^.?!]{{0,60}}?\btogether\s+at\s+([a-z]+)\s+0\b"
 )
 _WHOLES: Final = tuple(
-    re.compile(pattern)
+    lazy_pattern(pattern)
     for pattern in (
         rf"({INTEGER})\s+[a-z]+\s+can\s+be\s+shared\s+(?:out\s+)?equally\s+among\s+them\s+"
         rf"{_NONE_LEFT}",
@@ -53,14 +54,16 @@ _WHOLES: Final = tuple(
         r"[a-z]+\s*,\s*each\s+a\s+whole\s+number\s+of\s+[a-z]+\s+long\b",
     )
 )
-_HOW_MANY: Final = re.compile(r"\bhow\s+many\s+(?:of\s+(?:the\s+|these\s+)?)?(?:more\s+)?([a-z]+)")
-_OTHERWISE: Final = re.compile(r"\bwhich\s|\bwhat\s+(?:number|is\s+(?:it|the\s+last))\b")
-_REST: Final = re.compile(
+_HOW_MANY: Final = lazy_pattern(
+    r"\bhow\s+many\s+(?:of\s+(?:the\s+|these\s+)?)?(?:more\s+)?([a-z]+)"
+)
+_OTHERWISE: Final = lazy_pattern(r"\bwhich\s|\bwhat\s+(?:number|is\s+(?:it|the\s+last))\b")
+_REST: Final = lazy_pattern(
     r"\bleft\b(?!\s*(?:out|over)?\s*,)|\bremain|\bmore\b(?!\s+than)|\bextra\b|\bspare\b|\bneed"
     r"|\bmissing\b|\bcannot\b|\bnot\b"
     r"|\bwithout\b|\beach\b|\bper\b|\bleftover|\badd"
 )
-_CHANGED: Final = re.compile(
+_CHANGED: Final = lazy_pattern(
     r"\b(?:removed?|added|broken|breaks|loses?|lost|gives?|gave|eats?|ate|buys?\s+another|half"
     r"|percent|loose|single|extra|keeps?|kept|left\s+over\s+[a-z]+|remain[a-z]*|besides|alone"
     r"|uses?|used"

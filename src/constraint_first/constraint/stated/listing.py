@@ -10,26 +10,27 @@ from constraint_first.constraint.predicate import listed
 from constraint_first.constraint.stated.numeral import WORDS
 from constraint_first.constraint.stated.reading import ASK, Reading
 from constraint_first.constraint.stated.statement import Stated
+from constraint_first.pattern import lazy_pattern
 
-_VERB: Final = re.compile(
+_VERB: Final = lazy_pattern(
     r"(?:please\s+|now\s+)?(?:list|write|arrange|order|put|give|enter|express|sort|rank|state|find"
     r"|name|provide|report|type|place|solve|determine)\b"
 )
 _SMALL: Final = r"(?:smallest|least|lowest)"
 _LARGE: Final = r"(?:largest|greatest|highest|biggest)"
-_ORDER: Final = re.compile(
+_ORDER: Final = lazy_pattern(
     r"\bin\s+(?:(?:strictly|numerical|numerically)\s+)?(?:(?P<up>ascending|increasing)|descending"
     r"|decreasing)\s+(?:numerical\s+)?order\b"
     rf"|\bfrom\s+(?:the\s+)?(?:(?P<least>{_SMALL})\s+to\s+(?:the\s+)?{_LARGE}|{_LARGE}\s+to\s+"
     rf"(?:the\s+)?{_SMALL})\b"
 )
 # What may follow: how to separate the items, or the items themselves.
-_REST: Final = re.compile(
+_REST: Final = lazy_pattern(
     r"[\s,)]*(?:(?:and\s+)?(?:separated?|separating|using|with)\b[^.?!:]{0,60})?"
     r"(?::[^a-z]{1,300}(?:\band\b[^a-z]{1,40})?)?[\s.?!)]*$"
 )
 # What is made of the list, or what is no list of numbers: a number of ordered digits, say.
-_OTHERWISE: Final = re.compile(
+_OTHERWISE: Final = lazy_pattern(
     r"\bhow\s+many\b|\bnumber\s+of\b|\bsum\b|\bproduct\b|\bmedian\b|\bdigits?\b|\bletters?\b"
     r"|\bprobability\b|\bdifference\b|\bwhat\s+is\b"
     r"|\bpolynomial\b|\bterms?\b|\bexponents?\b|\bpowers?\b|\bone\s+(?:way|example)\b|\bposition"
@@ -38,10 +39,10 @@ _OTHERWISE: Final = re.compile(
     r"|\bnon-|\brows?\b|\bcolumns?\b|\bthen\b|\bform\b|\bmultipl|\btimes\b|\blet\b"
     r"|\bconcat|\bcoded?\b|\bremainder"
 )
-_NO_NUMBERS: Final = re.compile(
+_NO_NUMBERS: Final = lazy_pattern(
     r"\bpairs?\b|\btriples?\b|\btuples?\b|\bpoints?\b|\bcoordinates\b|\bvectors?\b|\bintervals?\b"
 )
-_LENGTH: Final = re.compile(
+_LENGTH: Final = lazy_pattern(
     rf"(?:{ASK})\s+(?:the|these|all)\s+({'|'.join(WORDS)}|\d)\s+(?:(?:positive|negative|real"
     r"|prime|consecutive|different|distinct|integer|even|odd)\s+){0,2}(?:numbers|integers|primes"
     r"|solutions|roots|values)\b"

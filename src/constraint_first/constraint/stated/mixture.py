@@ -25,9 +25,10 @@ from constraint_first.constraint.predicate import (
 from constraint_first.constraint.stated.quantity import FUNCTION_WORDS, stem
 from constraint_first.constraint.stated.reading import Reading
 from constraint_first.constraint.stated.statement import Stated
+from constraint_first.pattern import lazy_pattern
 
-_NUMBER: Final = re.compile(r"(?<![\w.,])\d+(?:,\d{3})*(?:\.\d+)?(?!\w)")
-_MORE: Final = re.compile(
+_NUMBER: Final = lazy_pattern(r"(?<![\w.,])\d+(?:,\d{3})*(?:\.\d+)?(?!\w)")
+_MORE: Final = lazy_pattern(
     r"\bhalf\b|\btwice\b|\bpercent|%|\baverage|\bratio\b|[/^*=+]|\bthird\b|\bdouble|-\s*\d"
     r"|\bneeds?\b"
 )
@@ -43,11 +44,11 @@ def _value(found: re.Match[str]) -> Fraction:
 
 # --- Things of two kinds: so many in all, so much in all, so much for each.
 
-_ASKED: Final = re.compile(
+_ASKED: Final = lazy_pattern(
     r"\bhow\s+many\s+(?:of\s+(?:them|the|these)\b)?([^?.,]{1,60})|\bnumber\s+of\s+([^?.,]{1,60})"
 )
-_SEGMENT: Final = re.compile(r"[^.,;:?!]+?(?=\s+and\s|[.,;:?!]|$)")
-_EACH: Final = re.compile(
+_SEGMENT: Final = lazy_pattern(r"[^.,;:?!]+?(?=\s+and\s|[.,;:?!]|$)")
+_EACH: Final = lazy_pattern(
     r"\b(?:each|every|per|an?|ones?|others?|[a-z]+s\s+(?:hold|weigh|cost|take)s?)\b"
 )
 _PLAIN_WORDS: Final = frozenset(
@@ -152,17 +153,19 @@ def _noun(plain: str, one: re.Match[str]) -> str:
 
 _UP: Final = r"more|older|longer|heavier|taller|higher|dearer|larger"
 _DOWN: Final = r"fewer|less|younger|shorter|lighter|lower|cheaper|smaller"
-_COMPARED: Final = re.compile(
+_COMPARED: Final = lazy_pattern(
     rf"(?<![\w.,])(\d+)\s+(?:[a-z]+\s+)?(?:({_UP})|({_DOWN}))\s+than\s+(?:on\s+|in\s+)?"
     rf"(?:an?\s+|the\s+)?([a-z]{{2,}})"
 )
-_TOGETHER: Final = re.compile(
+_TOGETHER: Final = lazy_pattern(
     r"\btogether\b|\badd\s+up\b|\bshare\b|\bin\s+all\b|\baltogether\b|\bsum\b|\btotal\b"
 )
 # The total must be that of all: two of them together would leave the third out.
-_OF_ALL: Final = re.compile(r"\ball\b|\bshare\b|\bthe\s+three\b")
-_SEVERAL: Final = re.compile(r"\band\b|\bboth\b|\bdifference\b|\bin\s+(?:all|total)\b|\btogether\b")
-_MEASURE: Final = re.compile(
+_OF_ALL: Final = lazy_pattern(r"\ball\b|\bshare\b|\bthe\s+three\b")
+_SEVERAL: Final = lazy_pattern(
+    r"\band\b|\bboth\b|\bdifference\b|\bin\s+(?:all|total)\b|\btogether\b"
+)
+_MEASURE: Final = lazy_pattern(
     r"\b(?:months?|years?|metres?|meters?|grams?|kilograms?|centimetres?|minutes?|hours?"
     r"|litres?|degrees?)\b"
 )
@@ -184,7 +187,7 @@ def read_between_others(reading: Reading) -> Iterator[Stated]:
     question = plain[slice(*reading.question)]
     if not re.search(rf"\b{up[4]}\b", question) or not _TOGETHER.search(plain) or "degree" in plain:
         return
-    if re.search(_COMPARED, question) or not _OF_ALL.search(plain) or reading.has_large_words:
+    if _COMPARED.search(question) or not _OF_ALL.search(plain) or reading.has_large_words:
         return
     if _SEVERAL.search(question, max(question.find("how"), question.find("what"), 0)):
         return
@@ -207,11 +210,11 @@ def read_between_others(reading: Reading) -> Iterator[Stated]:
 # --- The price of one, where the price of all is also told in round figures.
 
 # What makes the price of one another than its share in the price of all.
-_OTHER_PRICE: Final = re.compile(
+_OTHER_PRICE: Final = lazy_pattern(
     r"\bdiscount|\bcoupon|\btax\b|\btip\b|\bchange\b|\bfree\b|\boff\b|\bplus\b|\bfor\s+one\b|\bboth\b"
     r"|\b(?:an?|one|each)\s+[a-z]+\s+(?:costs?|is)\s+€?\s*\d"
 )
-_ONE: Final = re.compile(r"\b(?:one|each|single|this\s+price|price\s+of\s+an?)\b")
+_ONE: Final = lazy_pattern(r"\b(?:one|each|single|this\s+price|price\s+of\s+an?)\b")
 
 
 def read_price(reading: Reading) -> Iterator[Stated]:
@@ -243,24 +246,24 @@ def read_price(reading: Reading) -> Iterator[Stated]:
 
 # --- So many pieces of the same length, given in two units and asked for in the smaller one.
 
-_LENGTH: Final = re.compile(
+_LENGTH: Final = lazy_pattern(
     r"(?<![\w.,])(\d+)\s+m(?:etres?|eters?)?\s+(\d+)\s+c(?:m|entimet(?:re|er)s?)\b"
 )
-_IN_SMALL: Final = re.compile(
+_IN_SMALL: Final = lazy_pattern(
     r"\bin\s+centimet(?:re|er)s(?:\s+only)?\b|\bhow\s+many\s+centimet(?:re|er)s\b|\bby\s+the\s+"
     r"centimet(?:re|er)\b"
 )
-_PARTED: Final = re.compile(
+_PARTED: Final = lazy_pattern(
     r"\bcut\s+into\b|\bdivid|\bshare|\bsplit\b|\bone\b|\bsingle\b|\bleft\b|\bremain|\bgr[eo]w|\bsaw"
     r"|\badds?\b|\bshorter|\blonger|\btaller|\bhigher|\bless\b|\bapart\b|\boverlap|(?<!without\s)gaps?\b"
     r"|\baverage|\bper\b|\bside\s+by\s+side|\bstack|\barea\b|\bvolume\b|\bbetween\b|\bfirst\b|\blast\b"
 )
-_TOTAL: Final = re.compile(r"\btotal\b|\b(?:al)?together\b|\bin\s+all\b|\bsum\b")
-_ALIKE: Final = re.compile(
+_TOTAL: Final = lazy_pattern(r"\btotal\b|\b(?:al)?together\b|\bin\s+all\b|\bsum\b")
+_ALIKE: Final = lazy_pattern(
     r"\beach\b|\bevery\b|\ball\s+\d|\bpieces\s+of\s+\d|\bof\s+(?:length\s+)?\d"
 )
 # A number of things, not of units: what stands after it is a noun in the plural.
-_THINGS: Final = re.compile(
+_THINGS: Final = lazy_pattern(
     r"\s+(?:[a-z]+\s+)?(?!(?:dollar|cent|euro|hour|minute|second|day|week|month|year|met|centimet"
     r"|millimet|kilomet|gram|kilo|litre|liter|time|degree|percent|feet|foot|inch|ounce|pound)[a-z]*\b)"
     r"[a-z]{2,}s\b"

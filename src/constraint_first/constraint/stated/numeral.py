@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
-_ONE: Final = re.compile(r"\d+(?:,\d{3})*(?!\d)")
+from constraint_first.pattern import lazy_pattern
+
+_ONE: Final = lazy_pattern(r"\d+(?:,\d{3})*(?!\d)")
 WORDS: Final = {
     word: value
     for value, word in enumerate(

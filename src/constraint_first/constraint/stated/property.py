@@ -35,6 +35,7 @@ from constraint_first.constraint.stated.numeral import (
     to_integers,
 )
 from constraint_first.constraint.stated.statement import Stated
+from constraint_first.pattern import lazy_pattern
 
 _Found: TypeAlias = Iterator[tuple[Kind, Predicate, str]]
 _Builder: TypeAlias = Callable[[re.Match[str]], _Found]
@@ -132,7 +133,7 @@ def _square(_: re.Match[str]) -> _Found:
 
 _COUNT: Final = rf"({'|'.join(WORDS)}|\d\d?)"
 _PROPERTIES: Final[tuple[tuple[re.Pattern[str], _Builder], ...]] = tuple(
-    (re.compile(pattern), build)
+    (lazy_pattern(pattern), build)
     for pattern, build in (
         (
             rf"(even|odd)\b(?!\s+numbers?\s+(?:of|out)\b){_OF_A_NUMBER}",
@@ -201,13 +202,13 @@ _PROPERTIES: Final[tuple[tuple[re.Pattern[str], _Builder], ...]] = tuple(
     )
 )
 
-_LINK: Final = re.compile(
+_LINK: Final = lazy_pattern(
     r"[\s,]*(?:\b(?:and|but|that|which|is|are|be|being|both|also|it|must|has|have|lies?|whose|with"
     r"|having|exactly|there|wants?|only|possible|other|a|an|its|their|the|number|integer|whole"
     r"|positive|year|code|page|still|of\s+some\s+[a-z]+)\b[\s,]*)*"
 )
 # How a property can begin; it spares most places the trial of every pattern.
-_OPENING: Final = re.compile(
+_OPENING: Final = lazy_pattern(
     r"even|odd|exactly|divis|multiple|both|each|all|the\b|number|integer|can\b|be\b|positive|proper"
     r"|factor|divides|goes|\d|leav|congruent|strictly|between|from|greater|larger|more|bigger"
     r"|higher"
@@ -215,7 +216,7 @@ _OPENING: Final = re.compile(
     r"|a\b|digit"
     rf"|sum|prime|perfect|{'|'.join(WORDS)}"
 )
-_OR: Final = re.compile(r"[\s,]*(?:of\s+them\s*)?or\b|\s*(?:plus|minus|times)\b")
+_OR: Final = lazy_pattern(r"[\s,]*(?:of\s+them\s*)?or\b|\s*(?:plus|minus|times)\b")
 _MOST: Final = 12
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,6 +9,7 @@ from itertools import takewhile
 from typing import Final
 
 from constraint_first.constraint.stated.numeral import WORDS
+from constraint_first.pattern import lazy_pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,38 +37,38 @@ class Other:
     """Whether it is told of each of many."""
 
 
-_NUMBER: Final = re.compile(
+_NUMBER: Final = lazy_pattern(
     rf"(?<![\w.,])(?:(\d+(?:,\d{{3}})*(?:\.\d+)?)(?!\w)|({'|'.join(WORDS)})\b)"
 )
-_PRONOUN: Final = re.compile(
+_PRONOUN: Final = lazy_pattern(
     r"\b(?:other|each|every|any|this|that|the|next|which|wrong|right|larger|smaller|clear|plain"
     r"|short"
     r"|long|last|[a-z]+ing|an?\s+[a-z]+)\s+$"
 )
-_LIMIT: Final = re.compile(r"\b(?:at\s+least|at\s+most|more\s+than|less\s+than|fewer\s+than)\s+$")
-_VERB: Final = re.compile(r"\b(?:wins|draws|loses|ties)\s+$")
+_LIMIT: Final = lazy_pattern(r"\b(?:at\s+least|at\s+most|more\s+than|less\s+than|fewer\s+than)\s+$")
+_VERB: Final = lazy_pattern(r"\b(?:wins|draws|loses|ties)\s+$")
 # A number before a verb, an adjective or nothing counts what the text has just spoken of.
-_PLURAL: Final = re.compile(
+_PLURAL: Final = lazy_pattern(
     r"(?:[^s]s|ss|people|children|men|women|feet|sheep|fish|mice|teeth|geese|degrees|percent"
     r"|time|hour|minute|day|week|year|month|metre|m|cm|dollar|digit|note)$"
 )
-_OUT_OF: Final = re.compile(r"\s*(?:out\s+)?of\s+[^,]{1,40}\d[^,]{1,60},\s*$")
-_SINGULAR: Final = re.compile(r"\s+(?:line|straight|slab|turn|time|day|side|piece|roll|way)\b")
-_GOES_ON: Final = re.compile(r"\s*(?:,\s*(?:and\s+)?|and\s+|or\s+)(?:minus\s+)?\d")
-_NOUNS: Final = re.compile(r"(?:\s*-?\s*[a-z]+){0,3}")
-_OF: Final = re.compile(
+_OUT_OF: Final = lazy_pattern(r"\s*(?:out\s+)?of\s+[^,]{1,40}\d[^,]{1,60},\s*$")
+_SINGULAR: Final = lazy_pattern(r"\s+(?:line|straight|slab|turn|time|day|side|piece|roll|way)\b")
+_GOES_ON: Final = lazy_pattern(r"\s*(?:,\s*(?:and\s+)?|and\s+|or\s+)(?:minus\s+)?\d")
+_NOUNS: Final = lazy_pattern(r"(?:\s*-?\s*[a-z]+){0,3}")
+_OF: Final = lazy_pattern(
     r"\s*(?:(?:(won|lost|drawn|tied|back|forwards?)\b)|of\s+(?:(them|these|those|which|it)\b|"
     r"(?:(?:the|these|those|this|his|her)\s+(?:\d+\s+)?|\d+\s+)([a-z]+)))"
 )
 # A clause that tells how much there is in one of many: "each pack holds", "a win brings".
-_RATE: Final = re.compile(
+_RATE: Final = lazy_pattern(
     r"\b(?:each|every|all|any|per)\b|\ban?\s+(?:[a-z]+\s+){1,4}?"
     r"(?:has|holds?|takes?|costs?|pays?|brings?|gives?|earns?|means|counts|makes?|carries"
     r"|contains|weighs|for)\b"
     r"|\blength(?:\s+of)?\b|\bsteps\s+of\b|\bpieces\s+of\b|\bbunches\s+of\b|\b(?:one|an?)\s+"
     r"turn\b|\bdistance\s+of\b|\b(?:in|into)\s+[a-z]+\s+of\s*$"
 )
-_IN_EACH: Final = re.compile(
+_IN_EACH: Final = lazy_pattern(
     r"\s*(?:[a-z]+\s+){0,3}?(?:each|every|apiece|per)\b|\s*(?:[a-z]+\s+){0,3}?(?:on|in|to"
     r"|for)\s+(?:an?|other|any)\s"
     r"|\s*(?:[a-z]+\s+){1,2}?an?\s+(?:hour|day|week|minute|season|month|year)\b|\s*degrees\s+"
@@ -77,12 +77,12 @@ _IN_EACH: Final = re.compile(
 
 
 # The same of another thing, but only where it is told in so many words.
-_TOLD: Final = re.compile(
+_TOLD: Final = lazy_pattern(
     r"\b(?:each|every|an?|one)\s+(?:[a-z]+\s+){1,2}?(?:has|holds?|costs?|brings?|gives?|earns?"
     r"|weighs"
     r"|contains|needs|makes|carries|eats|uses|is\s+worth)\s+$"
 )
-_APIECE: Final = re.compile(r"\s*[a-z]+\s+(?:each|apiece)\b")
+_APIECE: Final = lazy_pattern(r"\s*[a-z]+\s+(?:each|apiece)\b")
 
 
 def stem(noun: str) -> str:
@@ -170,8 +170,8 @@ def _noun(
     return known, not any(_PLURAL.search(word) for word in counted)
 
 
-_EACH: Final = re.compile(r"\b(?:each|every)\b")
-_A_DAY: Final = re.compile(
+_EACH: Final = lazy_pattern(r"\b(?:each|every)\b")
+_A_DAY: Final = lazy_pattern(
     r"\s*(?:[a-z]+\s+){1,2}?(?:an?|per|every|each)\s+(?:hour|day|week|month|year)\b"
 )
 FUNCTION_WORDS: Final = frozenset(

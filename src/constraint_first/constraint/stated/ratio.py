@@ -10,20 +10,21 @@ from typing import Final
 from constraint_first.constraint.predicate import divisible
 from constraint_first.constraint.stated.reading import Reading
 from constraint_first.constraint.stated.statement import Stated
+from constraint_first.pattern import lazy_pattern
 
-_RATIO: Final = re.compile(
+_RATIO: Final = lazy_pattern(
     r"\b(?:in\s+)?the\s+ratio\s+(?:of\s+)?(\d+(?:\s*:\s*\d+)+)(?!\s*[:.]?\d)"
 )
 _NAME: Final = r"[A-Z][a-z]+"
-_NAMES: Final = re.compile(rf"\b{_NAME}(?:, {_NAME})*,? and {_NAME}\b")
-_ASKED: Final = re.compile(
+_NAMES: Final = lazy_pattern(rf"\b{_NAME}(?:, {_NAME})*,? and {_NAME}\b")
+_ASKED: Final = lazy_pattern(
     r"(?:[Hh]ow many|[Ff]ind the number of) (?!more|fewer|less|hours|dollars|litres|liters|cups"
     r"|minutes|metres|meters|miles|kilo|pounds|grams|cents|years|ounces|gallons|feet|inches|days"
     r"|weeks|euros|rupees|yuan|tons|yards|acres|percent)[a-z]+(?: [a-z]+)?"
     rf"(?: does| do| did| will| are for| that| is for)+ (?:then )?({_NAME})\b"
 )
 # Whatever changes the shares after they are made.
-_CHANGED: Final = re.compile(
+_CHANGED: Final = lazy_pattern(
     r"\b(?:then|later|after[a-z]*|originally|before|half|percent|more\s+than|fewer\s+than|left|now"
     r"|remain[a-z]*|eats?|ate|gives?|gave|given|spends?|spent|buys?|bought|sells?|sold|los"
     r"(?:es?|t|ing)"
@@ -60,5 +61,5 @@ def _comes_out(plain: str, ratio: re.Match[str], parts: int) -> bool:
     return any(value > 0 and value % parts == 0 for value in differences)
 
 
-_NUMBER: Final = re.compile(r"(?<![\d.,])\d{1,9}(?![\d.,]*\d)")
+_NUMBER: Final = lazy_pattern(r"(?<![\d.,])\d{1,9}(?![\d.,]*\d)")
 _MOST: Final = 10

@@ -7,8 +7,8 @@ find a word of each group.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Final, TypeAlias
 
 from ahocorasick_rs import AhoCorasick
@@ -49,6 +49,7 @@ from constraint_first.constraint.stated.sequence import (
     read_rank,
 )
 from constraint_first.constraint.stated.statement import Stated
+from constraint_first.pattern import lazy_pattern
 
 Rule: TypeAlias = Callable[[Reading], Iterator[Stated]]
 _Group: TypeAlias = tuple[str, ...]
@@ -231,14 +232,15 @@ def read_stated(text: str) -> tuple[Stated, ...]:
 
 # Patterns that allow blanks in two places are slow on thousands of them, which no problem has.
 _LONG: Final = 2_000
-_GAP: Final = re.compile(r"\s{200}")
+_GAP: Final = lazy_pattern(r"\s{200}")
 
 
 def _called(plain: str) -> tuple[list[Rule], bool]:
     """Find the rules whose words occur in a text, and whether it may ask for several things."""
     first, second, blocked = 0, _FREE, 0
-    for word in {match[0] for match in _AUTOMATON.find_matches_as_indexes(plain, overlapping=True)}:
-        one, two, block = _CALLS[word]
+    calls = _calls()
+    for word in {one[0] for one in _automaton().find_matches_as_indexes(plain, overlapping=True)}:
+        one, two, block = calls[word]
         first |= one
         second |= two
         blocked |= block
@@ -262,7 +264,6 @@ _WORDS: Final = sorted(
     {word for _, groups, blocks in _RULES for group in (*groups, blocks) for word in group}
     | {*_SECOND_PART}
 )
-_AUTOMATON: Final = AhoCorasick(_WORDS)
 _BITS: Final = [(1 << rank, rule) for rank, (rule, _, _) in enumerate(_RULES)]
 _PARTED: Final = 1 << len(_RULES)
 
@@ -286,4 +287,13 @@ def _rules_without(word: str) -> int:
 _FREE: Final = sum(
     bit for (bit, _), (_, groups, _) in zip(_BITS, _RULES, strict=True) if len(groups) < 2
 )
-_CALLS: Final = [(_rules_with(w, 0), _rules_with(w, 1), _rules_without(w)) for w in _WORDS]
+
+
+@cache
+def _automaton() -> AhoCorasick:
+    return AhoCorasick(_WORDS)
+
+
+@cache
+def _calls() -> list[tuple[int, int, int]]:
+    return [(_rules_with(w, 0), _rules_with(w, 1), _rules_without(w)) for w in _WORDS]

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Final
 
 from constraint_first.constraint.stated.numeral import LARGE_WORDS
+from constraint_first.pattern import lazy_pattern
 
 LONGEST: Final = 20_000
 """Characters of the longest text that is read; no problem that people pose is longer."""
@@ -24,24 +25,24 @@ ASK: Final = (
 )
 """The pattern of a word that asks, with the verb that may follow it."""
 
-_END: Final = re.compile(r"[.?!\n][.?!\n\"')\]]*(?=\s|$)")
-_ABBREVIATION: Final = re.compile(r"(?:^|[^a-z])(?:mr|mrs|ms|dr|st|vs|jr|i\.e|e\.g)$")
+_END: Final = lazy_pattern(r"[.?!\n][.?!\n\"')\]]*(?=\s|$)")
+_ABBREVIATION: Final = lazy_pattern(r"(?:^|[^a-z])(?:mr|mrs|ms|dr|st|vs|jr|i\.e|e\.g)$")
 _SHORT: Final = frozenset(("mr", "rs", "ms", "dr", "st", "vs", "jr", ".e", ".g", ".m"))
-_HALF_OF_DAY: Final = re.compile(r"[ap]\.m$")
-_CLAUSE: Final = re.compile(r"(?:^|[,;:]|\b(?:then|and|please|also|so|hence|thus|now|to))\s*$")
-_OPENING: Final = re.compile(
+_HALF_OF_DAY: Final = lazy_pattern(r"[ap]\.m$")
+_CLAUSE: Final = lazy_pattern(r"(?:^|[,;:]|\b(?:then|and|please|also|so|hence|thus|now|to))\s*$")
+_OPENING: Final = lazy_pattern(
     r"(?:^|[,;:.?!-]|\b(?:then|and|so|of|at|in|on|to|by|for|from|if|with))\s*$"
 )
-_FORM: Final = re.compile(
+_FORM: Final = lazy_pattern(
     r"\b(?:your|the|final|an)\s+(?:final\s+)?(?:answers?|solution)\b|\bround\b"
 )
-_PARTS: Final = re.compile(
+_PARTS: Final = lazy_pattern(
     r"\(\s*(?:a|i|1)\s*\)[^()]{1,2000}\(\s*(?:b|ii|2)\s*\)|(?:^|\n)\s*(?:a|i"
     r"|1)[.)]\s[^\n]*\n+\s*(?:b|ii|2)[.)]\s"
     r"|\bpart\s+(?:a|i|1|one|\(a\))\b"
 )
-_WORD: Final = re.compile(r"[a-z]+")
-_DIGITS: Final = re.compile(r"\d[\d,.]*")
+_WORD: Final = lazy_pattern(r"[a-z]+")
+_DIGITS: Final = lazy_pattern(r"\d[\d,.]*")
 _VERBS: Final = (
     *("find", "determine", "compute", "calculate", "evaluate", "give", "state", "express", "write"),
     *("work", "solve", "simplify", "identify", "name", "list", "prove", "show", "estimate"),
@@ -232,20 +233,20 @@ _STEPS: Final = (
     *(" add ", "subtract ", "multiply ", "divide ", "double ", "triple ", "halve ", " square "),
     *(", times", ", plus", ", minus", ", divided"),
 )
-_NEXT_STEP: Final = re.compile(
+_NEXT_STEP: Final = lazy_pattern(
     r"(?:[,;.?]|\band|\bthen)\s+(?:then\s+)?(?:add|subtract|multiply|divide|double|triple|halve"
     r"|square)\b"
     r"(?!\s+(?:root|feet|foot|inch|met|cent|unit|mile|yard))"
     r"|,\s*(?:times|plus|minus|divided\s+by)\b"
 )
-_INSTRUCTION: Final = re.compile(
+_INSTRUCTION: Final = lazy_pattern(
     r"\b(?:answers?|express|write|give|report|submit|enter|let|output|form|can\s+be|find|compute)\b"
 )
-_RECODED: Final = re.compile(
+_RECODED: Final = lazy_pattern(
     r"[+]|\bform\b|\bpercent|%|\bmultipl|\btimes\b|\bsubmit\b|\benter\b|\bsum\b|\bproduct\b|\bmod"
     r"|\bremainder\b|\bdivide|\bconcat|\blet\b|\breport\b|\boutput\b|\bfloor\b|\bcoded?\b"
 )
-_REWORKED: Final = re.compile(
+_REWORKED: Final = lazy_pattern(
     r"[+]|\bmultipl|\btimes\b|\bsum\b|\bproduct\b|\bmod|\bremainder\b|\bdivid|\bconcat|\blet\b"
     r"|\bfloor\b|\bcoded?\b|\bnumber\s+of\b|\bas\s+a\s+decimal\b|\bcan\s+be\b|\bdigits?\b"
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -10,42 +9,43 @@ from constraint_first.constraint.predicate import all_of, between, congruent, in
 from constraint_first.constraint.stated.numeral import INTEGER, ORDINALS, WORDS, to_integer
 from constraint_first.constraint.stated.reading import ASK, Reading
 from constraint_first.constraint.stated.statement import Stated
+from constraint_first.pattern import lazy_pattern
 
-_ASKED: Final = re.compile(
+_ASKED: Final = lazy_pattern(
     rf"\b{ASK}\s+(?:(?:its|the|a)\s+)?(?:(?:positive|non-?negative|least|smallest)\s+)*"
     r"(?:remainder|residue)\b"
 )
-_DIVISOR: Final = re.compile(
+_DIVISOR: Final = lazy_pattern(
     r"\b(?:divided\s+by|divides\s+(?:the\s+result|it|this|that)\s+by|dividing\s+by|division\s+"
     rf"by|modulo|mod(?:ulo)?)\s+({INTEGER})"
 )
 # The remainder itself, of one division, and nothing is done with it afterwards.
-_CERTAIN: Final = re.compile(
+_CERTAIN: Final = lazy_pattern(
     r"[^.?!;]{0,60}?\bremainder\s+(?:when|if|after|of|that|obtained|upon|on)\b[^.?!;]{0,300}?"
     rf"\b(?:divided|dividing|division)\s+by\s+{INTEGER}\s*(?:[.?!]\s*)?$"
 )
-_DIVIDES: Final = re.compile(r"\bdivi(?:ded|des|ding|sion)\s+(?:[a-z]+\s+){0,3}?by\b|\bmod")
-_COMBINED: Final = re.compile(
+_DIVIDES: Final = lazy_pattern(r"\bdivi(?:ded|des|ding|sion)\s+(?:[a-z]+\s+){0,3}?by\b|\bmod")
+_COMBINED: Final = lazy_pattern(
     r"\b(?:plus|minus|times|multiplied\s+by|added\s+to)\s+(?:the|its)\s+(?:remainder|residue"
     r"|quotient|[a-z]+\s+digit)"
     r"|\bas\s+a\s+(?:fraction|percent|decimal)|\bremainders\b|\bdigit\s+(?:plus|minus|times"
     r"|divided|multiplied)\b"
 )
-_POLYNOMIAL: Final = re.compile(r"\bpolynomial|\bdivided\s+by\s+\(?\d*\s*[a-z]\s*[\^+-]|\bmatri")
-_MODULO: Final = re.compile(
+_POLYNOMIAL: Final = lazy_pattern(r"\bpolynomial|\bdivided\s+by\s+\(?\d*\s*[a-z]\s*[\^+-]|\bmatri")
+_MODULO: Final = lazy_pattern(
     rf"\b(?:{ASK})\s[^,;?]{{1,120}}?[\s(,](?:modulo|mod|\\pmod"
     rf"|\\bmod)\s*\{{?\s*({INTEGER})\s*\}}?\s*\)?\s*(?:[.?]|,\s*(?:as\s+)?an\s+integer)"
 )
-_NOT_THE_RESIDUE: Final = re.compile(
+_NOT_THE_RESIDUE: Final = lazy_pattern(
     r"\bhow\s+many|\bnumber\s+of|\bsum\b|\ball\b|\bsolutions?\b|\bsmallest|\blargest|\bleast\b"
     r"|\bgreatest|\border\b|\bproduct\s+of|\bvalues\b|\bsuch\s+that|\bsatisf|\binverses\b"
     r"|\bpositive|\bcongruent|\\equiv|\bwhich\b|="
 )
-_LAST: Final = re.compile(
+_LAST: Final = lazy_pattern(
     rf"\b{ASK}\s+the\s+(?:last|final|rightmost)\s+({'|'.join(WORDS)}|\d)\s+(?:nonzero\s+)?digits\b"
     rf"(?!\s+(?:are|is|and|add)\b)"
 )
-_PLACE: Final = re.compile(
+_PLACE: Final = lazy_pattern(
     rf"\b{ASK}\s+the\s+(?:(?:last|final|leading|first|leftmost|rightmost|middle|unknown|missing|"
     r"units|unit's|ones|tens|hundreds|thousands|ten-?thousands|tenths|hundredths"
     rf"|{'|'.join(ORDINALS)})\s+)"
@@ -104,7 +104,7 @@ def read_digit(reading: Reading) -> Iterator[Stated]:
 _R: Final = rf"(?P<residue>{INTEGER})"
 _M: Final = rf"(?P<modulus>{INTEGER})"
 _SUM_IS: Final = tuple(
-    re.compile(pattern)
+    lazy_pattern(pattern)
     for pattern in (
         rf"\b(?:sum|total)\b[^.?!]{{0,40}}?\bcongruent\s+to\s+{_R}\s+(?:modulo|mod)\s+{_M}",
         rf"\b(?:sum|total)\b[^.?!]{{0,40}}?\b(?:modulo|mod)\s+{_M}\s*,?\s*(?:which\s+)?(?:is"
@@ -119,16 +119,16 @@ _SUM_IS: Final = tuple(
         rf"{_M}[^.?!]{{0,60}}?\bfinds\s+{_R}",
     )
 )
-_DIVIDEND: Final = re.compile(
+_DIVIDEND: Final = lazy_pattern(
     rf"\b(?:integer|number)\s+(?:[a-z]\s+)?is\s+divided\s+by\s+{_M}\s*[.;,]\s+(?:and\s+)?"
     rf"(?:the\s+)?remainder\s+is\s+{_R}"
     rf"|\bwith\s+remainder\s+(?P<rest>{INTEGER})\s*,\s*the\s+number\s+[a-z]\s+is\s+divided\s+"
     rf"by\s+(?P<by>{INTEGER})"
 )
-_DIVIDEND_ASKED: Final = re.compile(
+_DIVIDEND_ASKED: Final = lazy_pattern(
     rf"\b{ASK}\s+(?:(?:the|this)\s+)?(?:integer|number|[a-z])\s*[?.]"
 )
-_SUM_ASKED: Final = re.compile(
+_SUM_ASKED: Final = lazy_pattern(
     rf"\b(?:{ASK}|how\s+large\s+is|what\s+does)\s+the\s+(?:sum|total|addition)\b"
     r"(?!\s+of\s+(?:their|the|its|all)\s+(?:[a-z]+\s+)?(?:square|cube|digit|recip|factor"
     r"|divisor|remainder))|\bhow\s+"

@@ -16,18 +16,19 @@ from constraint_first.constraint.stated.numeral import (
 )
 from constraint_first.constraint.stated.reading import Reading
 from constraint_first.constraint.stated.statement import Stated
+from constraint_first.pattern import lazy_pattern
 
-_REVERSED: Final = re.compile(
+_REVERSED: Final = lazy_pattern(
     r"\bbackwards\b|\brevers(?:e|ed|es|ing)\b|\bback\s+to\s+front\b|\bright\s+to\s+left\b"
     r"|\border\s+of\s+(?:its|the)\s+digits\b|\bthe\s+wrong\s+order\b|\bturned\s+round\b"
 )
-_LENGTH: Final = re.compile(rf"\b({'|'.join(WORDS)}|\d)(?:\s*-\s*digit\s+number|\s+digits)\b")
-_CHANGE: Final = re.compile(rf"\b(larger|greater|bigger|smaller)\s+by\s+({INTEGER})")
-_OTHER_ONE: Final = re.compile(
+_LENGTH: Final = lazy_pattern(rf"\b({'|'.join(WORDS)}|\d)(?:\s*-\s*digit\s+number|\s+digits)\b")
+_CHANGE: Final = lazy_pattern(rf"\b(larger|greater|bigger|smaller)\s+by\s+({INTEGER})")
+_OTHER_ONE: Final = lazy_pattern(
     r"\b(?:new|reversed|larger|smaller|resulting|bigger|(?<!digit\s)sum|difference)\b"
 )
-_SUM: Final = re.compile(r"(?<![\d.^*/+-])\d+(?:\s*\+\s*\d+)+(?!\s*[\d.^*/+\\-])")
-_TOTAL: Final = re.compile(r"\btotal\b|\bsum\b")
+_SUM: Final = lazy_pattern(r"(?<![\d.^*/+-])\d+(?:\s*\+\s*\d+)+(?!\s*[\d.^*/+\\-])")
+_TOTAL: Final = lazy_pattern(r"\btotal\b|\bsum\b")
 
 
 def read_reversal(reading: Reading) -> Iterator[Stated]:
@@ -74,7 +75,7 @@ def _result(plain: str, backwards: re.Match[str]) -> Iterator[Stated]:
     yield Stated("format", all_of(integer(), between(low, high)), (begin, backwards.end()), words)
 
 
-_LIST: Final = re.compile(NUMBERS)
-_CHANGED: Final = re.compile(
+_LIST: Final = lazy_pattern(NUMBERS)
+_CHANGED: Final = lazy_pattern(
     r"\b(?:subtract|multipl|divid|minus|times|difference|twice|half|then\s+add|add\s+\d+\s+to)"
 )

@@ -10,6 +10,7 @@ from constraint_first.constraint.predicate import decimals, divisible
 from constraint_first.constraint.stated.numeral import INTEGER, ORDINALS, WORDS, to_integer
 from constraint_first.constraint.stated.reading import Reading
 from constraint_first.constraint.stated.statement import Stated
+from constraint_first.pattern import lazy_pattern
 
 _PLACES: Final = {
     **dict.fromkeys(("integer", "whole number", "whole", "unit", "dollar", "percent", "degree"), 0),
@@ -21,34 +22,34 @@ _PLACES: Final = {
     "penny": 2,
 }
 _MULTIPLES: Final = {"ten": 10, "hundred": 100, "thousand": 1000}
-_NEAREST: Final = re.compile(
+_NEAREST: Final = lazy_pattern(
     r"\bto\s+the\s+nearest\s+"
     rf"({'|'.join(sorted([*_PLACES, *_MULTIPLES], key=len, reverse=True))})\b"
     r"(?!\s*-|\s+(?:of\s+an?\s+)?[a-z]*illion|\s+(?:million|thousand|hundred|cents?|dollars?"
     r"|percent))"
 )
-_DECIMALS: Final = re.compile(
+_DECIMALS: Final = lazy_pattern(
     rf"\b(?:to|correct\s+to)\s+({'|'.join(WORDS)}|\d)\s+decimal\s+(?:places?|digits?)\b"
 )
-_TRUNCATED: Final = re.compile(
+_TRUNCATED: Final = lazy_pattern(
     r"\b(?:truncated?|cut|cutting)\b[^.?!;]{0,40}?\bafter\s+the\s+(?:([a-z]+)\s+)?decimal\s+"
     r"(?:place|point|digit)\b"
     r"|\bdigits?\s+after\s+the\s+(?:([a-z]+)\s+)?decimal\s+(?:place|point)"
     r"(?=\s+(?:are|is)\s+(?:deleted|dropped|cut|left)|\s+instead\s+of\s+rounding"
     r"|\s*,\s*without\s+rounding)"
 )
-_MULTIPLE: Final = re.compile(
+_MULTIPLE: Final = lazy_pattern(
     rf"\b(?:to|down\s+to|up\s+to)\s+the\s+(?:nearest|next)\s+multiple\s+of\s+({INTEGER})"
 )
-_RESULT: Final = re.compile(
+_RESULT: Final = lazy_pattern(
     r"\b(?:which|what)\s+number\b|\bwhat\s+do\s+you\s+get\b|\bthe\s+result\b"
 )
 # The words that make a rounding part of a fact: what is asked for is then the exact value.
-_GIVEN: Final = re.compile(
+_GIVEN: Final = lazy_pattern(
     r"\bexact|\bestimat|\b(?:is|was|are|were|or)\s+\S{1,12}\s+(?:[a-z]+\s+)?(?:when|if)\s+rounded"
 )
 # A value that is told to the nearest unit lies between two others, and these have more decimals.
-_MEASURED: Final = re.compile(
+_MEASURED: Final = lazy_pattern(
     r"\b(?:least|smallest|greatest|largest|minimum|maximum|lower|upper|longest|shortest|highest"
     r"|lowest)"
     r"\s+(?:possible|bound|limit)|\bmeasured\b|\bmeasures\b|\baccura|\berror\b|\bcould\s+"
@@ -57,7 +58,9 @@ _MEASURED: Final = re.compile(
     r"|least|greatest)\s+(?:integer|number|it)\b"
     r"|\btakes\s+\d|\bwhich\s+of\b|\bin\s+(?:tens|thousands|millions|billions|hundreds)\b"
 )
-_ANSWER: Final = re.compile(r"\bround\s+(?:to|your|the|off|up|down|it)\b|\banswers?\b|\bexpress\b")
+_ANSWER: Final = lazy_pattern(
+    r"\bround\s+(?:to|your|the|off|up|down|it)\b|\banswers?\b|\bexpress\b"
+)
 
 
 def read_rounding(reading: Reading) -> Iterator[Stated]:

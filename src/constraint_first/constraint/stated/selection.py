@@ -11,25 +11,26 @@ from constraint_first.constraint.predicate import all_of, between, integer
 from constraint_first.constraint.stated.numeral import INTEGER, NUMBERS, to_integer, to_integers
 from constraint_first.constraint.stated.reading import Reading
 from constraint_first.constraint.stated.statement import Stated
+from constraint_first.pattern import lazy_pattern
 
-_RANGE: Final = re.compile(
+_RANGE: Final = lazy_pattern(
     rf"(?:\bfrom\s+(?:page\s+)?)?({INTEGER})\s+to\s+(?:page\s+)?({INTEGER})"
     r"|(?<!\d)(\d+)\s*\\leq?\s*[a-z]\s*\\leq?\s*(\d+)"
 )
-_MULTIPLE: Final = re.compile(rf"\b(?:multiples?\s+of|divisible\s+by)\s+({INTEGER})")
-_NEGATED: Final = re.compile(
+_MULTIPLE: Final = lazy_pattern(rf"\b(?:multiples?\s+of|divisible\s+by)\s+({INTEGER})")
+_NEGATED: Final = lazy_pattern(
     r"\b(?:not|no|never|instead|except|skip\w*|wip\w*\s+out|thrown?\s+away|throws\s+away"
     r"|remov\w*|cross\w*\s+out"
     r"|eras\w*|exclud\w*|without|leav\w*\s+out|delet\w*|neither)\b"
 )
-_HOW_MANY: Final = re.compile(r"\bhow\s+many\b|\bfind\s+the\s+number\s+of\b")
-_OTHER: Final = re.compile(
+_HOW_MANY: Final = lazy_pattern(r"\bhow\s+many\b|\bfind\s+the\s+number\s+of\b")
+_OTHER: Final = lazy_pattern(
     r"\b(?:primes?|even|odd|squares?|cubes?|digits?|sums?|twice|two|three|four|five|half|percent"
     r"|both\s+(?!included)|also|or|pairs?|triples?|subsets?|palindromes?|factors?|divisors?|powers?"
     r"|sets?|ways?|tuples?|fractions?|random|first|every\s+other|multiples\s+of\s+\d+\s+(?:from"
     r"|that))\b"
 )
-_ALL: Final = re.compile(r"\d+")
+_ALL: Final = lazy_pattern(r"\d+")
 
 
 def read_without(reading: Reading) -> Iterator[Stated]:
@@ -63,19 +64,21 @@ _LARGEST: Final = (
     r"(?:largest|highest|greatest|heaviest|dearest|longest|tallest|best|biggest|oldest)"
 )
 _SMALLEST: Final = r"(?:smallest|lowest|least|lightest|cheapest|shortest|worst|youngest)"
-_EXTREMES: Final = re.compile(
+_EXTREMES: Final = lazy_pattern(
     rf"\bthe\s+top\s+[a-z]+\s+and\s+the\s+bottom\s+[a-z]+\b|\b(?:the\s+)?(?:{_LARGEST}\s+and\s+"
     rf"(?:the\s+)?{_SMALLEST}|{_SMALLEST}\s+and\s+(?:the\s+)?{_LARGEST})\b"
 )
-_LEFT_OUT: Final = re.compile(
+_LEFT_OUT: Final = lazy_pattern(
     r"\bleav\w*\s+out\b|\bleft\s+out\b|\bnot\s+count|\ball\s+but\b|\bput\s+aside\b|\bwithout\b"
     r"|\bexcept\b|\bdrop"
     r"|\bignor|\bstrik|\bstruck\b|\bdo\s+not\s+count|\bremov|\bset\s+aside\b|\bcross\w*\s+out\b"
     r"|\bdiscard|\btakes?\s+away\b"
 )
-_LIST: Final = re.compile(NUMBERS)
-_DIGITS: Final = re.compile(r"\d+(?:\s*,\s*\d+)*(?:\s*,?\s+and\s+\d+)?")
-_NO_SUM: Final = re.compile(r"\baverage|\bmean\b|\bproduct\b|\bdivid|\bper\b|\bdifference|[%+*/^]")
+_LIST: Final = lazy_pattern(NUMBERS)
+_DIGITS: Final = lazy_pattern(r"\d+(?:\s*,\s*\d+)*(?:\s*,?\s+and\s+\d+)?")
+_NO_SUM: Final = lazy_pattern(
+    r"\baverage|\bmean\b|\bproduct\b|\bdivid|\bper\b|\bdifference|[%+*/^]"
+)
 
 
 def read_extremes(reading: Reading) -> Iterator[Stated]:
@@ -98,17 +101,17 @@ def read_extremes(reading: Reading) -> Iterator[Stated]:
     yield Stated("bound", between(low, high), (begin, found.end()), words)
 
 
-_TIMES: Final = re.compile(
+_TIMES: Final = lazy_pattern(
     r"\b(?:times|multipl[a-z]+\s+(?:[a-z]+\s+){0,3}?by)\b|\d\s+[a-z]+\s+(?:an?|per|(?:from|of"
     r"|for)\s+each)\b"
 )
-_EVERY_PAIR: Final = re.compile(
+_EVERY_PAIR: Final = lazy_pattern(
     r"\b(?:each|every)\s+[a-z]+\b[^.?!,;]{1,40}?\b(?:each|every)\s+other\s+[a-z]+"
     r"|\b(?:every|any|each)\s+two\s+(?:of\s+\d+\s+)?[a-z]+"
     r"|\beveryone\b[^.?!,;]{1,40}?\beveryone\s+else\b"
     r"|\beach\s+[a-z]+\s+is\s+[a-z]+\s+once\s+with\s+each\s+other\s+[a-z]+"
 )
-_TWICE: Final = re.compile(
+_TWICE: Final = lazy_pattern(
     r"\btwice\b|\btwo\s+games\b|\bthree\s+times\b|\btwo\s+(?:lines|photo|matches)|\bhalf\b"
     r"|\bper\b|\baverage|[%+*/^]|\.\d"
 )

@@ -26,9 +26,10 @@ from constraint_first.constraint.stated.numeral import (
 )
 from constraint_first.constraint.stated.reading import ASK, Reading
 from constraint_first.constraint.stated.statement import Stated
+from constraint_first.pattern import lazy_pattern
 
 _COUNT: Final = rf"(?:({INTEGER})|({'|'.join(WORDS)}))"
-_RUN: Final = re.compile(
+_RUN: Final = lazy_pattern(
     rf"(?:\b(?P<words>{'|'.join(WORDS)})\s+|(?P<count>{INTEGER})\s+)?\bconsecutive\s+"
     r"(?:positive\s+)?"
     r"(?:(?P<parity>even|odd)\s+(?:positive\s+)?(?:integers|numbers)|multiples\s+of\s+"
@@ -38,25 +39,25 @@ _EXTREME: Final = (
     r"(?:(?P<rank>second|third|fourth|fifth)\s+)?"
     r"(?P<end>largest|smallest|greatest|least|biggest|middle)"
 )
-_ASKED: Final = re.compile(
+_ASKED: Final = lazy_pattern(
     rf"\b(?:{ASK})\s+(?:the\s+)?(?:value\s+of\s+the\s+)?{_EXTREME}"
     r"(?:\s+(?:(?:[a-z]+\s+)?number|integer|one|term|of\s+(?:them|these|the)))?(?=\s*(?:[?.]"
     r"|in\b|on\b|of\b|\d|(?:\w+\s+)?(?:integers|numbers|consecutive)\b))"
 )
-_HOLDS: Final = re.compile(rf"\bhas\s+the\s+[a-z]+\s+with\s+the\s+{_EXTREME}\s+number\b")
-_SUM: Final = re.compile(
+_HOLDS: Final = lazy_pattern(rf"\bhas\s+the\s+[a-z]+\s+with\s+the\s+{_EXTREME}\s+number\b")
+_SUM: Final = lazy_pattern(
     rf"\b(?:gets|give|make|sum\s+(?:of\s+[^.?!,]{{1,40}}?)?is|adds?\s+up\s+to|(?:the|their)\s+"
     rf"sum\s+is|a\s+sum\s+of|sum\s+to|total)\s+({INTEGER})"
 )
 
 
-_OPERATED: Final = re.compile(
+_OPERATED: Final = lazy_pattern(
     r"\b(?:divided|times|plus|minus|multiplied|squared?s?|cubed?s?|half|halved|doubled|gaps?"
     r"|and\s+how)\b"
 )
-_COUNTED: Final = re.compile(r"(?<=number)\s+of\s+(?!(?:them|these|the)\b)")
+_COUNTED: Final = lazy_pattern(r"(?<=number)\s+of\s+(?!(?:them|these|the)\b)")
 # A sum of something else than all the numbers.
-_OTHER_SUM: Final = re.compile(
+_OTHER_SUM: Final = lazy_pattern(
     r"\bsquare|\bcube|\brecipro|\bfirst\b|\blast\b|\bsmallest\s+and|\blargest\s+and|\bdigit"
     r"|\btwice\b|\btimes\b|\bproduct|\bdifference|\bleast\s+and|\bgreatest\s+and|\bother"
 )
@@ -118,21 +119,21 @@ def _count_elsewhere(plain: str, run: re.Match[str], total: list[re.Match[str]])
     return others[0] if len(others) == 1 else None
 
 
-_MEAN: Final = re.compile(
+_MEAN: Final = lazy_pattern(
     r"\b(?:mean|average)\s+of\b|\bhalfway\s+between\b|\b(?:their|arithmetic)\s+(?:mean|average)\b"
 )
-_ODD: Final = re.compile(
+_ODD: Final = lazy_pattern(
     r"\b(even|odd)\s+(?:positive\s+)?(?:numbers?|integers|seats|side)\b|\bconsecutive\s+(?:even"
     r"|odd)\b"
 )
-_LEAST: Final = re.compile(
+_LEAST: Final = lazy_pattern(
     r"\b(?:at\s+least|(?:smallest|least)(?:\s+number)?\s+(?:is|being|one\s+is)|beginning\s+"
     rf"with(?:\s+number)?|starting\s+(?:at|with|from))\s+({INTEGER})"
     rf"|(?:\bnumber\s+({INTEGER})\s+is\s+the\s+(?:smallest|least)|\bfrom\s+({INTEGER})\s+on\b)"
     rf"|\b(?:(?P<top>largest|greatest)|smallest|least)\s+of\s+{INTEGER}\s+consecutive\s+(?:even"
     rf"|odd)\s+integers\s+is\s+({INTEGER})"
 )
-_ALL: Final = re.compile(INTEGER)
+_ALL: Final = lazy_pattern(INTEGER)
 
 
 def read_mean(reading: Reading) -> Iterator[Stated]:
@@ -158,11 +159,11 @@ def read_mean(reading: Reading) -> Iterator[Stated]:
         yield Stated("bound", all_of(above(low), below(high)), least.span(), words)
 
 
-_MULTIPLES: Final = re.compile(
+_MULTIPLES: Final = lazy_pattern(
     rf"\bmultiples?\s+of\s+({INTEGER})|\ball\s+(?:its|the|of\s+the)\s+numbers\s+(?:being\s+"
     rf"|are\s+)?divisible\s+by\s+({INTEGER})"
 )
-_SUM_ASKED: Final = re.compile(
+_SUM_ASKED: Final = lazy_pattern(
     rf"\b(?:{ASK})\s+(?:their\s+sum\b|the\s+sum\s+of\s+(?:the|these|all|them|those)\s*(?:the\s+)?"
     r"(?:list|numbers|multiples|terms|integers|(?:\d+\s+)?(?:largest|smallest|first"
     r"|positive)\s+multiples)?\s*(?=[?.]|of\b|less|that|between|from))|\bwhat\s+"
@@ -170,14 +171,14 @@ _SUM_ASKED: Final = re.compile(
 )
 
 
-_EACH_MULTIPLE: Final = re.compile(r"\b(?:each|every)\b[^.?!;,]{0,30}?\ba?\s*multiple\s+of\b")
-_TOTAL_ASKED: Final = re.compile(
+_EACH_MULTIPLE: Final = lazy_pattern(r"\b(?:each|every)\b[^.?!;,]{0,30}?\ba?\s*multiple\s+of\b")
+_TOTAL_ASKED: Final = lazy_pattern(
     r"\bhow\s+many\b[^?]{0,60}\b(?:in\s+the\s+(?:choir|whole)|altogether|in\s+all|in\s+total"
     r"|whole)\b"
 )
 
 
-_NOT_ALL: Final = re.compile(
+_NOT_ALL: Final = lazy_pattern(
     r"\bnot\b|\bneither\b|\bexcept\b|\bother\b|\bor\b|\bdivided\b|\bhalf\b|\bhow\s+far\b|\b"
     r"(?:than|from|of)\s+(?:an?|some|any)\s+"
     r"multiple\b|\bsuch\s+that\b|\bsquare|\bcube|\bdigits?\b|\bproduct|\btwice\b|[+^]"
@@ -204,17 +205,17 @@ def read_multiples(reading: Reading) -> Iterator[Stated]:
             yield Stated("modular", divisible(by), one.span(), words)
 
 
-_RANK: Final = re.compile(
+_RANK: Final = lazy_pattern(
     rf"\b(?:{ASK})\s+(?:the\s+)?(?P<rank>second|third|fourth|fifth)\s+(?P<end>largest|smallest"
     r"|greatest|lowest|highest|least)\b"
 )
-_ONCE: Final = re.compile(
+_ONCE: Final = lazy_pattern(
     r"\b(?:duplicates|(?:only|counted|there|stands)\s+once|same\s+element|as\s+one\s+(?:number"
     r"|value)"
     r"|same\s+[a-z]+\s+twice|distinct|repeated)\b"
 )
-_LIST: Final = re.compile(NUMBERS)
-_MADE: Final = re.compile(
+_LIST: Final = lazy_pattern(NUMBERS)
+_MADE: Final = lazy_pattern(
     r"\bsum\b|\bproduct\b|\bdifference|\bratio\b|\bdigits?\b|\bform|\bmade\b|\barrang|\bchoos"
     r"|\bchosen"
     r"|\bfraction|\bpossible\b|\bdivisor|\bfactor|\bmultipl|\baverage|\bmean\b|\bmedian\b"

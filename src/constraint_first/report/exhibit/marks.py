@@ -35,6 +35,7 @@ from constraint_first.file.fields import (
 )
 from constraint_first.file.rows import all_rows, append_row, read_rows
 from constraint_first.method.former import NAMES, with_current_names
+from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json
 from constraint_first.report.comparison import Key, RightRule
 from constraint_first.report.exhibit.requirement import read_demands
@@ -278,11 +279,11 @@ def _unencoded(
 
 
 _LONGEST: Final = 200  # no constant that is meant as an answer is written longer
-_WRITTEN: Final = re.compile(
+_WRITTEN: Final = lazy_pattern(
     r"(?:\\(?:[dt]?frac|sqrt|pi|cdot|left|right|[,;:! ()])|sqrt|[\d\s+\-−*/(){}\[\]√π$])+"
 )
-_INDEX: Final = re.compile(r"\[[^\]]*\]")
-_BARE_ROOT: Final = re.compile(r"(?<![\d\s])\s*(?:\\?sqrt|√)")
+_INDEX: Final = lazy_pattern(r"\[[^\]]*\]")
+_BARE_ROOT: Final = lazy_pattern(r"(?<![\d\s])\s*(?:\\?sqrt|√)")
 
 
 def _numbers(answer: str, value: Fraction | None) -> Iterator[list[int]]:
@@ -411,7 +412,7 @@ MARKS: Final[tuple[Mark, ...]] = ("entailed", "not_entailed", "vague")
 """A constraint follows from the problem; it does not; or that cannot be told."""
 _STAGE: Final[FieldType[Derivation]] = one_of(("raw", "propagated"))
 _MARK: Final = one_of((*MARKS, None))
-_ANNOTATOR: Final = re.compile(r"\w(?:[\w.@ -]{0,38}\w)?")
+_ANNOTATOR: Final = lazy_pattern(r"\w(?:[\w.@ -]{0,38}\w)?")
 _HEXADECIMAL: Final[FieldType[str]] = FieldType(
     "12 hexadecimal digits in lower case",
     lambda value: isinstance(value, str) and bool(re.fullmatch("(?:[0-9a-f]{12})?", value)),

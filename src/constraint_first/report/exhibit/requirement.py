@@ -22,6 +22,7 @@ from constraint_first.constraint.predicate import (
     code,
     least_residue,
 )
+from constraint_first.pattern import lazy_pattern
 
 
 @lru_cache(4096)
@@ -36,7 +37,7 @@ def read_demands(text: str) -> tuple[Predicate, ...]:
     )
 
 
-_WHOLE: Final = re.compile(
+_WHOLE: Final = lazy_pattern(
     # Only an opening lets spaces begin again, so a long run of them is read once.
     r"\s*(?:(?:\\\(|[$({])\s*)*"
     # At most 18 digits: longer ones are no modulus or bound that a person writes out.
@@ -60,14 +61,14 @@ _ASK: Final = (
     r"\b(?:find|what\s+is|determine|compute|calculate|output|give|report|express)\b"
     r"(?:(?!\b(?:sum|product|number|many|integers?|values?|its|if|such|whose|with)\b)[^.?]){0,40}?"
 )
-_REMAINDER: Final = re.compile(
+_REMAINDER: Final = lazy_pattern(
     _ASK + r"\bremainder\b[^?]{0,300}?\bdivid(?:ed|es?|ing)\b[^?]{0,100}?\bby\b", re.IGNORECASE
 )
-_DIVIDED: Final = re.compile(r"\bdivided\s+by\b", re.IGNORECASE)
-_THEN_REMAINDER: Final = re.compile(r"[^.?;]{0,20}?" + _ASK + r"\bremainder\b", re.IGNORECASE)
-_MODULO: Final = re.compile(r"(?:\\[pb]?mod\b|\bmod(?:ulo)?\b)", re.IGNORECASE)
-_CONGRUENCE: Final = re.compile(r"\\equiv|≡|\bcongruent\b|\bequivalent\b", re.IGNORECASE)
-_LAST_DIGITS: Final = re.compile(
+_DIVIDED: Final = lazy_pattern(r"\bdivided\s+by\b", re.IGNORECASE)
+_THEN_REMAINDER: Final = lazy_pattern(r"[^.?;]{0,20}?" + _ASK + r"\bremainder\b", re.IGNORECASE)
+_MODULO: Final = lazy_pattern(r"(?:\\[pb]?mod\b|\bmod(?:ulo)?\b)", re.IGNORECASE)
+_CONGRUENCE: Final = lazy_pattern(r"\\equiv|≡|\bcongruent\b|\bequivalent\b", re.IGNORECASE)
+_LAST_DIGITS: Final = lazy_pattern(
     _ASK + r"\b(?:(?:last|final|rightmost)\s+(?:(two|three|four|five|six|[2-9])\s+)?digits?\b"
     r"|(?:units?|ones)(?:['’]s?)?\s+digit\b)",
     re.IGNORECASE,
@@ -98,12 +99,12 @@ def _remainders(text: str) -> Iterator[int]:
             yield number[0]
 
 
-_CODE: Final = re.compile(
+_CODE: Final = lazy_pattern(
     r"(?<![\w\\^{}_+*/=-])"
     r"((?:\d{0,4} ?[A-Za-z] ?\+ ?){1,5}\d{0,4} ?[A-Za-z])"
     r"(?=\s*(?:\$|\\\)|[.,;?)]|\Z)|\s+[a-z]{2})"
 )
-_TERM: Final = re.compile(r"(\d*) ?([A-Za-z])")
+_TERM: Final = lazy_pattern(r"(\d*) ?([A-Za-z])")
 
 
 def _codes(text: str) -> Iterator[tuple[int, ...]]:
@@ -114,7 +115,7 @@ def _codes(text: str) -> Iterator[tuple[int, ...]]:
 
 
 # The thing that is asked for, named so that a bound behind it can speak of nothing else.
-_ASKED: Final = re.compile(
+_ASKED: Final = lazy_pattern(
     r"\b(?:find|determine|what is|compute|give)\s+(?:the\s+)?"
     r"(?:(?:smallest|largest|least|greatest|unique|only|positive|non-?negative|prime|odd|even"
     r"|perfect|possible|whole|natural|(?P<digits>two|three|four|five|six)-digit)\s+){0,5}"
@@ -122,19 +123,19 @@ _ASKED: Final = re.compile(
     r"(?:\s+\$?[a-z]\b\$?)?(?:,?\s+(?:that|which)\s+is)?",
     re.IGNORECASE,
 )
-_ANSWER_IN: Final = re.compile(r"\banswer\b[^.?]{0,60}?(?=\s(?:between|from)\s)", re.IGNORECASE)
-_BETWEEN: Final = re.compile(r"\s+(?:between|from)\b", re.IGNORECASE)
-_AND: Final = re.compile(r"[$)}\\\s]*(?:and|to)\b", re.IGNORECASE)
-_BELOW: Final = re.compile(
+_ANSWER_IN: Final = lazy_pattern(r"\banswer\b[^.?]{0,60}?(?=\s(?:between|from)\s)", re.IGNORECASE)
+_BETWEEN: Final = lazy_pattern(r"\s+(?:between|from)\b", re.IGNORECASE)
+_AND: Final = lazy_pattern(r"[$)}\\\s]*(?:and|to)\b", re.IGNORECASE)
+_BELOW: Final = lazy_pattern(
     r"\s+(less than or equal to|at most|not exceeding|less than|smaller than|below)\b",
     re.IGNORECASE,
 )
-_ABOVE: Final = re.compile(
+_ABOVE: Final = lazy_pattern(
     r"\s+(greater than or equal to|at least|not less than|greater than|larger than|above)\b",
     re.IGNORECASE,
 )
 _STRICT: Final = ("less than", "smaller than", "below", "greater than", "larger than", "above")
-_PROBABILITY: Final = re.compile(r"\b(?:what is|find|determine|compute) the probability\b", re.I)
+_PROBABILITY: Final = lazy_pattern(r"\b(?:what is|find|determine|compute) the probability\b", re.I)
 
 
 def _ranges(text: str) -> Iterator[Predicate]:

@@ -10,7 +10,6 @@ import hashlib
 import hmac
 import json
 import os
-import re
 import shutil
 import signal
 import sys
@@ -40,6 +39,7 @@ from constraint_first.constraint.stated.statement import Stated
 from constraint_first.error import CfrError, InputError
 from constraint_first.file.rows import row_format
 from constraint_first.file.safe import expand_user, one_line
+from constraint_first.pattern import lazy_pattern
 from constraint_first.report.exhibit.marks import DEFAULT_RULE, ErrorRule, read_classes, read_labels
 from constraint_first.report.math import STYLE, formula_spans, to_html
 from constraint_first.report.notation import REPORT, require
@@ -218,8 +218,8 @@ class RunLibrary:
 
 _OPEN: Final = "\ue000"
 _CLOSE: Final = "\ue001"
-_OURS: Final = re.compile(f"[{_OPEN}{_CLOSE}]")
-_BLANK_LINE: Final = re.compile(r"\n\s*\n")
+_OURS: Final = lazy_pattern(f"[{_OPEN}{_CLOSE}]")
+_BLANK_LINE: Final = lazy_pattern(r"\n\s*\n")
 _LONGEST: Final = 20_000
 """Characters that are shown; no mark goes beyond them."""
 _GONE: Final = "\N{REPLACEMENT CHARACTER}"
@@ -632,7 +632,7 @@ _TABS: Final = (
 
 
 _FAMILIES: Final = {family: number for number, family in enumerate(FAMILIES)}
-_TEX: Final = re.compile(r"[\\^_{}]")
+_TEX: Final = lazy_pattern(r"[\\^_{}]")
 
 
 def _formula(answer: str) -> object:

@@ -1,0 +1,43 @@
+"""Regular expressions that are compiled when they are first used.
+
+Compiling all patterns of the package takes most of a second, and one command uses a few of them.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, AnyStr, cast
+
+_FORWARDED = (
+    "search match fullmatch finditer findall sub subn split scanner flags groups groupindex"
+).split()
+
+
+class _LazyPattern:
+    """Compiles at the first access; from then on its attributes are those of the pattern.
+
+    They are copied into the instance, so ``__getattr__`` runs once and a later ``search`` costs
+    one look into a dictionary. Two threads at the first access compile the same pattern twice.
+    """
+
+    def __init__(self, pattern: str | bytes, flags: int) -> None:
+        self.pattern = pattern
+        self._flags = flags
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # what copy and pickle ask of an object that has no state yet
+            raise AttributeError(name)
+        compiled = re.compile(self.pattern, self._flags)
+        self.__dict__.update((each, getattr(compiled, each)) for each in _FORWARDED)
+        return getattr(compiled, name)
+
+    def __repr__(self) -> str:
+        return repr(re.compile(self.pattern, self._flags))
+
+
+def lazy_pattern(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+    """Make what ``re.compile`` makes, but compile it at its first use.
+
+    Give it to no function of ``re``: call its methods.
+    """
+    return cast("Any", _LazyPattern(pattern, flags))
