@@ -13,8 +13,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias, cast, get_args
 
-import json_repair
-
 from constraint_first.answer.damaged_json import restore_commands
 from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json, Prompt, load
@@ -374,6 +372,8 @@ def _repair(text: str) -> list[_Object]:
     candidate = text[start : start + _LONGEST_REPAIR]
     if start < 0 or candidate.count("{") > _MOST_BRACES:
         return []
+    import json_repair
+
     try:
         return _objects(json_repair.loads(candidate, skip_json_loads=True))
     except (ValueError, RecursionError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import os
 import secrets
 import socket
@@ -15,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar, cast
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import SQLAlchemyError
 
 from constraint_first.error import CfrError
@@ -39,7 +39,8 @@ class WriteStatements:
     """How rows are written."""
 
     def __init__(self, *, is_shared: bool) -> None:
-        dialect = cast("Any", postgresql if is_shared else sqlite)
+        name = "postgresql" if is_shared else "sqlite"  # each is quite an import
+        dialect: Any = importlib.import_module(f"sqlalchemy.dialects.{name}")
         self.put_attempt = _upsert(dialect, schema.attempts)
         now = sa.extract("epoch", sa.func.clock_timestamp())
         self.put_attempt_now = self.put_attempt.values(finished_at=now)

@@ -3,7 +3,7 @@ import ast
 import pytest
 
 from constraint_first.sandbox.generator import collecting_function, lazy_arguments, lazy_call
-from constraint_first.sandbox.sandbox import run
+from constraint_first.sandbox.worker import run
 
 
 def expression(source: str) -> ast.expr:

@@ -3,7 +3,7 @@ import ast
 import pytest
 
 from constraint_first.sandbox.interference import disturbed_generators
-from constraint_first.sandbox.sandbox import run
+from constraint_first.sandbox.worker import run
 
 PRIMES = """
 primes = []

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from constraint_first.sandbox.prelude import WHOLE, load, names_in
 from constraint_first.sandbox.rewrite import LONGEST, Unreadable, rewrite
-from constraint_first.sandbox.sandbox import run
+from constraint_first.sandbox.worker import run
 
 
 def printed(source: str) -> str:

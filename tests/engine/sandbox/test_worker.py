@@ -13,7 +13,8 @@ from constraint_first.attempt.drive import storable_output, storable_program
 from constraint_first.file.safe import printable
 from constraint_first.method.program import MODULES
 from constraint_first.protocol import Output, Program
-from constraint_first.sandbox.sandbox import OUTPUT, Limits, Sandbox, run
+from constraint_first.sandbox.sandbox import Limits, Sandbox
+from constraint_first.sandbox.worker import OUTPUT, run
 
 REAL = (Path(__file__).parent / "programs.txt").read_text("utf-8").split("#### program\n")[1:]
 MEMORY = 256 << 20

@@ -1,0 +1,137 @@
+"""The process that stands between us and the interpreter of programs.
+
+It parses, rewrites and runs one program after another and hands back a short reply. Whatever a
+program does to a parser, to the library that speaks with the interpreter or to the interpreter
+itself happens here or below, in processes that are killed and replaced; the parent sees one
+bounded line of JSON. The interpreter is Monty: Python in Rust, with nothing of the host inside.
+Each program has a process of its own, without environment variables.
+"""
+
+from __future__ import annotations
+
+import datetime
+import resource
+import time
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import pydantic_monty
+
+from constraint_first.file.safe import one_line
+from constraint_first.problem import Json
+from constraint_first.process import serve
+from constraint_first.sandbox.rewrite import Unreadable, rewrite
+
+OUTPUT: Final = 1 << 16
+"""The most bytes that a program may print."""
+GRACE: Final = 0.15
+"""Seconds after its time in which a program may still be stopped in good order."""
+
+_DEPTH: Final = 5_000
+_ADDRESSES: Final = 1 << 30
+_LONGEST_ERROR: Final = 400
+# A program sees the same clock and the same dice whenever it is run.
+_SAME_ALWAYS: Final = pydantic_monty.OSPolicy(
+    datetime=datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC),
+    sleep="zero",
+    random_start={"seed": 0},
+)
+
+
+def main() -> None:
+    """Run programs until standard input ends."""
+    serve({"run": run})
+
+
+def run(source: str, seconds: float, memory: int) -> dict[str, Json]:
+    """Run a program: what it printed, why it did not end well, how long it took.
+
+    A ``fault`` in its place is one of the installation, and says nothing of the program.
+    """
+    try:
+        _pool()
+    except (OSError, RuntimeError, pydantic_monty.MontyError) as broken:
+        return {"fault": one_line(str(broken))[:_LONGEST_ERROR]}
+    sink = pydantic_monty.CollectStreams(max_bytes=OUTPUT)
+    began = time.monotonic()
+    error = ""
+    try:
+        _run(source, seconds, memory, sink)
+    except Unreadable as unreadable:
+        error = str(unreadable)
+    except pydantic_monty.MontyError as broken:
+        error = _described(broken, seconds, memory)
+    text = "".join(piece for stream, piece in sink.output if stream == "stdout")
+    return {"text": text, "error": error, "seconds": time.monotonic() - began}
+
+
+def _run(source: str, seconds: float, memory: int, sink: pydantic_monty.CollectStreams) -> None:
+    rewritten = rewrite(source)
+    limits = pydantic_monty.ResourceLimits(
+        max_feed_duration_secs=seconds,
+        max_memory=memory,
+        max_recursion_depth=_DEPTH,
+        max_total_sleep_secs=0.0,
+    )
+    session = _pool().checkout(
+        limits=limits, assert_message_annotations=False, os_policy=_SAME_ALWAYS
+    )
+    with session:
+        _limit(session.worker_pid, seconds)
+        for prelude in rewritten.preludes:
+            session.feed_run(prelude)
+        session.feed_run(rewritten.source, print_callback=sink)
+
+
+@cache
+def _pool() -> pydantic_monty.Monty:
+    # Where a package was put into a folder of its own its programs lie there too.
+    beside = Path(pydantic_monty.__file__).parents[1] / "bin" / "monty"
+    pool = pydantic_monty.Monty(
+        binary_path=beside if beside.is_file() else None,
+        max_processes=1,
+        max_checkouts_per_worker=1,
+        feed_duration_limit_grace=GRACE,
+    ).__enter__()
+    with pool.checkout() as session:  # one that fails at this would fail at every program
+        session.feed_run("None")
+    return pool
+
+
+def _limit(pid: int | None, seconds: float) -> None:
+    """Have the system end the interpreter too, should nobody be left who does."""
+    if pid is None or not hasattr(resource, "prlimit"):
+        return
+    most = int(seconds) + 2
+    with suppress(OSError):
+        resource.prlimit(pid, resource.RLIMIT_AS, (_ADDRESSES, _ADDRESSES))
+        resource.prlimit(pid, resource.RLIMIT_CPU, (most, most))
+
+
+def _described(error: pydantic_monty.MontyError, seconds: float, memory: int) -> str:
+    """Say in one line why a program ended, the same words on every machine."""
+    if isinstance(error, pydantic_monty.MontyCrashedError):
+        return _TOO_LONG.format(seconds) if error.timed_out else _CRASHED
+    said = str(error)[: 4 * _LONGEST_ERROR]
+    if said == "SystemExit":
+        return ""
+    if said.startswith("TimeoutError: feed time limit"):
+        return _TOO_LONG.format(seconds)
+    if said.startswith(("MemoryError: memory limit", "MemoryError: the worker exceeded")):
+        flooded = said.endswith(f"> {OUTPUT} bytes")
+        return _FLOOD if flooded else _TOO_LARGE.format(memory >> 20)
+    if isinstance(error, pydantic_monty.MontySyntaxError):
+        said = f"SyntaxError: {said}"
+    return one_line(said)[:_LONGEST_ERROR]
+
+
+_TOO_LONG: Final = "TimeoutError: stopped after {:g} s"
+_TOO_LARGE: Final = "MemoryError: needs more than {} MB"
+_FLOOD: Final = f"OutputError: printed more than {OUTPUT:,} bytes"
+_CRASHED: Final = "MemoryError: the interpreter broke down"
+
+
+if __name__ == "__main__":
+    main()
