@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 import sqlalchemy as sa
+from sqlalchemy.event import listen
 
 VERSION: Final = 1
 METADATA: Final = sa.MetaData()
@@ -119,9 +120,13 @@ leases = sa.Table(
     # Whether there may be calls of it: an earlier run, or a worker that had it before.
     sa.Column("begun", sa.Boolean, nullable=False),
     sa.PrimaryKeyConstraint(*_KEY),
-    sa.Index("leases_free", "series", "run", "problem", postgresql_where=sa.text("owner IS NULL")),
-    sa.Index("leases_owned", "owner", postgresql_where=sa.text("owner IS NOT NULL")),
 )
+# As text: an Index with postgresql_where imports that dialect at every start, SQLite or not.
+for index in (
+    "leases_free ON leases (series, run, problem) WHERE owner IS NULL",
+    "leases_owned ON leases (owner) WHERE owner IS NOT NULL",
+):
+    listen(leases, "after_create", sa.DDL(f"CREATE INDEX {index}"))
 
 # What a worker elsewhere needs to know of a series, beside what the tables above have.
 run_settings = sa.Table(
