@@ -1,6 +1,3 @@
-"""Benchmarks by name and by file. Hugging Face is played by a module in ``datasets``' place, since
-that library is an optional extra: what is asked of it, and what becomes of its rows, is real."""
-
 import json
 import re
 import sys
@@ -11,14 +8,29 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from instructed import requests, write_requests
+from hypothesis import given
+from hypothesis import strategies as st
+from instructed import FEW_WORDS, NO_COMMA, requests, write_requests
 
-from constraint_first.benchmark.registry import BUILT_IN, Benchmark, entries, load, names
-from constraint_first.benchmark.source import INSTRUCTION_MARK
+from constraint_first.benchmark.registry import (
+    BUILT_IN,
+    Benchmark,
+    Entry,
+    Origin,
+    check,
+    entries,
+    fetch,
+    load,
+    names,
+)
+from constraint_first.benchmark.source import INSTRUCTION_MARK, write_instructions
 from constraint_first.error import InputError
 from constraint_first.method.registry import make
-from constraint_first.problem import Problem
+from constraint_first.problem import Json, Problem
 from constraint_first.protocol import Run
+
+# --- registry
+
 
 LOCAL = {
     "aime24": 30,
@@ -319,3 +331,306 @@ def test_kinds_that_are_not_known_are_kept_and_said_once(
         for n in range(541)
     ]
     assert load("IFEval").taken == f"ifeval: {told}"
+
+
+# --- hugging face
+
+
+ENTRY = Entry("gsm8k", "GSM8K", "openai/gsm8k", "test", "main", "question", "answer", "n")
+HINT = "put gsm8k.jsonl into a folder"
+
+
+class Library:
+    """Answers with its rows, or raises its error."""
+
+    def __init__(self) -> None:
+        self.rows: list[dict[str, Any]] = []
+        self.error: Exception | None = None
+        self.asked: list[tuple[str, str | None, str]] = []
+
+    def load_dataset(self, path: str, name: str | None, *, split: str) -> list[dict[str, Any]]:
+        self.asked.append((path, name, split))
+        if self.error:
+            raise self.error
+        return self.rows
+
+
+@pytest.fixture
+def library(monkeypatch: pytest.MonkeyPatch) -> Library:
+    played = Library()
+    monkeypatch.setitem(sys.modules, "datasets", SimpleNamespace(load_dataset=played.load_dataset))
+    return played
+
+
+def test_problems_come_with_the_numbers_of_their_rows(library: Library) -> None:
+    library.rows = [
+        {"question": " Q1 ", "answer": " 4", "n": 7, "other": object()},
+        {"question": "Q2", "answer": 5, "n": 8},
+    ]
+    assert fetch(ENTRY, HINT) == [
+        (1, Problem("Q1", "gsm8k-7", "4", "gsm8k")),
+        (2, Problem("Q2", "gsm8k-8", "5", "gsm8k")),
+    ]
+    assert library.asked == [("openai/gsm8k", "main", "test")]
+
+
+def test_no_configuration_is_none(library: Library) -> None:
+    assert fetch(Entry("x", "X", "a/b", "train"), HINT) == []
+    assert library.asked == [("a/b", None, "train")]
+
+
+def test_gaps_are_left_for_the_check_and_lose_no_row(library: Library) -> None:
+    library.rows = [{"question": None, "answer": None}] * 2
+    assert fetch(ENTRY, HINT) == [
+        (1, Problem("", "gsm8k-test-0", "", "gsm8k")),
+        (2, Problem("", "gsm8k-test-1", "", "gsm8k")),
+    ]
+
+
+def test_a_column_that_is_not_there_is_named(library: Library) -> None:
+    library.rows = [{"question": "Q", "answer": "4"}, {"text": "Q", "gold": "4"}]
+    with pytest.raises(InputError) as caught:
+        fetch(ENTRY, HINT)
+    assert str(caught.value) == (
+        "benchmark 'gsm8k': row 2 of openai/gsm8k has no field answer, question "
+        f"(it has text, gold); {HINT}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ConnectionError("no route\nto host"), "ConnectionError: no route"),
+        (ValueError("x" * 10_000), "ValueError: " + "x" * 188),
+        (RuntimeError(), "RuntimeError: "),
+    ],
+)
+def test_whatever_the_library_raises_is_one_line(
+    library: Library, error: Exception, said: str
+) -> None:
+    library.error = error
+    with pytest.raises(InputError) as caught:
+        fetch(ENTRY, HINT)
+    assert str(caught.value) == (
+        f"benchmark 'gsm8k': openai/gsm8k could not be fetched from Hugging Face ({said}); "
+        f"check the network, or {HINT}"
+    )
+    assert caught.value.__cause__ is error
+
+
+def test_without_the_library_the_way_out_is_named_hugging_face(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    with pytest.raises(InputError, match=r"pip install 'constraint-first\[datasets\]', or put gsm"):
+        fetch(ENTRY, HINT)
+
+
+IFEVAL = Entry(
+    *("ifeval", "IFEval", "google/IFEval", "train"),
+    problem="prompt",
+    id="key",
+    instructions="instruction_id_list",
+    arguments="kwargs",
+)
+
+
+def test_instructions_take_the_place_of_an_answer(library: Library) -> None:
+    """Upstream each object of arguments has all names there are; those not used are null."""
+    none = {"num_words": None, "relation": None, "keywords": None}
+    row = {"key": 1000, "prompt": "Write.", "instruction_id_list": [NO_COMMA.kind, FEW_WORDS.kind]}
+    library.rows = [row | {"kwargs": [none, none | dict(FEW_WORDS.arguments)]}]
+    gold = write_instructions([NO_COMMA, FEW_WORDS])
+    assert fetch(IFEVAL, HINT) == [(1, Problem("Write.", "ifeval-1000", gold, "ifeval"))]
+    library.rows = [row | {"kwargs": [none]}]
+    with pytest.raises(InputError, match=r"'ifeval': row 1 of google/IFEval: 'kwargs' must be a"):
+        fetch(IFEVAL, HINT)
+    library.rows = [row]
+    with pytest.raises(InputError, match=r"row 1 of google/IFEval has no field kwargs \(it has"):
+        fetch(IFEVAL, HINT)
+
+
+# --- entry
+
+
+PLAIN = Entry("x", "X", "d", "s")
+WHOLE = Entry("x", "X", "d", "s", answer_rule="integer")
+HASHES = Entry("x", "X", "d", "s", answer_rule="after-hashes")
+ALL = {
+    "aime24", "aime25", "aime26", "cmimc25", "brumo25", "aimo_amc", "olympiadbench", "math500",
+    "gsm8k", "hmmt25", "amc23", "ifeval",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("entry", "value", "answer"),
+    [
+        (PLAIN, "025", "025"),
+        (PLAIN, " 7 ", "7"),
+        (PLAIN, 7, "7"),
+        (PLAIN, None, ""),
+        (PLAIN, [1, 2], "1, 2"),
+        (PLAIN, [["$a$"], None], "$a$, "),
+        (PLAIN, "so #### 4", "so #### 4"),
+        (WHOLE, "025", "25"),
+        (WHOLE, "000", "0"),
+        (WHOLE, "25.00", "25"),
+        (WHOLE, -3.0, "-3"),
+        (WHOLE, "1/2", "1/2"),
+        (WHOLE, "0.5", "0.5"),
+        (WHOLE, "1 000", "1 000"),
+        (WHOLE, ["01", "02"], "1, 2"),
+        (HASHES, "2 + 2 = 4\n#### 4", "4"),
+        (HASHES, "#### 1\n#### 1,234", "1234"),
+        (HASHES, "1,234", "1,234"),
+    ],
+)
+def test_a_gold_answer_as_text(entry: Entry, value: Json, answer: str) -> None:
+    assert entry.read_answer(value) == answer
+
+
+@given(st.integers(), st.integers(0, 5), st.integers(0, 3))
+def test_padding_changes_no_whole_number(value: int, zeros: int, decimals: int) -> None:
+    sign = "-" if value < 0 else ""
+    padded = f"{sign}{'0' * zeros}{abs(value)}" + ("." + "0" * decimals if decimals else "")
+    assert WHOLE.read_answer(padded) == str(value)
+
+
+def test_gold_is_an_answer_or_instructions() -> None:
+    assert HASHES.read_gold({"answer": "so #### 4"}) == "4"
+    entry = Entry("x", "X", "d", "s", instructions="kinds", arguments="given")
+    row: dict[str, Json] = {"kinds": [NO_COMMA.kind], "given": [{"n": None}], "answer": "7"}
+    assert entry.gold_fields == ("kinds", "given")
+    assert entry.read_gold(row) == write_instructions([NO_COMMA])
+    assert entry.read_gold(row | {"kinds": None}) == ""
+
+
+def test_ids_come_from_a_field() -> None:
+    entry = Entry("aime24", "", "", "train", id="url", id_pattern=r"AIME_(I+)_.*Problem_(\d+)")
+    urls: list[Json] = [f"a.org/2024_AIME_{part}_Problems/Problem_3" for part in ("I", "II")]
+    assert entry.make_ids(urls) == ["aime24-I-3", "aime24-II-3"]
+    assert entry.make_ids(["other", urls[0]]) == ["aime24-other", "aime24-I-3"]
+
+
+def test_ids_are_places_where_there_is_no_field_or_it_repeats() -> None:
+    numbered = ["x-test-0", "x-test-1", "x-test-2"]
+    assert Entry("x", "", "", "test").make_ids([None] * 3) == numbered
+    assert Entry("x", "", "", "test", id="n").make_ids([1, 2, 1]) == numbered
+    cut = Entry("x", "", "", "test", id="n", id_pattern=r"(\d+)")
+    assert cut.make_ids(["a1", "b1", "c2"]) == numbered
+    assert cut.make_ids([]) == []
+
+
+@given(st.lists(st.integers() | st.text() | st.none(), max_size=6), st.sampled_from(["", "n"]))
+def test_no_two_problems_share_an_id(values: list[Json], field: str) -> None:
+    ids = Entry("x", "", "", "s", id=field).make_ids(values)
+    assert len(set(ids)) == len(values)
+
+
+def test_the_public_benchmarks() -> None:
+    known = entries()
+    assert set(known) == ALL
+    assert {entry.name for entry in known.values()} == ALL
+    assert len({entry.label for entry in known.values()}) == len(ALL)
+    assert known["aime24"].counts == (30,)
+    assert known["aimo_amc"].counts == (83, 43)
+
+
+def test_the_papers_characteristics() -> None:
+    known = entries()
+    strengths = {name: known[name].strength for name in ("aime26", "olympiadbench", "gsm8k")}
+    assert strengths == {"aime26": "Tight", "olympiadbench": "Weak", "gsm8k": ""}
+
+
+@pytest.mark.parametrize("name", sorted(ALL))
+def test_each_can_be_fetched_read_and_checked(name: str) -> None:
+    entry = entries()[name]
+    assert re.fullmatch(r"[\w-]+/[\w-]+", entry.dataset)
+    assert entry.split in ("train", "test")
+    assert re.compile(entry.id_pattern).groups >= 1
+    assert "?" not in entry.id_pattern, "a group that may be absent has no text to join"
+    assert entry.counts
+    assert entry.file == f"{name}.jsonl"
+    assert entry.system_prompt == "", "what goes ahead of a prompt is the user's to set"
+
+
+# --- integrity
+
+
+FILE = Origin("x.jsonl")
+
+
+def placed(*problems: tuple[str, str | None, str]) -> list[tuple[int, Problem]]:
+    """Number problems (text, gold answer, id) by even lines."""
+    return [
+        (2 * place, Problem(text, name, answer))
+        for place, (text, answer, name) in enumerate(problems, start=1)
+    ]
+
+
+def message(
+    problems: list[tuple[int, Problem]], counts: tuple[int, ...] = (), origin: Origin = FILE
+) -> str:
+    with pytest.raises(InputError) as caught:
+        check(origin, problems, counts)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("counts", [(), (2,), (83, 2)])
+def test_a_whole_set_passes(counts: tuple[int, ...]) -> None:
+    check(FILE, placed(("P", "1", "a"), ("Q", "1", "b")), counts)
+    with pytest.raises(InputError):
+        check(FILE, placed(("P", "1", "a"), ("Q", "", "b")), counts)
+
+
+def test_an_empty_set() -> None:
+    assert message([]) == "x.jsonl: has no problems"
+
+
+@pytest.mark.parametrize("gap", ["", " \n\t"])
+def test_gaps_are_named_by_their_lines(gap: str) -> None:
+    problems = placed(("P", "1", "a"), (gap, "2", "b"))
+    assert message(problems) == "x.jsonl: no text in line 4; every problem needs one"
+    problems = placed(("P", gap, "a"), ("Q", None, "b"))
+    assert message(problems) == "x.jsonl: no gold answer in line 2, 4; every problem needs one"
+
+
+def test_of_many_lines_five_are_named() -> None:
+    six = placed(*((f"P{n}", "", str(n)) for n in range(6)))
+    assert "line 2, 4, 6, 8, 10 and 1 more;" in message(six)
+    assert "line 2, 4, 6, 8, 10;" in message(six[:5])
+
+
+def test_an_id_stands_once() -> None:
+    problems = placed(("P", "1", "a"), ("Q", "1", "b"), ("R", "1", "a"))
+    said = "x.jsonl: the same id ('a') in lines 2, 6; each must stand there once"
+    assert message(problems) == said
+
+
+def test_a_text_stands_once_however_it_is_spaced() -> None:
+    said = message(placed(("P  is\nQ", "1", "a"), (" P is Q ", "2", "b")))
+    assert said == (
+        "x.jsonl: the same problem text ('P is Q') in lines 2, 4; each must stand there once"
+    )
+    check(FILE, placed(("P is Q", "1", "a"), ("P is q", "2", "b")))
+
+
+def test_a_long_text_is_cut_and_hostile_text_is_quoted() -> None:
+    assert f"('{'x' * 39}…')" in message(placed(*[("x" * 41, "1", n) for n in "ab"]))
+    assert f"('{'x' * 40}')" in message(placed(*[("x" * 40, "1", n) for n in "ab"]))
+    assert "\x1b" not in message(placed(*[("\x1b[2J", "1", n) for n in "ab"]))
+
+
+def test_a_copy_that_is_not_complete() -> None:
+    assert message(placed(("P", "1", "a")), (83, 43)) == (
+        "x.jsonl: has 1 problems where a complete copy has 83 or 43; "
+        "get a complete copy, or name the file itself to use it as it is"
+    )
+
+
+def test_rows_of_a_dataset_are_called_rows() -> None:
+    rows = Origin("a/b on Hugging Face", "row")
+    twice = placed(("P", "1", "a"), ("P", "1", "b"))
+    assert "a/b on Hugging Face: the same problem text ('P') in rows 2, 4" in message(
+        twice, origin=rows
+    )

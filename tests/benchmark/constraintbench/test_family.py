@@ -1,21 +1,36 @@
 from __future__ import annotations
 
+from fractions import Fraction
+from itertools import combinations
+from math import gcd
 from random import Random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from constraint_first.benchmark.constraintbench.family import (
     DisagreementError,
     Draft,
     FamilyError,
+    Told,
     agree,
     alike,
+    all_good,
     family,
     gold,
+    listed,
+    lowest_terms,
+    plural,
+    stages,
+    tell,
     true_label,
 )
 from constraint_first.benchmark.constraintbench.item import ErrorType, Level, Tempting
 from constraint_first.constraint import predicate as demand
+
+# --- family
+
 
 RULE = gold("domain", "an integer", demand.integer())
 
@@ -23,7 +38,7 @@ RULE = gold("domain", "an integer", demand.integer())
 def test_two_computations_that_differ_name_family_and_seed() -> None:
     @family("explicit", ("domain",), "wrong on purpose")
     def quarrel(rng: Random, level: Level) -> Draft:
-        return Draft("text", agree(3, 4), [RULE], [])
+        return Draft(Told("text", {}), agree(3, 4), [RULE], [])
 
     with pytest.raises(DisagreementError, match=r"family quarrel, seed 5, level 2, .*3.*4"):
         quarrel.make(5, 2, 0)
@@ -32,7 +47,7 @@ def test_two_computations_that_differ_name_family_and_seed() -> None:
 def test_a_gold_constraint_that_the_answer_breaks_is_an_error() -> None:
     @family("explicit", ("domain",), "wrong on purpose")
     def careless(rng: Random, level: Level) -> Draft:
-        return Draft("text", "1/2", [RULE], [("3/4", "not_an_integer")])
+        return Draft(Told("text", {}), "1/2", [RULE], [("3/4", "not_an_integer")])
 
     with pytest.raises(DisagreementError, match="breaks 'an integer'"):
         careless.make(5, 2, 0)
@@ -44,7 +59,7 @@ def test_numbers_that_make_no_problem_are_drawn_again() -> None:
         number = rng.randrange(2)
         # With number 0 the only lure equals the answer, so that nothing is rejected.
         lure = "1/2" if number else "0"
-        return Draft(f"n = {number}", number, [RULE], [(lure, "not_an_integer")])
+        return Draft(Told(f"n = {number}", {}), number, [RULE], [(lure, "not_an_integer")])
 
     assert {choosy.make(seed, 1, 0).answer for seed in range(20)} == {"1"}
 
@@ -62,7 +77,7 @@ def test_lures_that_repeat_the_answer_or_each_other_are_dropped() -> None:
     @family("explicit", ("domain",), "many lures")
     def repetitive(rng: Random, level: Level) -> Draft:
         lures = [(2, "other"), ("4/2", "other"), ("1/2", "not_an_integer"), ("0.5", "other")]
-        return Draft("text", 2, [RULE], lures)  # pyright: ignore[reportArgumentType]
+        return Draft(Told("text", {}), 2, [RULE], lures)  # pyright: ignore[reportArgumentType]
 
     assert [lure.answer for lure in repetitive.make(1, 1, 0).tempting] == ["4/2", "1/2"]
 
@@ -91,3 +106,60 @@ def test_a_label_that_the_numbers_do_not_bear_out_gives_way(
 ) -> None:
     rules = [gold("modular", "a remainder on division by 7", demand.least_residue(7))]
     assert true_label(Tempting(lure, said), "3", rules) == error
+
+
+# --- phrase
+
+
+def test_fills_slots_and_finds_spans() -> None:
+    told = tell(Random(1), (r"Let $x^{<k>}$. Find «mod:it modulo $<m>$».",), k=2, m=7)
+    assert told.text == r"Let $x^{2}$. Find it modulo $7$."
+    assert told.spans["mod"] == "it modulo $7$"
+    assert "range" not in told.spans
+
+
+def test_a_span_may_hold_a_slot_that_holds_words() -> None:
+    told = tell(Random(1), ("«who:<name> asks»: <what>?",), name="Uma", what="which")
+    assert (told.text, told.spans["who"]) == ("Uma asks: which?", "Uma asks")
+
+
+def test_every_wording_is_used() -> None:
+    rng = Random(1)
+    assert {tell(rng, ("one", "two", "three")).text for _ in range(50)} == {"one", "two", "three"}
+
+
+def test_a_slot_without_a_value_is_an_error() -> None:
+    with pytest.raises(KeyError, match="missing"):
+        tell(Random(1), ("<missing>",))
+
+
+def test_lists_and_plurals() -> None:
+    assert listed([3]) == "$3$"
+    assert listed([3, 5, 8]) == "$3$, $5$ and $8$"
+    assert (plural(1, "pen"), plural(2, "pen")) == ("$1$ pen", "$2$ pens")
+    assert plural(2, "brush", "brushes") == "$2$ brushes"
+
+
+def test_a_story_is_told_as_far_as_it_goes_and_then_asks() -> None:
+    story = ("It rains.", "It stops.", "It rains.", "How often did it rain?")
+    assert stages([story], 2) == ["It rains. It stops. How often did it rain?"]
+    assert stages([("What is it? It rains.", "It stops.", "")], 1) == ["What is it? It rains."]
+
+
+# --- chance
+
+
+@given(st.integers(1, 6), st.integers(0, 5), st.integers(1, 4))
+def test_all_good_counts_the_sets(good: int, bad: int, draws: int) -> None:
+    if draws > good + bad:
+        return
+    sets = list(combinations(range(good + bad), draws))
+    fine = sum(all(one < good for one in chosen) for chosen in sets)
+    assert all_good(good, good + bad, draws) == Fraction(fine, len(sets))
+
+
+@given(st.integers(1, 300), st.integers(1, 300))
+def test_lowest_terms_keeps_the_value(above: int, below: int) -> None:
+    m, n = lowest_terms(above, below)
+    assert m * below == n * above
+    assert gcd(m, n) == 1

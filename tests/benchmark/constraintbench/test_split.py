@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+import json
 import runpy
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import cast
+from random import Random
+from typing import Any, cast
 
 import pytest
 
 from constraint_first.benchmark.constraintbench import item as split
+from constraint_first.benchmark.constraintbench.family import Draft, Family, Told, gold
 from constraint_first.benchmark.constraintbench.item import (
     HARD_SIZE,
     PUBLIC_SIZE,
@@ -17,6 +20,7 @@ from constraint_first.benchmark.constraintbench.item import (
     SPLITS,
     TIERS,
     USUAL_LEVELS,
+    Level,
     Split,
     SplitError,
     encode,
@@ -24,9 +28,21 @@ from constraint_first.benchmark.constraintbench.item import (
     load,
     split_bytes,
 )
-from constraint_first.benchmark.constraintbench.make import FAMILIES, check_items, generate
+from constraint_first.benchmark.constraintbench.make import (
+    FAMILIES,
+    GenerateError,
+    check_file,
+    check_items,
+    choose,
+    dataset_files,
+    generate,
+)
 from constraint_first.benchmark.registry import load as load_benchmark
+from constraint_first.constraint.predicate import integer
 from constraint_first.constraint.router import route
+
+# --- split
+
 
 OLD: Split = "public@1"
 
@@ -141,3 +157,160 @@ def test_misleading_problems_fire_cues() -> None:
     fired = Counter(item.tier for item in load("public") if route(item.text))
     count = Counter(item.tier for item in load("public"))
     assert fired["misleading"] >= 0.8 * count["misleading"]
+
+
+# --- generate
+
+
+def test_the_same_seed_gives_the_same_problems() -> None:
+    assert encode(generate(7, 64)) == encode(generate(7, 64))
+    assert encode(generate(7, 64)) != encode(generate(8, 64))
+
+
+def test_more_problems_begin_with_the_same_ones() -> None:
+    assert list(generate(3, 40))[:10] == list(generate(3, 10))
+
+
+def test_families_and_levels_are_balanced() -> None:
+    usual = [family for family in FAMILIES.values() if 1 in family.levels]
+    count = 2 * len(USUAL_LEVELS) * len(usual)
+    items = list(generate(5, count))
+    assert set(Counter(item.level for item in items).values()) == {count // len(USUAL_LEVELS)}
+    assert set(Counter((item.family, item.level) for item in items).values()) == {2}
+    assert set(Counter(item.tier for item in items[:12]).values()) == {3}
+
+
+def test_level_4_has_families_of_its_own() -> None:
+    items = list(generate(5, 16, levels=(4,)))
+    assert {item.level for item in items} == {4}
+    (hard,) = choose([items[0].family])
+    with pytest.raises(GenerateError, match=f"no problems of level 1 or 2 or 3 in {hard.name}"):
+        generate(5, 16, families=[hard])
+
+
+def test_no_two_problems_share_their_text() -> None:
+    texts = [item.text for item in generate(2, 1000)]
+    assert len(set(texts)) == len(texts)
+
+
+def test_numbers_come_again_only_where_a_family_has_no_others() -> None:
+    def draw(rng: Random, level: Level) -> Draft:
+        half = rng.randrange(1, 5)
+        wording = rng.choice(("What is twice", "Double"))
+        rule = gold("domain", "the answer is a whole number", integer())
+        text = f"{wording} ${half}$?"
+        return Draft(Told(text, {}), 2 * half, [rule], [("0.5", "not_an_integer")])
+
+    small = Family("twice", "explicit", ("domain",), "twice a small number", draw)
+    texts = [item.text for item in generate(1, 8, families=[small], levels=(1,))]
+    assert len(set(texts)) == 8
+    assert len({text.split()[-1] for text in texts[:4]}) == 4
+
+
+def test_only_what_was_asked_for() -> None:
+    items = list(generate(1, 6, families=choose(["minute_display"]), levels=(2,)))
+    assert {(item.family, item.level) for item in items} == {("minute_display", 2)}
+    assert {family.tier for family in choose(tiers=["joint"])} == {"joint"}
+
+
+@pytest.mark.parametrize("n", [0, -3])
+def test_fewer_than_one_is_refused(n: int) -> None:
+    with pytest.raises(GenerateError, match="at least 1"):
+        generate(1, n)
+
+
+def test_an_unknown_family_suggests_a_near_one() -> None:
+    with pytest.raises(GenerateError, match="did you mean minute_display"):
+        choose(["minut_display"])
+    with pytest.raises(GenerateError, match="cfr bench show"):
+        choose(["zzzz"])
+
+
+def test_a_family_outside_the_tier_is_refused() -> None:
+    with pytest.raises(GenerateError, match="minute_display is in tier joint"):
+        choose(["minute_display"], ["joint"])
+
+
+def test_more_than_a_family_can_give_is_refused() -> None:
+    def draw(rng: Random, level: Level) -> Draft:
+        half = rng.randrange(1, 4 + level)
+        rule = gold("domain", "the answer is a whole number", integer())
+        return Draft(
+            Told(f"What is twice ${half}$?", {}), 2 * half, [rule], [("0.5", "not_an_integer")]
+        )
+
+    small = Family("twice", "explicit", ("domain",), "twice a small number", draw)
+    with pytest.raises(GenerateError, match="twice at level 1 has only about 4"):
+        list(generate(1, 5, families=[small], levels=(1,)))
+
+
+@pytest.mark.slow
+def test_ten_thousand_problems_pass_the_check(tmp_path: Path) -> None:
+    path = tmp_path / "many.jsonl"
+    path.write_bytes(encode(generate(7, 10_000)))
+    report = check_file(path)
+    assert (report.count, report.faults, report.not_drawn) == (10_000, (), 0)
+
+
+# --- dataset
+
+
+CHOSEN: tuple[Split, ...] = ("mini", "hard", "mini@1")
+
+
+def files() -> dict[str, str]:
+    return {str(path): content.decode() for path, content in dataset_files(CHOSEN)}
+
+
+def front_matter(card: str) -> dict[str, Any]:
+    _, head, _ = card.split("---\n", 2)
+    pairs = (line.partition(": ") for line in head.splitlines())
+    return {name: json.loads(value) for name, _, value in pairs}
+
+
+def test_the_card_names_every_file_licence_and_column() -> None:
+    found = files()
+    head = front_matter(found["README.md"])
+    assert head["license"] == "apache-2.0"
+    places = {
+        (config["config_name"], one["split"]): one["path"]
+        for config in head["configs"]
+        for one in config["data_files"]
+    }
+    assert places == {
+        ("default", "mini"): "data/mini.jsonl",
+        ("default", "hard"): "data/hard.jsonl",
+        ("version-1", "mini"): "data/mini-version-1.jsonl",
+    }
+    assert {*places.values(), "README.md"} == {*found}
+    for info in head["dataset_info"]:
+        names = [one["name"] for one in info["features"]]
+        row = json.loads(found["data/mini.jsonl"].splitlines()[0])
+        assert names == [*row]
+
+
+def test_rows_are_the_problems_with_one_type_in_each_field() -> None:
+    for name in CHOSEN:
+        lines = files()[f"data/{name.replace('@', '-version-')}.jsonl"].splitlines()
+        for item, line in zip(load(name), lines, strict=True):
+            row = json.loads(line)
+            assert (row["id"], row["problem"], row["answer"]) == (item.id, item.text, item.answer)
+            assert row["version"] == item.version
+            for one, told in zip(item.constraints, row["constraints"], strict=True):
+                assert json.loads(told["predicate"]) == one.predicate
+                assert told["pins"] == (one.pins if item.version == 2 else None)
+
+
+def test_the_card_says_how_many_problems_there_are() -> None:
+    assert f"| default | `hard` | {len(load('hard'))} |" in files()["README.md"]
+
+
+def test_datasets_loads_it(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    for place, content in dataset_files(CHOSEN):
+        path = tmp_path / place
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content)
+    loaded = datasets.load_dataset(str(tmp_path), cache_dir=str(tmp_path / "cache"))
+    assert [row["id"] for row in loaded["mini"]] == [item.id for item in load("mini")]
+    assert len(loaded["hard"]) == len(load("hard"))

@@ -2,13 +2,33 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 
-from constraint_first.benchmark.constraintbench.item import encode, split_bytes
-from constraint_first.benchmark.constraintbench.make import check_file, generate
+from constraint_first.benchmark.constraintbench import make as verify
+from constraint_first.benchmark.constraintbench.item import SOURCE, Item, encode, load, split_bytes
+from constraint_first.benchmark.constraintbench.make import (
+    FAMILIES,
+    LevelCheck,
+    MeasuredLevels,
+    Shortcut,
+    check_file,
+    check_levels,
+    generate,
+    measured_levels,
+    numbers_of,
+    shortcuts,
+    text_without_names,
+)
+from constraint_first.constraint import stage1 as spec
+from constraint_first.constraint.stage1 import KINDS
+from constraint_first.file.fields import FieldError
+
+# --- verify
 
 
 def rows(n: int = 4) -> list[dict[str, Any]]:
@@ -145,3 +165,179 @@ def test_an_empty_file_is_a_fault(tmp_path: Path) -> None:
     assert [fault.message for fault in check_file(written(tmp_path, [])).faults] == [
         "no problems in the file"
     ]
+
+
+# --- measured
+
+
+MEASURED = MeasuredLevels(
+    "a model",
+    "Direct CoT",
+    "2026-11-15",
+    9,
+    {"falls": (9, 5, 1), "ends": (5, 7, 2), "no": (3, 2, 3)},
+)
+
+
+def test_families_are_counted_by_how_their_levels_were_solved() -> None:
+    check = LevelCheck(MEASURED, ("falls", "ends", "no"))
+    assert (check.harder, check.falling) == (("falls", "ends"), ("falls",))
+    assert "2 of 3 families, falling at each: 1 (Direct CoT, a model, 2026-11-15)" in str(check)
+
+
+def test_nine_of_ten_must_become_harder() -> None:
+    assert not LevelCheck(MEASURED, ("falls",) * 8 + ("no",)).passed
+    assert LevelCheck(MEASURED, ("falls",) * 9 + ("no",)).passed
+
+
+def test_every_family_with_three_levels_was_measured() -> None:
+    usual = [name for name, family in FAMILIES.items() if len(family.levels) == 3]
+    assert list(measured_levels().correct) == usual
+    assert all(len(counts) == 3 for counts in measured_levels().correct.values())
+
+
+def test_only_what_occurs_and_was_measured_is_checked() -> None:
+    (item, *_) = load("public")
+    check = check_levels([item])
+    assert check
+    assert check.families == (item.family,)
+    assert check_levels(load("hard")) is None
+    assert check_levels(load("public@1")) is None
+
+
+def test_levels_that_do_not_order_are_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    (item, *_) = load("public")
+    flat = LevelCheck(MEASURED, ("no",))
+    monkeypatch.setattr(verify, "check_levels", MagicMock(return_value=flat))
+    (fault,) = verify.check_items({1: item}).faults
+    assert "0 of 1 families" in fault.message
+
+
+# --- shortcut
+
+
+ITEM = load("mini")[0]
+
+
+def hits(items: list[Item], name: str) -> Shortcut:
+    (found,) = [one for one in shortcuts(items) if name in one.name]
+    return found
+
+
+def test_a_fresh_set_has_no_open_shortcut() -> None:
+    assert [one.name for one in shortcuts(list(generate(12, 400))) if one.open] == []
+
+
+def test_a_guess_is_learnt_from_other_problems() -> None:
+    items = [replace(ITEM, answer="7", text=f"Find ${n}$.") for n in range(400)]
+    assert not hits(items, "of the family among others drawn").open
+    old = [replace(item, version=1) for item in items]
+    assert hits(old, "guess, the most frequent answer of the family in this set itself").open
+
+
+def test_the_worst_of_the_large_families_is_named() -> None:
+    other = next(item for item in load("mini") if item.family != ITEM.family)
+    items = [replace(ITEM, answer=f"{n % 20}") for n in range(300)]
+    items += [replace(other, answer=f"{n % 10}") for n in range(300)]
+    found = hits(items, f"`{other.family}`")
+    assert (found.hits, found.of, found.open) == (30, 300, True)
+    assert f"`{ITEM.family}`" not in str(list(shortcuts(items)))
+
+
+def test_an_answer_that_stands_in_the_text_is_found() -> None:
+    items = [replace(ITEM, answer=f"{n}", text=f"From $3$ add ${n}$, $2.5$.") for n in range(9)]
+    assert hits(items, "first").hits == 1
+    assert hits(items, "last").hits == 0
+    assert hits(items, "largest").hits == 6
+    assert str(hits(items, "largest")).endswith("number of the text: 6 of 9 (66.7 %)")
+
+
+def test_a_letter_that_is_right_too_often_is_found() -> None:
+    items = [replace(ITEM, answer="ABCDE"[n % 5], form="choice") for n in range(400)]
+    assert not hits(items, "letter").open
+    assert hits([replace(item, answer="A") for item in items], "letter").open
+
+
+def test_near_duplicates_are_found() -> None:
+    items = [
+        replace(ITEM, text="Uma adds $3$ to $45$."),
+        replace(ITEM, text="Wen adds $3$ to $45$."),
+        replace(ITEM, text="Wen takes $45$ and adds $3$."),
+    ]
+    assert len({*map(numbers_of, items)}) == 1
+    assert len({*map(text_without_names, items)}) == 2
+    assert hits(items, "numbers of another").hits == 2
+    assert hits(items, "up to names").hits == 1
+
+
+def test_a_few_problems_are_not_judged() -> None:
+    assert not Shortcut("guess", 9, 9).open
+    assert Shortcut("guess", 30, 300).open
+    assert not Shortcut("guess", 24, 300).open
+
+
+# --- item
+
+
+CONSTRAINT: dict[str, Any] = {"kind": "domain", "description": "d", "predicate": {}}
+
+
+def row() -> dict[str, Any]:
+    return json.loads(json.dumps(load("mini")[0].to_json()))
+
+
+@pytest.mark.parametrize("item", [*load("mini"), *load("mini@1")], ids=lambda item: item.id)
+def test_survives_json(item: Item) -> None:
+    again = Item.from_json(json.loads(json.dumps(item.to_json())))
+    assert again == item
+    assert again.to_json() == item.to_json()
+
+
+def test_the_fields_that_every_reader_knows_are_texts() -> None:
+    value = row()
+    assert all(isinstance(value[name], str) for name in ("id", "problem", "answer", "source"))
+
+
+def test_a_method_sees_the_text_alone() -> None:
+    item = load("mini")[0]
+    problem = item.problem()
+    assert (problem.text, problem.answer, problem.id) == (item.text, item.answer, item.id)
+    assert problem.benchmark == SOURCE
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "says"),
+    [
+        ("problem", "", "'problem' must be a text"),
+        ("answer", 7, "'answer' must be a text"),
+        ("form", "roman", "'form' must be one of integer, fraction"),
+        ("tier", None, "'tier' must be one of explicit"),
+        ("level", 5, "'level' must be one of 1, 2, 3, 4, not 5"),
+        ("level", True, "'level' must be one of 1, 2, 3, 4, not True"),
+        ("version", 3, "'version' must be one of 1, 2, not 3"),
+        ("seed", "x", "'seed' must be a whole number"),
+        ("constraints", ["x"], "'constraints' must be a list of objects"),
+        (
+            "constraints",
+            [{"kind": "domain", "description": "d"}],
+            "constraints 1: needs 'predicate', an object",
+        ),
+        ("constraints", [CONSTRAINT | {"predicate": 3}], "'predicate' must be an object, not 3"),
+        (
+            "constraints",
+            [CONSTRAINT, CONSTRAINT | {"span": 3}],
+            "constraints 2: 'span' must be a text",
+        ),
+        ("tempting", [{"answer": "3", "error": "typo"}], "tempting 1: 'error' must be one of"),
+        ("id", "another", "'id' is 'another'"),
+        ("kinds", [], "'kinds' is"),
+        ("source", "AIME", "'source' is 'AIME'"),
+    ],
+)
+def test_a_bad_field_is_named(field: str, value: Any, says: str) -> None:
+    with pytest.raises(FieldError, match=says):
+        Item.from_json({**row(), field: value})
+
+
+def test_the_kinds_are_those_of_stage_1() -> None:
+    assert KINDS == spec.KINDS

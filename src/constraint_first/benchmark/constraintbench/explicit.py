@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 from fractions import Fraction
+from functools import partial
 from itertools import combinations, permutations
 from math import comb, floor, gcd, perm
 from random import Random
@@ -14,12 +15,13 @@ from constraint_first.benchmark.constraintbench.family import (
     COUNT_WORDS,
     NAMES,
     Draft,
-    Lures,
     agree,
     family,
     gold,
+    joined,
     listed,
     tell,
+    wrong,
 )
 from constraint_first.benchmark.constraintbench.item import Level
 from constraint_first.constraint.predicate import (
@@ -37,6 +39,9 @@ from constraint_first.constraint.predicate import (
     one_of,
     parity,
 )
+
+explicit = partial(family, "explicit")
+
 
 _WITHOUT = (
     r"How many integers from $<low>$ to $<high>$ (both included) are «not:not divisible by $<k>$»?",
@@ -58,9 +63,8 @@ _WITHOUT = (
 )
 
 
-@family("explicit", ("domain", "bound"), "how many numbers of a range are not multiples")
+@explicit(("domain", "bound"), "how many numbers of a range are not multiples")
 def count_without(rng: Random, level: Level) -> Draft | None:
-    """Count the numbers of a range without the multiples of one number."""
     k = rng.choice(((3, 4, 5, 6, 7, 8, 9, 10), (4, 6, 7, 8), (7, 9, 11, 12, 13))[level - 1])
     low = rng.randrange(61, 180) if level == 3 else 1
     size = (k * rng.randrange(2, 15), rng.randrange(20, 60), rng.randrange(80, 230))[level - 1]
@@ -70,7 +74,7 @@ def count_without(rng: Random, level: Level) -> Draft | None:
     answer = agree(size - multiples, listing)
     if multiples == answer:
         return None
-    told = tell(rng, _WITHOUT, low=low, high=high, k=k, name=rng.choice(NAMES))
+    told = tell(rng, _WITHOUT, low=low, high=high, k=k)
     about = size - size // k
     rules = [
         gold("domain", "the answer is a count", integer()),
@@ -78,22 +82,20 @@ def count_without(rng: Random, level: Level) -> Draft | None:
             "bound",
             f"about one in {k} of the {size} numbers is left out",
             between(about - 2, about + 1),
-            told.span("not"),
+            "not",
         ),
     ]
-    lures: Lures = [
-        (multiples, "misled_by_cue"),
-        (size, "out_of_range"),
-        (answer - 1, "other"),
-        (answer + 1, "other"),
-        (high - multiples, "out_of_range"),
-        (high - high // k, "out_of_range"),
-        (high - low - size // k, "out_of_range"),
-        (size - 1, "out_of_range"),
-        (f"{size - size / k:.1f}" if size % k else f"{answer}.5", "not_an_integer"),
-        (sum(n for n in range(low, high + 1) if n % k), "encoded_form_not_applied"),
+    lures = [
+        *wrong("misled_by_cue", multiples),
+        *wrong("out_of_range", size),
+        *wrong("other", answer - 1, answer + 1),
+        *wrong(
+            "out_of_range", high - multiples, high - high // k, high - low - size // k, size - 1
+        ),
+        *wrong("not_an_integer", f"{size - size / k:.1f}" if size % k else f"{answer}.5"),
+        *wrong("encoded_form_not_applied", sum(n for n in range(low, high + 1) if n % k)),
     ]
-    return Draft(told.text, answer, rules, lures)
+    return Draft(told, answer, rules, lures)
 
 
 _DAYS = (
@@ -121,9 +123,8 @@ _MONTHS = (
 )  # fmt: skip
 
 
-@family("explicit", ("bound", "domain"), "days from one date to another, both included")
+@explicit(("bound", "domain"), "days from one date to another, both included")
 def inclusive_days(rng: Random, level: Level) -> Draft | None:
-    """Count the days of a span with both its ends."""
     start = rng.randrange(len(_MONTHS) - level + (level == 1))
     end = start + (0, 1, rng.choice((1, 2)))[level - 1]
     first, last = rng.randrange(2, 29), rng.randrange(2, 30)
@@ -138,13 +139,7 @@ def inclusive_days(rng: Random, level: Level) -> Draft | None:
     answer = agree(days, by_months)
     if answer < 3:
         return None
-    told = tell(
-        rng,
-        _DAYS,
-        first=f"${first}$ {months[0][0]}",
-        last=f"${last}$ {months[-1][0]}",
-        name=rng.choice(NAMES),
-    )
+    told = tell(rng, _DAYS, first=f"${first}$ {months[0][0]}", last=f"${last}$ {months[-1][0]}")
     thirty = 30 * (len(months) - 1) + last - first
     rules = [
         gold("domain", "the answer is a count of days", integer()),
@@ -152,22 +147,25 @@ def inclusive_days(rng: Random, level: Level) -> Draft | None:
             "bound",
             "months have 30 or 31 days, so the dates tell the length to a few days",
             between(thirty - 1, thirty + len(months) + 1),
-            told.span("both"),
+            "both",
         ),
     ]
-    lures: Lures = [
-        (answer - 1, "other"),
-        (answer - 2, "other"),
-        (answer + 1, "other"),
-        (thirty + 1, "other"),
-        (thirty, "other"),
-        (31 * (len(months) - 1) + last - first + 1, "other"),
-        (abs(last - first) + 1, "other"),
-        (abs(last - first), "other"),
-        (first + last, "misled_by_cue"),
-        (f"{answer}.5", "not_an_integer"),
+    lures = [
+        *wrong(
+            "other",
+            answer - 1,
+            answer - 2,
+            answer + 1,
+            thirty + 1,
+            thirty,
+            31 * (len(months) - 1) + last - first + 1,
+            abs(last - first) + 1,
+            abs(last - first),
+        ),
+        *wrong("misled_by_cue", first + last),
+        *wrong("not_an_integer", f"{answer}.5"),
     ]
-    return Draft(told.text, answer, rules, lures)
+    return Draft(told, answer, rules, lures)
 
 
 # Explicit tier, digits: the smallest or largest number that given digits make, odd or even.
@@ -192,9 +190,8 @@ _ARRANGE = (
 )
 
 
-@family("explicit", ("parity", "structure"), "the smallest odd number that given digits make")
+@explicit(("parity", "structure"), "the smallest odd number that given digits make")
 def arranged_digits(rng: Random, level: Level) -> Draft | None:
-    """Ask for an extreme arrangement of digits that has the parity asked for."""
     digits = rng.sample(range(1, 10), 2 + level)
     largest, odd = rng.choice((True, False)), rng.choice((True, False))
     fitting = [digit for digit in digits if digit % 2 == odd]
@@ -215,10 +212,9 @@ def arranged_digits(rng: Random, level: Level) -> Draft | None:
         most="largest" if largest else "smallest",
         size="large" if largest else "small",
         which=which,
-        name=rng.choice(NAMES),
     )
     rules = [
-        gold("parity", f"the number is {which}", parity(which), told.span("parity")),
+        gold("parity", f"the number is {which}", parity(which), "parity"),
         gold(
             "structure",
             "every digit is used once, so the digit sum is known",
@@ -227,20 +223,23 @@ def arranged_digits(rng: Random, level: Level) -> Draft | None:
     ]
     other = min(matching) if largest else max(matching)
     free = max(numbers) if largest else min(numbers)
-    lures: Lures = [
-        (free, "ignored_parity"),
-        (other, "misled_by_cue"),
-        (min(numbers) if largest else max(numbers), "ignored_parity"),
-        (int("".join(map(str, digits))), "other"),
-        (int("".join(map(str, [*front, last]))[1:]), "other"),
-        (int("".join(str(digit) for digit in order if digit in fitting)), "other"),
-        (sum(digits), "encoded_form_not_applied"),
-        *[
-            (int("".join(map(str, [*(d for d in order if d != end), end]))), "other")
-            for end in fitting
-        ],
+    lures = [
+        *wrong("ignored_parity", free),
+        *wrong("misled_by_cue", other),
+        *wrong("ignored_parity", min(numbers) if largest else max(numbers)),
+        *wrong(
+            "other",
+            int("".join(map(str, digits))),
+            int("".join(map(str, [*front, last]))[1:]),
+            int("".join(str(digit) for digit in order if digit in fitting)),
+        ),
+        *wrong("encoded_form_not_applied", sum(digits)),
+        *wrong(
+            "other",
+            *(int("".join(map(str, [*(d for d in order if d != end), end]))) for end in fitting),
+        ),
     ]
-    return Draft(told.text, best, rules, lures)
+    return Draft(told, best, rules, lures)
 
 
 # Explicit tier, fractions and ratios: in lowest terms, as a code.
@@ -270,9 +269,8 @@ _ODDS = (
 )
 
 
-@family("explicit", ("format", "structure"), "a probability in lowest terms, coded as m + n")
+@explicit(("format", "structure"), "a probability in lowest terms, coded as m + n")
 def reduced_probability(rng: Random, level: Level) -> Draft | None:
-    """Ask for m + n of a probability that has to be reduced first."""
     takes, a, b = _bag(rng, level)
     total = a + b
     ways, all_ways = comb(a, takes), comb(total, takes)
@@ -286,7 +284,7 @@ def reduced_probability(rng: Random, level: Level) -> Draft | None:
     many = "{} of them are taken at random, one after the other, without putting back."
     draw = ("One of them is taken at random.", many.format("Two"), many.format("Three"))[level - 1]
     event = ("it is", "both are", "all three are")[level - 1]
-    told = tell(rng, _ODDS, a=a, b=b, draw=draw, event=event, name=rng.choice(NAMES))
+    told = tell(rng, _ODDS, a=a, b=b, draw=draw, event=event)
     ordered, all_ordered = perm(a, takes), perm(total, takes)
     rules = [
         gold(
@@ -303,26 +301,29 @@ def reduced_probability(rng: Random, level: Level) -> Draft | None:
             "format",
             "the answer is m + n in lowest terms",
             encoded("m + n", (m, n)),
-            told.span("code"),
+            "code",
             pins=True,
         ),
     ]
-    lures: Lures = [
-        (value, "encoded_form_not_applied"),
-        (ordered + all_ordered, "encoded_form_not_applied"),
-        (ways + all_ways, "encoded_form_not_applied"),
-        ((ways + all_ways) // small, "encoded_form_not_applied"),
-        (n, "encoded_form_not_applied"),
-        (m, "encoded_form_not_applied"),
-        (n - m + n, "misled_by_cue"),
-        (
-            (Fraction(a, total) ** takes).numerator + (Fraction(a, total) ** takes).denominator,
-            "other",
+    lures = [
+        *wrong(
+            "encoded_form_not_applied",
+            value,
+            ordered + all_ordered,
+            ways + all_ways,
+            (ways + all_ways) // small,
+            n,
+            m,
         ),
-        (Fraction(a, b).numerator + Fraction(a, b).denominator, "other"),
-        (a + total, "encoded_form_not_applied"),
+        *wrong("misled_by_cue", n - m + n),
+        *wrong(
+            "other",
+            (Fraction(a, total) ** takes).numerator + (Fraction(a, total) ** takes).denominator,
+            Fraction(a, b).numerator + Fraction(a, b).denominator,
+        ),
+        *wrong("encoded_form_not_applied", a + total),
     ]
-    return Draft(told.text, m + n, rules, lures)
+    return Draft(told, m + n, rules, lures)
 
 
 def _bag(rng: Random, level: Level) -> tuple[int, int, int]:
@@ -358,11 +359,8 @@ _RATIO = (
 _THINGS = ("oats", "rye", "barley", "maize")
 
 
-@family(
-    "explicit", ("format", "structure"), "a ratio in lowest terms, coded as the sum of its terms"
-)
+@explicit(("format", "structure"), "a ratio in lowest terms, coded as the sum of its terms")
 def ratio_code(rng: Random, level: Level) -> Draft | None:
-    """Ask for the sum of the terms of a ratio that has to be reduced first."""
     count, shared = (
         (2, rng.choice((2, 3, 5, 10))),
         (2, rng.choice((4, 6, 8, 9))),
@@ -388,8 +386,8 @@ def ratio_code(rng: Random, level: Level) -> Draft | None:
         plus=" + ".join("abcd"[:count]),
         name=names[0],
         n=("two", "three")[count - 2],
-        things=f"{', '.join(things[:-1])} and {things[-1]}",
-        people=f"{', '.join(names[:-1])} and {names[-1]}",
+        things=joined(things),
+        people=joined(names),
     )
     total = sum(parts)
     small = next(d for d in range(2, shared + 1) if shared % d == 0)
@@ -403,23 +401,23 @@ def ratio_code(rng: Random, level: Level) -> Draft | None:
             "format",
             "the answer is the sum of the terms in lowest terms",
             encoded("a + b", tuple(terms)),
-            told.span("code"),
+            "code",
             pins=True,
         ),
     ]
-    lures: Lures = [
-        (total, "encoded_form_not_applied"),
-        (total // small, "encoded_form_not_applied"),
-        (Fraction(parts[0], parts[1]), "encoded_form_not_applied"),
-        (gcd(*parts), "misled_by_cue"),
-        (terms[0] + terms[1], "other"),
-        (terms[0], "encoded_form_not_applied"),
-        (terms[-1], "encoded_form_not_applied"),
-        (sum(part // gcd(parts[0], parts[1]) for part in parts[:2]), "other"),
-        (Fraction(total, gcd(parts[0], parts[1])), "other"),
-        (answer + 1, "arithmetic"),
+    lures = [
+        *wrong("encoded_form_not_applied", total, total // small, Fraction(parts[0], parts[1])),
+        *wrong("misled_by_cue", gcd(*parts)),
+        *wrong("other", terms[0] + terms[1]),
+        *wrong("encoded_form_not_applied", terms[0], terms[-1]),
+        *wrong(
+            "other",
+            sum(part // gcd(parts[0], parts[1]) for part in parts[:2]),
+            Fraction(total, gcd(parts[0], parts[1])),
+        ),
+        *wrong("arithmetic", answer + 1),
     ]
-    return Draft(told.text, answer, rules, lures)
+    return Draft(told, answer, rules, lures)
 
 
 # Explicit tier, lists: by rank, without the extremes, written backwards. The text says how.
@@ -444,9 +442,8 @@ _RANK = (
 _ORDINAL = ("", "", "second", "third", "fourth")
 
 
-@family("explicit", ("structure", "bound"), "the second largest of the different values in a list")
+@explicit(("structure", "bound"), "the second largest of the different values in a list")
 def rank_in_list(rng: Random, level: Level) -> Draft | None:
-    """Ask for a value by rank where repeated values would shift the rank."""
     rank = (2, 3, rng.choice((3, 4)))[level - 1]
     different = (3, 7, 11)[level - 1]
     values = rng.sample(range(11, (60, 99, 190)[level - 1]), different)
@@ -465,31 +462,23 @@ def rank_in_list(rng: Random, level: Level) -> Draft | None:
     if repeated == answer:
         return None
     which = f"{_ORDINAL[rank]} {'largest' if largest else 'smallest'}"
-    told = tell(
-        rng,
-        _RANK,
-        list=listed(numbers),
-        plain=", ".join(map(str, numbers)),
-        which=which,
-        name=rng.choice(NAMES),
-    )
+    told = tell(rng, _RANK, list=listed(numbers), plain=", ".join(map(str, numbers)), which=which)
     limit = at_most(max(values) - rank + 1) if largest else between(min(values) + rank - 1, None)
     rules = [
         gold("structure", "the answer is one of the listed values", one_of(*sorted(values))),
-        gold("bound", "different values rank before it", limit, told.span("rank")),
+        gold("bound", "different values rank before it", limit, "rank"),
     ]
     other = sorted(values, reverse=not largest)
-    lures: Lures = [
-        (repeated, "other"),
-        (order[0], "out_of_range"),
-        (other[rank - 1], "misled_by_cue"),
-        (order[rank], "other"),
-        (order[rank - 2], "other"),
-        (order[rank - 1] + 1, "arithmetic"),
-        (numbers[rank - 1], "other"),
-        (rank, "misled_by_cue"),
+    lures = [
+        *wrong("other", repeated),
+        *wrong("out_of_range", order[0]),
+        *wrong("misled_by_cue", other[rank - 1]),
+        *wrong("other", order[rank], order[rank - 2]),
+        *wrong("arithmetic", order[rank - 1] + 1),
+        *wrong("other", numbers[rank - 1]),
+        *wrong("misled_by_cue", rank),
     ]
-    return Draft(told.text, answer, rules, lures)
+    return Draft(told, answer, rules, lures)
 
 
 _JUDGES = (
@@ -513,9 +502,8 @@ _JUDGES = (
 )
 
 
-@family("explicit", ("modular", "bound"), "a sum without its extremes, times a factor")
+@explicit(("modular", "bound"), "a sum without its extremes, times a factor")
 def dropped_extremes(rng: Random, level: Level) -> Draft:
-    """Ask for a score after the best and the worst mark are taken out."""
     count, low, high, d = {
         1: (4, 2, 14, rng.choice((2, 3, 5, 10))),
         2: (5, 3, 30, rng.randrange(2, 6)),
@@ -527,28 +515,26 @@ def dropped_extremes(rng: Random, level: Level) -> Draft:
     size, tens = len(kept), sum(mark // 10 * 10 for mark in kept)
     total = sum(marks)
     answer = agree(d * sum(kept), d * (total - max(marks) - min(marks)))
-    told = tell(rng, _JUDGES, marks=listed(marks), d=d, name=rng.choice(NAMES))
+    told = tell(rng, _JUDGES, marks=listed(marks), d=d)
     rules = [
         gold("modular", f"the score is {d} times a whole number", divisible(d)),
         gold(
             "bound",
             f"{count - 2} marks count, none of them extreme, and they are known to tens",
             between(d * max(tens, size * min(marks)), d * min(tens + 10 * size, size * max(marks))),
-            told.span("drop"),
+            "drop",
         ),
     ]
-    lures: Lures = [
-        (d * total, "out_of_range"),
-        (sum(kept), "encoded_form_not_applied"),
-        (d * (total - max(marks)), "other"),
-        (d * (total - min(marks)), "other"),
-        (total, "encoded_form_not_applied"),
-        (total - max(marks), "encoded_form_not_applied"),
-        (d * (total - marks[0] - marks[-1]), "other"),
-        (d * (max(marks) + min(marks)), "other"),
-        (d * kept[-1], "other"),
+    lures = [
+        *wrong("out_of_range", d * total),
+        *wrong("encoded_form_not_applied", sum(kept)),
+        *wrong("other", d * (total - max(marks)), d * (total - min(marks))),
+        *wrong("encoded_form_not_applied", total, total - max(marks)),
+        *wrong(
+            "other", d * (total - marks[0] - marks[-1]), d * (max(marks) + min(marks)), d * kept[-1]
+        ),
     ]
-    return Draft(told.text, answer, rules, lures)
+    return Draft(told, answer, rules, lures)
 
 
 _REVERSED = (
@@ -571,9 +557,8 @@ _REVERSED = (
 )
 
 
-@family("explicit", ("modular", "format"), "a sum with its digits in reverse order")
+@explicit(("modular", "format"), "a sum with its digits in reverse order")
 def reversed_result(rng: Random, level: Level) -> Draft | None:
-    """Ask for the digits of a sum in reverse; the sum itself is the trap."""
     count, low, high = ((2, 11, 50), (2, 61, 400), (5, 600, 2900))[level - 1]
     terms = [rng.randrange(low, high) for _ in range(count)]
     total = sum(terms)
@@ -585,12 +570,7 @@ def reversed_result(rng: Random, level: Level) -> Draft | None:
     if total < (30, 100, 1000)[level - 1] or answer == total or total % 10 == 0:
         return None
     told = tell(
-        rng,
-        _REVERSED,
-        sum=" + ".join(map(str, terms)),
-        parts=listed(terms),
-        n=COUNT_WORDS[count],
-        name=rng.choice(NAMES),
+        rng, _REVERSED, sum=" + ".join(map(str, terms)), parts=listed(terms), n=COUNT_WORDS[count]
     )
     rules = [
         gold(
@@ -602,21 +582,24 @@ def reversed_result(rng: Random, level: Level) -> Draft | None:
             "format",
             f"the sum has {size} digits and does not end in 0, so the answer has {size} digits",
             between(10 ** (size - 1) + 1, 10**size - 1),
-            told.span("back"),
+            "back",
         ),
     ]
     text = str(total)
-    lures: Lures = [
-        (total, "encoded_form_not_applied"),
-        (int(text[-1] + text[1:-1] + text[0]), "encoded_form_not_applied"),
-        (int(text[1:] + text[0]), "encoded_form_not_applied"),
-        (int(text[-1] + text[:-1]), "encoded_form_not_applied"),
-        (sum(int(str(term)[::-1]) for term in terms), "encoded_form_not_applied"),
-        (sum(map(int, text)), "encoded_form_not_applied"),
-        (int(text[::-1][: size - 1]), "encoded_form_not_applied"),
-        (total + 1, "arithmetic"),
+    lures = [
+        *wrong(
+            "encoded_form_not_applied",
+            total,
+            int(text[-1] + text[1:-1] + text[0]),
+            int(text[1:] + text[0]),
+            int(text[-1] + text[:-1]),
+            sum(int(str(term)[::-1]) for term in terms),
+            sum(map(int, text)),
+            int(text[::-1][: size - 1]),
+        ),
+        *wrong("arithmetic", total + 1),
     ]
-    return Draft(told.text, answer, rules, lures)
+    return Draft(told, answer, rules, lures)
 
 
 # Explicit tier, pairs of people or things, each counted once. The text says so.
@@ -665,9 +648,8 @@ _PAIRS = (
 )
 
 
-@family("explicit", ("modular", "bound"), "pairs in groups, each pair counted once")
+@explicit(("modular", "bound"), "pairs in groups, each pair counted once")
 def pairs_once(rng: Random, level: Level) -> Draft | None:
-    """Count pairs inside groups; counting each twice, or across groups, is the trap."""
     count, top, f = (
         (1, 13, rng.randrange(2, 13)),
         (2, 9, rng.randrange(3, 10)),
@@ -686,7 +668,6 @@ def pairs_once(rng: Random, level: Level) -> Draft | None:
         size=sizes[0],
         sizes=listed(sizes),
         f=f,
-        name=rng.choice(NAMES),
     )
     rules = [
         gold("modular", f"every pair counts {f}, so the answer is a multiple of {f}", divisible(f)),
@@ -694,22 +675,24 @@ def pairs_once(rng: Random, level: Level) -> Draft | None:
             "bound",
             "everyone is in a pair, pairs of different groups do not count, and none counts twice",
             between(f * (total - count), f * (total * (total - 1) // 2 - (count > 1))),
-            told.span("once"),
+            "once",
         ),
     ]
-    lures: Lures = [
-        (2 * f * pairs, "other"),
-        (f * total * (total - 1) // 2, "out_of_range"),
-        (pairs, "encoded_form_not_applied"),
-        (f * total, "misled_by_cue"),
-        (f * sum(size * size for size in sizes), "other"),
-        (f * sum(size * (size + 1) // 2 for size in sizes), "other"),
-        (f * total * (total - 1), "out_of_range"),
-        (f * (total - count), "other"),
-        (f * sizes[0] * sizes[-1], "other"),
-        (2 * pairs, "encoded_form_not_applied"),
+    lures = [
+        *wrong("other", 2 * f * pairs),
+        *wrong("out_of_range", f * total * (total - 1) // 2),
+        *wrong("encoded_form_not_applied", pairs),
+        *wrong("misled_by_cue", f * total),
+        *wrong(
+            "other",
+            f * sum(size * size for size in sizes),
+            f * sum(size * (size + 1) // 2 for size in sizes),
+        ),
+        *wrong("out_of_range", f * total * (total - 1)),
+        *wrong("other", f * (total - count), f * sizes[0] * sizes[-1]),
+        *wrong("encoded_form_not_applied", 2 * pairs),
     ]
-    return Draft(told.text, f * pairs, rules, lures)
+    return Draft(told, f * pairs, rules, lures)
 
 
 # Explicit tier, totals that are rounded down as the text says.
@@ -758,9 +741,8 @@ _FULL = (
 )
 
 
-@family("explicit", ("modular", "bound"), "the part of a total that fills whole groups")
+@explicit(("modular", "bound"), "the part of a total that fills whole groups")
 def full_groups_total(rng: Random, level: Level) -> Draft | None:
-    """Ask for the largest multiple that a total reaches; the total itself is the trap."""
     count, most, k = {
         1: (1, 210, rng.choice((4, 5, 6, 8, 10))),
         2: (2, 120, rng.randrange(4, 12)),
@@ -778,24 +760,23 @@ def full_groups_total(rng: Random, level: Level) -> Draft | None:
         parts=listed(terms),
         days=COUNT_WORDS[count],
         k=k,
-        name=rng.choice(NAMES),
     )
     low, high = _estimate(terms)
     rules = [
-        gold("modular", f"the answer is a multiple of {k}", divisible(k), told.span("multiple")),
+        gold("modular", f"the answer is a multiple of {k}", divisible(k), "multiple"),
         gold("bound", "the numbers rounded to tens bound the total", between(low - k + 1, high)),
     ]
-    lures: Lures = [
-        (total, "broken_condition"),
-        (total // k, "encoded_form_not_applied"),
-        (total % k, "misled_by_cue"),
-        (answer + k, "out_of_range"),
-        (each, "other"),
-        (answer - k, "out_of_range"),
-        (answer // k + 1, "encoded_form_not_applied"),
-        (k - total % k, "misled_by_cue"),
+    lures = [
+        *wrong("broken_condition", total),
+        *wrong("encoded_form_not_applied", total // k),
+        *wrong("misled_by_cue", total % k),
+        *wrong("out_of_range", answer + k),
+        *wrong("other", each),
+        *wrong("out_of_range", answer - k),
+        *wrong("encoded_form_not_applied", answer // k + 1),
+        *wrong("misled_by_cue", k - total % k),
     ]
-    return Draft(told.text, answer, rules, lures)
+    return Draft(told, answer, rules, lures)
 
 
 # Explicit tier, units: minutes, cents, centimetres, decimals cut off. The text names the unit.
@@ -818,29 +799,19 @@ _MINUTES = (
 )
 
 
-@family(
-    "explicit", ("dimension", "bound", "modular"), "hours and minutes added up and told in minutes"
-)
+@explicit(("dimension", "bound", "modular"), "hours and minutes added up and told in minutes")
 def total_in_minutes(rng: Random, level: Level) -> Draft:
-    """Ask for a total of mixed times in minutes; hours and minutes are the trap."""
     count, most, step = ((2, 3, 5), (4, 5, 1), (8, 12, 1))[level - 1]
     hours = [rng.randrange(1, most) for _ in range(count)]
     minutes = [step * rng.randrange(11 // step, 59 // step) for _ in range(count)]
     total = agree(
-        sum(60 * h + m for h, m in zip(hours, minutes, strict=True)),
-        60 * sum(hours) + sum(minutes),
+        sum(60 * h + m for h, m in zip(hours, minutes, strict=True)), 60 * sum(hours) + sum(minutes)
     )
     times = [_time(h, m) for h, m in zip(hours, minutes, strict=True)]
-    told = tell(
-        rng,
-        _MINUTES,
-        times=f"{', '.join(times[:-1])} and {times[-1]}",
-        n=COUNT_WORDS[count],
-        name=rng.choice(NAMES),
-    )
+    told = tell(rng, _MINUTES, times=joined(times), n=COUNT_WORDS[count])
     low, tens = 60 * sum(hours), sum(minute // 10 * 10 for minute in minutes)
     rules = [
-        gold("dimension", "the time is told in minutes", integer(), told.span("unit")),
+        gold("dimension", "the time is told in minutes", integer(), "unit"),
         gold(
             "bound",
             f"the hours alone make {low} minutes, and the minutes are known to tens",
@@ -853,19 +824,21 @@ def total_in_minutes(rng: Random, level: Level) -> Draft:
         ),
     ]
     whole, rest = divmod(total, 60)
-    lures: Lures = [
-        (f"{whole}.{rest:02d}", "encoded_form_not_applied"),
-        (sum(minutes), "encoded_form_not_applied"),
-        (low, "encoded_form_not_applied"),
-        (whole, "encoded_form_not_applied"),
-        (rest, "encoded_form_not_applied"),
-        (100 * sum(hours) + sum(minutes), "encoded_form_not_applied"),
-        (sum(hours) + sum(minutes), "encoded_form_not_applied"),
-        (total - 60, "other"),
-        (total + 60, "other"),
-        (Fraction(total, 60), "encoded_form_not_applied"),
+    lures = [
+        *wrong(
+            "encoded_form_not_applied",
+            f"{whole}.{rest:02d}",
+            sum(minutes),
+            low,
+            whole,
+            rest,
+            100 * sum(hours) + sum(minutes),
+            sum(hours) + sum(minutes),
+        ),
+        *wrong("other", total - 60, total + 60),
+        *wrong("encoded_form_not_applied", Fraction(total, 60)),
     ]
-    return Draft(told.text, total, rules, lures)
+    return Draft(told, total, rules, lures)
 
 
 def _time(hours: int, minutes: int) -> str:
@@ -893,9 +866,8 @@ _CHANGE = (
 _GOODS = ("sandwich", "notebook", "juice", "pie", "postcard", "muffin", "salad", "soup")
 
 
-@family("explicit", ("dimension", "modular", "bound"), "change told in cents")
+@explicit(("dimension", "modular", "bound"), "change told in cents")
 def change_in_cents(rng: Random, level: Level) -> Draft | None:
-    """Ask for change in cents where prices are told in dollars."""
     kinds = (1, 2, 4)[level - 1]
     note = rng.choice(((5, 10), (10, 20), (50, 100))[level - 1])
     amounts = [rng.randrange(2, 6) if level == 3 else 1 for _ in range(kinds)]
@@ -912,15 +884,9 @@ def change_in_cents(rng: Random, level: Level) -> Draft | None:
         return None
     names = rng.sample(_GOODS, kinds)
     goods = [_priced(a, g, p) for a, g, p in zip(amounts, names, prices, strict=True)]
-    told = tell(
-        rng,
-        _CHANGE,
-        goods=" and ".join(filter(None, (", ".join(goods[:-1]), goods[-1]))),
-        note=note,
-        name=rng.choice(NAMES),
-    )
+    told = tell(rng, _CHANGE, goods=joined(goods), note=note)
     rules = [
-        gold("dimension", "the change is told in whole cents", integer(), told.span("unit")),
+        gold("dimension", "the change is told in whole cents", integer(), "unit"),
         gold("modular", "every price is a multiple of 5 cents, so is the change", divisible(5)),
         gold(
             "bound",
@@ -928,17 +894,15 @@ def change_in_cents(rng: Random, level: Level) -> Draft | None:
             between(100 * (note - dear), 100 * (note - cheap)),
         ),
     ]
-    lures: Lures = [
-        (decimal(Fraction(answer, 100), 2), "encoded_form_not_applied"),
-        (cost, "misled_by_cue"),
-        (decimal(Fraction(cost, 100), 2), "encoded_form_not_applied"),
-        (100 * note - sum(prices), "other"),
-        (100 * note - prices[0] * amounts[0], "other"),
-        (answer % 100, "encoded_form_not_applied"),
-        (answer + 100, "other"),
-        (answer - 100, "other"),
+    lures = [
+        *wrong("encoded_form_not_applied", decimal(Fraction(answer, 100), 2)),
+        *wrong("misled_by_cue", cost),
+        *wrong("encoded_form_not_applied", decimal(Fraction(cost, 100), 2)),
+        *wrong("other", 100 * note - sum(prices), 100 * note - prices[0] * amounts[0]),
+        *wrong("encoded_form_not_applied", answer % 100),
+        *wrong("other", answer + 100, answer - 100),
     ]
-    return Draft(told.text, answer, rules, lures)
+    return Draft(told, answer, rules, lures)
 
 
 def _priced(amount: int, name: str, cents: int) -> str:
@@ -967,37 +931,37 @@ _PIECES = (
 )
 
 
-@family("explicit", ("dimension", "modular"), "equal lengths in m and cm, told in cm")
+@explicit(("dimension", "modular"), "equal lengths in m and cm, told in cm")
 def pieces_in_centimetres(rng: Random, level: Level) -> Draft:
-    """Ask for the length of several equal pieces in centimetres."""
     n = rng.choice(((2, 3, 4, 5), (3, 4, 6, 7, 8), (17, 18, 19, 23, 27, 34))[level - 1])
     m = rng.randrange(1, 3 + 2 * level)
     cm = rng.randrange(10, 60, 10) if level == 1 else rng.randrange(3, 98)
     each = 100 * m + cm
     answer = agree(n * each, sum(each for _ in range(n)))
-    told = tell(rng, _PIECES, n=n, m=m, cm=cm, name=rng.choice(NAMES))
+    told = tell(rng, _PIECES, n=n, m=m, cm=cm)
     rules = [
         gold(
             "dimension",
             "the length is told in centimetres, and a piece is not longer than the next metre",
             measured("centimetres", 100 * m * n + 1, 100 * (m + 1) * n - 1),
-            told.span("unit"),
+            "unit",
         ),
         gold("modular", f"{n} pieces of whole centimetres make a multiple of {n}", divisible(n)),
     ]
-    lures: Lures = [
-        (decimal(Fraction(answer, 100), 2), "encoded_form_not_applied"),
-        (each, "encoded_form_not_applied"),
-        (n * (m + cm), "encoded_form_not_applied"),
-        (n * m + cm, "encoded_form_not_applied"),
-        (100 * n * m + cm, "other"),
-        (100 * m + n * cm, "other"),
-        (n * (10 * m + cm), "encoded_form_not_applied"),
-        (n * (1000 * m + cm), "encoded_form_not_applied"),
-        (100 * n * m, "other"),
-        (answer + each, "out_of_range"),
+    lures = [
+        *wrong(
+            "encoded_form_not_applied",
+            decimal(Fraction(answer, 100), 2),
+            each,
+            n * (m + cm),
+            n * m + cm,
+        ),
+        *wrong("other", 100 * n * m + cm, 100 * m + n * cm),
+        *wrong("encoded_form_not_applied", n * (10 * m + cm), n * (1000 * m + cm)),
+        *wrong("other", 100 * n * m),
+        *wrong("out_of_range", answer + each),
     ]
-    return Draft(told.text, answer, rules, lures)
+    return Draft(told, answer, rules, lures)
 
 
 _CUT = (
@@ -1020,9 +984,8 @@ _CUT = (
 )
 
 
-@family("explicit", ("format", "bound"), "a quotient cut off after a decimal place, not rounded")
+@explicit(("format", "bound"), "a quotient cut off after a decimal place, not rounded")
 def truncated_quotient(rng: Random, level: Level) -> Draft | None:
-    """Ask for a quotient cut off where rounding would go up."""
     places = level - 1
     b = rng.choice(((2, 3, 4, 5), (3, 4, 6, 8), (7, 9, 11, 12, 13))[level - 1])
     a = rng.randrange(2 * b, (40, 20, 15)[level - 1] * b)
@@ -1037,28 +1000,31 @@ def truncated_quotient(rng: Random, level: Level) -> Draft | None:
         digits, rest = 10 * digits + 10 * rest // b, 10 * rest % b
     answer = decimal(Fraction(agree(cut, digits), scale), places)
     place = ("the decimal point", "the first decimal place", "the second decimal place")[places]
-    told = tell(rng, _CUT, a=a, b=b, place=place, name=rng.choice(NAMES))
+    told = tell(rng, _CUT, a=a, b=b, place=place)
     rules = [
-        gold("format", f"there is no digit after {place}", decimals(places), told.span("cut")),
+        gold("format", f"there is no digit after {place}", decimals(places), "cut"),
         gold(
             "bound",
             "cutting off never gives more than the quotient, and takes off little",
             between(value - 2, value),
         ),
     ]
-    lures: Lures = [
-        (_rounded(value, places), "encoded_form_not_applied"),
-        (_rounded(value, places + 1), "encoded_form_not_applied"),
-        (_cut(value, places + 1), "encoded_form_not_applied"),
-        (_rounded(value, places + 2), "encoded_form_not_applied"),
-        (a // b, "encoded_form_not_applied"),
-        (round(value), "encoded_form_not_applied"),
-        (_cut(value, 1), "encoded_form_not_applied"),
-        (value, "encoded_form_not_applied"),
-        (a % b, "misled_by_cue"),
-        (a // b + 2, "arithmetic"),
+    lures = [
+        *wrong(
+            "encoded_form_not_applied",
+            _rounded(value, places),
+            _rounded(value, places + 1),
+            _cut(value, places + 1),
+            _rounded(value, places + 2),
+            a // b,
+            round(value),
+            _cut(value, 1),
+            value,
+        ),
+        *wrong("misled_by_cue", a % b),
+        *wrong("arithmetic", a // b + 2),
     ]
-    return Draft(told.text, answer, rules, lures, "decimal" if places else "integer")
+    return Draft(told, answer, rules, lures, "decimal" if places else "integer")
 
 
 def _rounded(value: Fraction, places: int) -> str:
@@ -1068,21 +1034,3 @@ def _rounded(value: Fraction, places: int) -> str:
 def _cut(value: Fraction, places: int) -> str:
     scale = int("1" + "0" * places)  # int ** int may be a float, says its type
     return decimal(Fraction(floor(value * scale), scale), places)
-
-
-FAMILIES = (
-    count_without,
-    inclusive_days,
-    arranged_digits,
-    reduced_probability,
-    ratio_code,
-    rank_in_list,
-    dropped_extremes,
-    reversed_result,
-    pairs_once,
-    full_groups_total,
-    total_in_minutes,
-    change_in_cents,
-    pieces_in_centimetres,
-    truncated_quotient,
-)

@@ -20,7 +20,7 @@ from constraint_first.benchmark.constraintbench.item import (
     Tempting,
     Tier,
 )
-from constraint_first.constraint.predicate import Predicate, holds, parts, truth_of
+from constraint_first.constraint.predicate import holds, parts, truth_of
 from constraint_first.constraint.stage1 import KINDS, Kind
 from constraint_first.error import CfrError
 from constraint_first.pattern import lazy_pattern
@@ -51,9 +51,10 @@ class DisagreementError(CfrError):
 class Draft:
     """What a family's draw returns: a problem that does not know its family, level and seed yet."""
 
-    text: str
+    told: Told
     answer: Value
     constraints: Sequence[GoldConstraint]
+    """Their spans are labels of spans that the wording marked."""
     lures: Lures
     form: Form = "integer"
 
@@ -93,22 +94,24 @@ class Family:
 
     def _finish(self, draft: Draft, seed: int, level: Level, index: int) -> Item | None:
         answer = show(draft.answer)
+        spans = draft.told.spans
+        constraints = tuple(replace(c, span=spans.get(c.span or "")) for c in draft.constraints)
         lures = tuple(
-            replace(lure, error=true_label(lure, answer, draft.constraints))
+            replace(lure, error=true_label(lure, answer, constraints))
             for lure in _distinct(answer, draft.lures)
         )
-        if all(constraint.pins for constraint in draft.constraints):
+        if all(constraint.pins for constraint in constraints):
             raise FamilyError(f"family {self.name}: no constraint can be known without solving")
-        for constraint in draft.constraints:
+        for constraint in constraints:
             if truth_of(constraint.predicate, answer) != "holds":
                 raise DisagreementError(f"the answer {answer} breaks {constraint.description!r}")
             if all(truth_of(constraint.predicate, one.answer) != "violated" for one in lures):
                 return None
         return Item(
-            text=draft.text,
+            text=draft.told.text,
             answer=answer,
             form=draft.form,
-            constraints=tuple(draft.constraints),
+            constraints=constraints,
             tempting=lures,
             tier=self.tier,
             family=self.name,
@@ -130,16 +133,12 @@ def family(
     return make
 
 
-def gold(
-    kind: Kind,
-    description: str,
-    predicate: Predicate,
-    span: str | None = None,
-    *,
-    pins: bool = False,
-) -> GoldConstraint:
-    """State one gold constraint; without a span it is implied, and one that pins is the answer."""
-    return GoldConstraint(kind, description, predicate, span, pins)
+gold: Final = GoldConstraint
+
+
+def wrong(error: ErrorType, *values: Value) -> Lures:
+    """Make lures that would all show one error."""
+    return [(value, error) for value in values]
 
 
 def agree(first: T, second: T) -> T:
@@ -237,13 +236,14 @@ class Told:
     text: str
     spans: Mapping[str, str]
 
-    def span(self, label: str) -> str | None:
-        """Give the words marked with this label; None where this wording only implies it."""
-        return self.spans.get(label)
-
 
 def tell(rng: Random, wordings: Sequence[str], **values: object) -> Told:
-    """Choose a wording, fill its slots, take the span marks out."""
+    """Choose a wording, fill its slots, take the span marks out; draw a name if one is needed.
+
+    The name is drawn before the wording: another order would draw other problems.
+    """
+    if "name" not in values and any("<name>" in wording for wording in wordings):
+        values["name"] = rng.choice(NAMES)
     filled = _SLOT.sub(lambda slot: str(values[slot[1]]), rng.choice(wordings))
     spans = {match[1]: match[2] for match in _SPAN.finditer(filled)}
     return Told(_SPAN.sub(r"\2", filled), spans)
@@ -251,8 +251,11 @@ def tell(rng: Random, wordings: Sequence[str], **values: object) -> Told:
 
 def listed(values: Sequence[object]) -> str:
     """Join values as a sentence does: ``$3$, $5$ and $8$``."""
-    written = [f"${value}$" for value in values]
-    return f"{', '.join(written[:-1])} and {written[-1]}" if len(written) > 1 else written[0]
+    return joined([f"${value}$" for value in values])
+
+
+def joined(parts: Sequence[str]) -> str:
+    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
 
 
 def plural(count: int, one: str, many: str = "") -> str:

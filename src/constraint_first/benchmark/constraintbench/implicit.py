@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from math import ceil
 from random import Random
 
 from constraint_first.benchmark.constraintbench.family import (
     COUNT_WORDS,
-    NAMES,
     Draft,
-    Lures,
     agree,
     family,
     gold,
+    joined,
     listed,
     tell,
+    wrong,
 )
 from constraint_first.benchmark.constraintbench.item import Level
 from constraint_first.constraint.predicate import (
@@ -26,6 +27,9 @@ from constraint_first.constraint.predicate import (
     divisible,
     least_residue,
 )
+
+implicit = partial(family, "implicit")
+
 
 _MINUTE_ONE = (
     r"A lesson begins at $<start>$ and lasts <times> minutes. At how many minutes past the hour "
@@ -67,9 +71,8 @@ _MINUTE = (
 )
 
 
-@family("implicit", ("domain", "modular"), "the minutes that a clock shows, from 0 to 59")
+@implicit(("domain", "modular"), "the minutes that a clock shows, from 0 to 59")
 def minute_display(rng: Random, level: Level) -> Draft | None:
-    """Ask for the minutes that a clock shows; sixty of them make an hour."""
     count, low, high = ((1, 11, 59), (1, 62, 175), (3, 13, 75))[level - 1]
     hour, minute = rng.randrange(7, 12), rng.randrange(11, 59)
     times = [rng.randrange(low, high) for _ in range(count)]
@@ -85,7 +88,6 @@ def minute_display(rng: Random, level: Level) -> Draft | None:
         _MINUTE_ONE if count == 1 else _MINUTE,
         start=f"{hour}:{minute:02d}",
         times=listed(times),
-        name=rng.choice(NAMES),
     )
     rules = [
         gold("domain", "the minutes of a clock go from 0 to 59", least_residue(60)),
@@ -95,19 +97,19 @@ def minute_display(rng: Random, level: Level) -> Draft | None:
             congruent(minute + total, 10),
         ),
     ]
-    lures: Lures = [
-        (minute + total, "forgot_modular_reduction"),
-        (total, "out_of_range"),
-        (total % 60, "other"),
-        (60 * hour + minute + total, "forgot_modular_reduction"),
-        ((minute + total) // 60, "encoded_form_not_applied"),
-        (60 - answer, "other"),
-        ((minute + total) % 100, "out_of_range"),
-        ((minute + total - times[-1]) % 60, "other"),
-        (minute + total - 60, "forgot_modular_reduction"),
-        (hour + (minute + total) // 60, "encoded_form_not_applied"),
+    lures = [
+        *wrong("forgot_modular_reduction", minute + total),
+        *wrong("out_of_range", total),
+        *wrong("other", total % 60),
+        *wrong("forgot_modular_reduction", 60 * hour + minute + total),
+        *wrong("encoded_form_not_applied", (minute + total) // 60),
+        *wrong("other", 60 - answer),
+        *wrong("out_of_range", (minute + total) % 100),
+        *wrong("other", (minute + total - times[-1]) % 60),
+        *wrong("forgot_modular_reduction", minute + total - 60),
+        *wrong("encoded_form_not_applied", hour + (minute + total) // 60),
     ]
-    return Draft(told.text, answer, rules, lures)
+    return Draft(told, answer, rules, lures)
 
 
 # Implicit tier, contests: who loses is out, and the winner is never out.
@@ -138,9 +140,8 @@ _KNOCKOUT = (
 _CUPS = ("", "a knock-out cup", "two knock-out cups", "three knock-out cups")
 
 
-@family("implicit", ("modular", "bound"), "matches of a knock-out cup: everyone but one loses once")
+@implicit(("modular", "bound"), "matches of a knock-out cup: everyone but one loses once")
 def knockout_matches(rng: Random, level: Level) -> Draft:
-    """Ask for matches in a knock-out cup; each match sends one player home."""
     count, high, t = (
         (1, 21, rng.randrange(2, 13)),
         (2, 24, rng.randrange(3, 12)),
@@ -162,7 +163,6 @@ def knockout_matches(rng: Random, level: Level) -> Draft:
         cups=cups,
         cups_first=f"{cups.capitalize()} {'starts' if count == 1 else 'start'}",
         t=t,
-        name=rng.choice(NAMES),
     )
     rules = [
         gold(
@@ -175,19 +175,19 @@ def knockout_matches(rng: Random, level: Level) -> Draft:
         ),
     ]
     pairs = sum(part * (part - 1) // 2 for part in parts)
-    lures: Lures = [
-        (t * total, "out_of_range"),
-        (t * (total - 1), "other"),
-        (matches, "encoded_form_not_applied"),
-        (t * sum(part // 2 for part in parts), "other"),
-        (t * pairs, "out_of_range"),
-        (pairs, "encoded_form_not_applied"),
-        (t * sum(len(f"{part - 1:b}") for part in parts), "other"),
-        (t * (total + count), "out_of_range"),
-        (total, "encoded_form_not_applied"),
-        (t * (total - 2 * count), "other"),
+    lures = [
+        *wrong("out_of_range", t * total),
+        *wrong("other", t * (total - 1)),
+        *wrong("encoded_form_not_applied", matches),
+        *wrong("other", t * sum(part // 2 for part in parts)),
+        *wrong("out_of_range", t * pairs),
+        *wrong("encoded_form_not_applied", pairs),
+        *wrong("other", t * sum(len(f"{part - 1:b}") for part in parts)),
+        *wrong("out_of_range", t * (total + count)),
+        *wrong("encoded_form_not_applied", total),
+        *wrong("other", t * (total - 2 * count)),
     ]
-    return Draft(told.text, t * matches, rules, lures)
+    return Draft(told, t * matches, rules, lures)
 
 
 # Implicit tier, counts of known things: the worth of coins, the sides of polygons.
@@ -222,9 +222,8 @@ _COINS_SPENT = (
 _WORTH = {"quarters": 25, "dimes": 10, "nickels": 5}
 
 
-@family("implicit", ("modular", "bound"), "the cents that coins are worth, less what is spent")
+@implicit(("modular", "bound"), "the cents that coins are worth, less what is spent")
 def coins_worth(rng: Random, level: Level) -> Draft | None:
-    """Ask for cents; what each kind of coin is worth is known."""
     kinds, high, k, c = (
         (2, 10, 0, 0),
         (2, 16, rng.randrange(2, 5), 5 * rng.randrange(3, 13)),
@@ -239,14 +238,7 @@ def coins_worth(rng: Random, level: Level) -> Draft | None:
     if answer < 20:
         return None
     phrases = [f"${n}$ {coin}" for n, coin in zip(counts, coins, strict=True)]
-    told = tell(
-        rng,
-        _COINS if level == 1 else _COINS_SPENT,
-        coins=f"{', '.join(phrases[:-1])} and {phrases[-1]}",
-        k=k,
-        c=c,
-        name=rng.choice(NAMES),
-    )
+    told = tell(rng, _COINS if level == 1 else _COINS_SPENT, coins=joined(phrases), k=k, c=c)
     total, low, top = sum(counts), min(worth), max(worth)
     rules = [
         gold("modular", "every coin and every price is a multiple of 5 cents", divisible(5)),
@@ -256,18 +248,20 @@ def coins_worth(rng: Random, level: Level) -> Draft | None:
             between(max(1, low * total - k * c + 1), top * total - k * c - 1),
         ),
     ]
-    lures: Lures = [
-        (cents, "encoded_form_not_applied"),
-        (total, "encoded_form_not_applied"),
-        (top * total - k * c, "out_of_range"),
-        (cents - c, "other"),
-        (sum(n * one for n, one in zip(counts, reversed(worth), strict=True)) - k * c, "other"),
-        *([(k * c, "misled_by_cue")] if k else []),
-        (cents - counts[0] * worth[0] - k * c, "other"),
-        (answer + 1, "arithmetic"),
-        (f"{answer // 100}.{answer % 100:02d}", "encoded_form_not_applied"),
+    lures = [
+        *wrong("encoded_form_not_applied", cents, total),
+        *wrong("out_of_range", top * total - k * c),
+        *wrong(
+            "other",
+            cents - c,
+            sum(n * one for n, one in zip(counts, reversed(worth), strict=True)) - k * c,
+        ),
+        *wrong("misled_by_cue", *([k * c] if k else [])),
+        *wrong("other", cents - counts[0] * worth[0] - k * c),
+        *wrong("arithmetic", answer + 1),
+        *wrong("encoded_form_not_applied", f"{answer // 100}.{answer % 100:02d}"),
     ]
-    return Draft(told.text, answer, rules, lures)
+    return Draft(told, answer, rules, lures)
 
 
 _SIDES = (
@@ -303,9 +297,8 @@ _SIDES_PRICED = (
 _POLYGONS = ((("triangles", 3), ("hexagons", 6)), (("squares", 4), ("octagons", 8)))
 
 
-@family("implicit", ("modular", "bound"), "the sides or corners of polygons")
+@implicit(("modular", "bound"), "the sides or corners of polygons")
 def polygon_sides(rng: Random, level: Level) -> Draft:
-    """Ask for sides; how many sides each kind of polygon has is known."""
     pair = rng.randrange(2)
     kinds = list(_POLYGONS[pair]) + (list(_POLYGONS[1 - pair]) if level == 3 else [])
     high, p = ((12, 1), (24, rng.randrange(3, 14)), (30, rng.randrange(6, 16)))[level - 1]
@@ -316,13 +309,7 @@ def polygon_sides(rng: Random, level: Level) -> Draft:
     listing = sum(one for n, one in zip(counts, each, strict=True) for _ in range(n))
     answer = agree(p * sides, p * listing)
     phrases = [f"${n}$ {kind}" for n, (kind, _) in zip(counts, kinds, strict=True)]
-    told = tell(
-        rng,
-        _SIDES if level == 1 else _SIDES_PRICED,
-        shapes=f"{', '.join(phrases[:-1])} and {phrases[-1]}",
-        p=p,
-        name=rng.choice(NAMES),
-    )
+    told = tell(rng, _SIDES if level == 1 else _SIDES_PRICED, shapes=joined(phrases), p=p)
     total, few, many = sum(counts), min(each), max(each)
     share = p if level == 3 else p * few
     rules = [
@@ -333,19 +320,19 @@ def polygon_sides(rng: Random, level: Level) -> Draft:
             between(few * p * total + 1, many * p * total - 1),
         ),
     ]
-    lures: Lures = [
-        (few * p * total, "out_of_range"),
-        (many * p * total, "out_of_range"),
-        (p * total, "out_of_range"),
-        (total, "encoded_form_not_applied"),
-        (sides, "encoded_form_not_applied"),
-        (p * sum(n * one for n, one in zip(counts, reversed(each), strict=True)), "other"),
-        (p * sum(each), "other"),
-        (p * (sides - counts[-1] * each[-1]), "other"),
-        (p * (sides - total), "other"),
-        (answer + 1, "arithmetic"),
+    lures = [
+        *wrong("out_of_range", few * p * total, many * p * total, p * total),
+        *wrong("encoded_form_not_applied", total, sides),
+        *wrong(
+            "other",
+            p * sum(n * one for n, one in zip(counts, reversed(each), strict=True)),
+            p * sum(each),
+            p * (sides - counts[-1] * each[-1]),
+            p * (sides - total),
+        ),
+        *wrong("arithmetic", answer + 1),
     ]
-    return Draft(told.text, answer, rules, lures)
+    return Draft(told, answer, rules, lures)
 
 
 # Implicit tier, facts: the legs of animals, the days of a week. The reader knows them.
@@ -387,9 +374,8 @@ _FOUR_LEGS = ("cows", "goats", "horses", "dogs", "cats", "sheep", "pigs")
 _MANY_LEGS = {"beetles": 6, "ants": 6, "spiders": 8}
 
 
-@family("implicit", ("modular", "bound"), "the legs of animals, which come in pairs")
+@implicit(("modular", "bound"), "the legs of animals, which come in pairs")
 def legs_counted(rng: Random, level: Level) -> Draft:
-    """Ask for legs; how many legs each kind of animal has is known."""
     kinds = [rng.choice(_TWO_LEGS), rng.choice(_FOUR_LEGS)]
     high, p = ((19, 1), (12, rng.randrange(2, 10)), (30, rng.randrange(6, 16)))[level - 1]
     if level == 3:
@@ -402,9 +388,9 @@ def legs_counted(rng: Random, level: Level) -> Draft:
     pairs = sum(one // 2 for count, one in zip(counts, each, strict=True) for _ in range(count))
     answer = agree(p * legs, 2 * p * pairs)
     phrases = [f"${count}$ {kind}" for count, kind in zip(counts, kinds, strict=True)]
-    animals = f"{', '.join(phrases[:-1])} and {phrases[-1]}"
+    animals = joined(phrases)
     wordings = _LEGS if level == 1 else _LEGS_PRICED
-    told = tell(rng, wordings, animals=animals, p=p, name=rng.choice(NAMES))
+    told = tell(rng, wordings, animals=animals, p=p)
     rules = [
         gold("modular", "legs come in pairs", divisible(2 * p)),
         gold(
@@ -413,19 +399,19 @@ def legs_counted(rng: Random, level: Level) -> Draft:
             between(2 * p * total + 1, most * p * total - 1),
         ),
     ]
-    lures: Lures = [
-        (2 * p * total, "out_of_range"),
-        (most * p * total, "out_of_range"),
-        (p * total, "out_of_range"),
-        (total, "encoded_form_not_applied"),
-        (legs, "encoded_form_not_applied"),
-        (p * sum(c * e for c, e in zip(counts, reversed(each), strict=True)), "other"),
-        (p * sum(each), "other"),
-        (p * (legs - counts[-1] * each[-1]), "other"),
-        (p * (legs + total), "other"),
-        (p * legs + 1, "arithmetic"),
+    lures = [
+        *wrong("out_of_range", 2 * p * total, most * p * total, p * total),
+        *wrong("encoded_form_not_applied", total, legs),
+        *wrong(
+            "other",
+            p * sum(c * e for c, e in zip(counts, reversed(each), strict=True)),
+            p * sum(each),
+            p * (legs - counts[-1] * each[-1]),
+            p * (legs + total),
+        ),
+        *wrong("arithmetic", p * legs + 1),
     ]
-    return Draft(told.text, answer, rules, lures)
+    return Draft(told, answer, rules, lures)
 
 
 _RATE = (
@@ -447,11 +433,8 @@ _RATE = (
 _UNITS = (("day", "week", 7), ("month", "year", 12), ("hour", "day", 24))
 
 
-@family(
-    "implicit", ("modular", "bound"), "a rate over weeks, years or days, told for smaller units"
-)
+@implicit(("modular", "bound"), "a rate over weeks, years or days, told for smaller units")
 def rate_over_time(rng: Random, level: Level) -> Draft:
-    """Ask for a total; how many days a week has is known."""
     small, big, unit = rng.choice(_UNITS[:2] if level == 1 else _UNITS)
     d, w, x = (
         (rng.randrange(2, 13), rng.randrange(2, 9), 0),
@@ -460,7 +443,7 @@ def rate_over_time(rng: Random, level: Level) -> Draft:
     )[level - 1]
     answer = agree(d * (unit * w + x), sum(d * unit for _ in range(w)) + d * x)
     span = f"${w}$ {big}s" + (f" and ${x}$ {small}s" if x else "")
-    told = tell(rng, _RATE, d=d, small=small, span=span, name=rng.choice(NAMES))
+    told = tell(rng, _RATE, d=d, small=small, span=span)
     share = d if x else d * w
     rules = [
         gold(
@@ -477,19 +460,22 @@ def rate_over_time(rng: Random, level: Level) -> Draft:
             f"(that of {w} and {w + 1} {big}s)",
             between(d * unit * w + 1, d * unit * (w + 1) - 1),
         )
-    lures: Lures = [
-        (d * (w + x), "out_of_range"),
-        (unit * w + x, "encoded_form_not_applied"),
-        (d * unit + x, "other"),
-        (d * (5 * w + x), "other"),
-        (d * unit * (w + x), "other"),
-        (d * unit * w + x, "other"),
-        (d * unit * w, "other"),
-        (d * (10 * w + x), "other"),
-        (d * (30 * w + x), "other"),
-        (answer + 1, "arithmetic"),
+    lures = [
+        *wrong("out_of_range", d * (w + x)),
+        *wrong("encoded_form_not_applied", unit * w + x),
+        *wrong(
+            "other",
+            d * unit + x,
+            d * (5 * w + x),
+            d * unit * (w + x),
+            d * unit * w + x,
+            d * unit * w,
+            d * (10 * w + x),
+            d * (30 * w + x),
+        ),
+        *wrong("arithmetic", answer + 1),
     ]
-    return Draft(told.text, answer, rules, lures)
+    return Draft(told, answer, rules, lures)
 
 
 # Implicit tier, intervals: cuts, floors, pages. Ends count once, or not at all.
@@ -514,9 +500,8 @@ _CUTS = (
 )
 
 
-@family("implicit", ("modular", "bound"), "cuts: one fewer than pieces")
+@implicit(("modular", "bound"), "cuts: one fewer than pieces")
 def saw_cuts(rng: Random, level: Level) -> Draft:
-    """Ask for the time that cuts take; n pieces need n - 1 cuts."""
     count, high, t = (
         (2, 10, rng.randrange(2, 12)),
         (3, 20, rng.randrange(5, 16)),
@@ -532,7 +517,6 @@ def saw_cuts(rng: Random, level: Level) -> Draft:
         n=COUNT_WORDS[count],
         N=COUNT_WORDS[count].capitalize(),
         t=t,
-        name=rng.choice(NAMES),
     )
     rules = [
         gold("modular", f"every cut counts {t}, so the answer is a multiple of {t}", divisible(t)),
@@ -542,18 +526,15 @@ def saw_cuts(rng: Random, level: Level) -> Draft:
             between(t * (total - 2 * count), t * (total - 1)),
         ),
     ]
-    lures: Lures = [
-        (t * total, "out_of_range"),
-        (t * (total - 1), "other"),
-        (cuts, "encoded_form_not_applied"),
-        (t * (total + count), "out_of_range"),
-        (t * (total + 1), "out_of_range"),
-        (total, "encoded_form_not_applied"),
-        (t * total - count, "other"),
-        (t * (parts[0] - 1), "other"),
-        (t * (total - 2 * count), "other"),
+    lures = [
+        *wrong("out_of_range", t * total),
+        *wrong("other", t * (total - 1)),
+        *wrong("encoded_form_not_applied", cuts),
+        *wrong("out_of_range", t * (total + count), t * (total + 1)),
+        *wrong("encoded_form_not_applied", total),
+        *wrong("other", t * total - count, t * (parts[0] - 1), t * (total - 2 * count)),
     ]
-    return Draft(told.text, t * cuts, rules, lures)
+    return Draft(told, t * cuts, rules, lures)
 
 
 _FLOORS = (
@@ -576,9 +557,8 @@ _FLOORS = (
 )
 
 
-@family("implicit", ("modular", "bound"), "stairs between floors, not floors")
+@implicit(("modular", "bound"), "stairs between floors, not floors")
 def floors_climbed(rng: Random, level: Level) -> Draft | None:
-    """Ask for the steps between floors; the floor one starts from is not climbed."""
     legs, top, s = (
         (1, 13, rng.randrange(3, 23)),
         (2, 13, rng.randrange(5, 23)),
@@ -593,7 +573,7 @@ def floors_climbed(rng: Random, level: Level) -> Draft | None:
     route = f"${stops[0]}$ to floor ${stops[1]}$" + "".join(
         f", then to floor ${stop}$" for stop in stops[2:]
     )
-    told = tell(rng, _FLOORS, s=s, route=route, name=rng.choice(NAMES))
+    told = tell(rng, _FLOORS, s=s, route=route)
     rules = [
         gold("modular", f"each floor counts {s}, so the answer is a multiple of {s}", divisible(s)),
         gold(
@@ -602,19 +582,20 @@ def floors_climbed(rng: Random, level: Level) -> Draft | None:
             between(s * (total - legs), s * (total + legs)),
         ),
     ]
-    lures: Lures = [
-        (s * (total + legs), "other"),
-        (s * (total + 1), "other"),
-        (s * (total - legs), "other"),
-        (total, "encoded_form_not_applied"),
-        (s * abs(stops[-1] - stops[0]), "other"),
-        (s * sum(stops), "other"),
-        (s * max(stops), "other"),
-        (s * sum(stops[1:]), "other"),
-        (s * (sum(stops) + legs), "out_of_range"),
-        (s * gaps[0], "other"),
+    lures = [
+        *wrong("other", s * (total + legs), s * (total + 1), s * (total - legs)),
+        *wrong("encoded_form_not_applied", total),
+        *wrong(
+            "other",
+            s * abs(stops[-1] - stops[0]),
+            s * sum(stops),
+            s * max(stops),
+            s * sum(stops[1:]),
+        ),
+        *wrong("out_of_range", s * (sum(stops) + legs)),
+        *wrong("other", s * gaps[0]),
     ]
-    return Draft(told.text, s * total, rules, lures)
+    return Draft(told, s * total, rules, lures)
 
 
 _PAGES = (
@@ -637,9 +618,8 @@ _PAGES = (
 )
 
 
-@family("implicit", ("modular", "bound"), "pages from one to another, both read")
+@implicit(("modular", "bound"), "pages from one to another, both read")
 def pages_read(rng: Random, level: Level) -> Draft:
-    """Ask for the time that a stretch of pages takes; its first page is read as well."""
     count, high, t = (
         (1, 30, rng.randrange(2, 10)),
         (2, 50, rng.randrange(4, 15)),
@@ -653,11 +633,8 @@ def pages_read(rng: Random, level: Level) -> Draft:
         ends.append((first, last))
     spans = sum(b - a for a, b in ends)
     pages = agree(spans + count, sum(len(range(a, b + 1)) for a, b in ends))
-    ranges = [f"${a}$ to ${b}$" for a, b in ends]
-    joined = " and ".join(filter(None, (", ".join(ranges[:-1]), ranges[-1])))
-    told = tell(
-        rng, _PAGES, ranges=f"pages {joined}", Ranges=f"Pages {joined}", t=t, name=rng.choice(NAMES)
-    )
+    ranges = joined([f"${a}$ to ${b}$" for a, b in ends])
+    told = tell(rng, _PAGES, ranges=f"pages {ranges}", Ranges=f"Pages {ranges}", t=t)
     rules = [
         gold("modular", f"each page counts {t}, so the answer is a multiple of {t}", divisible(t)),
         gold(
@@ -666,19 +643,15 @@ def pages_read(rng: Random, level: Level) -> Draft:
             between(t * (spans - count), t * (spans + 2 * count)),
         ),
     ]
-    lures: Lures = [
-        (t * spans, "other"),
-        (t * (spans + 1), "other"),
-        (t * (spans - count), "other"),
-        (pages, "encoded_form_not_applied"),
-        (spans, "encoded_form_not_applied"),
-        (t * last, "out_of_range"),
-        (t * sum(b for _, b in ends), "out_of_range"),
-        (t * sum(a + b for a, b in ends), "out_of_range"),
-        (t * (pages + count), "other"),
-        (t * (last - ends[0][0] + 1), "other"),
+    lures = [
+        *wrong("other", t * spans, t * (spans + 1), t * (spans - count)),
+        *wrong("encoded_form_not_applied", pages, spans),
+        *wrong(
+            "out_of_range", t * last, t * sum(b for _, b in ends), t * sum(a + b for a, b in ends)
+        ),
+        *wrong("other", t * (pages + count), t * (last - ends[0][0] + 1)),
     ]
-    return Draft(told.text, t * pages, rules, lures)
+    return Draft(told, t * pages, rules, lures)
 
 
 # Implicit tier, lengths: whoever goes there comes back.
@@ -729,9 +702,8 @@ _COMMUTE = (
 )
 
 
-@family("implicit", ("modular", "bound"), "ways that are gone twice: there and back")
+@implicit(("modular", "bound"), "ways that are gone twice: there and back")
 def there_and_back(rng: Random, level: Level) -> Draft:
-    """Ask for a distance; whoever goes somewhere and sleeps at home comes back."""
     count, high, d = (
         (1, 16, rng.randrange(2, 13)),
         (2, 12, rng.randrange(3, 13)),
@@ -747,7 +719,6 @@ def there_and_back(rng: Random, level: Level) -> Draft:
         parts=listed(parts),
         n=COUNT_WORDS[count],
         d=d,
-        name=rng.choice(NAMES),
     )
     rules = [
         gold(
@@ -761,19 +732,14 @@ def there_and_back(rng: Random, level: Level) -> Draft:
             between(2 * d * max(max(parts), tens), 2 * d * (tens + 10 * count)),
         ),
     ]
-    lures: Lures = [
-        (d * total, "other"),
-        (total, "encoded_form_not_applied"),
-        (2 * total, "encoded_form_not_applied"),
-        (2 * d * parts[0], "other"),
-        (d * parts[0], "other"),
-        (4 * d * total, "out_of_range"),
-        (count * d * total, "other"),
-        (2 * d * count, "other"),
-        (2 * d + total, "other"),
-        (d + total, "other"),
+    lures = [
+        *wrong("other", d * total),
+        *wrong("encoded_form_not_applied", total, 2 * total),
+        *wrong("other", 2 * d * parts[0], d * parts[0]),
+        *wrong("out_of_range", 4 * d * total),
+        *wrong("other", count * d * total, 2 * d * count, 2 * d + total, d + total),
     ]
-    return Draft(told.text, answer, rules, lures)
+    return Draft(told, answer, rules, lures)
 
 
 # Implicit tier, purchases: packs and boxes come whole, and nothing says so.
@@ -817,9 +783,8 @@ _PACKS = (
 )
 
 
-@family("implicit", ("modular", "bound"), "the price of enough whole packs")
+@implicit(("modular", "bound"), "the price of enough whole packs")
 def whole_packs_cost(rng: Random, level: Level) -> Draft | None:
-    """Ask for a price; packs cannot be split."""
     count, high, p, c = (
         (1, 60, rng.choice((4, 5, 6, 8, 10)), rng.randrange(2, 17)),
         (2, 50, rng.randrange(6, 13), rng.randrange(3, 15)),
@@ -838,7 +803,6 @@ def whole_packs_cost(rng: Random, level: Level) -> Draft | None:
         N=COUNT_WORDS[count].capitalize(),
         p=p,
         c=c,
-        name=rng.choice(NAMES),
     )
     rules = [
         gold("modular", f"packs are bought whole, so the price is a multiple of {c}", divisible(c)),
@@ -848,19 +812,17 @@ def whole_packs_cost(rng: Random, level: Level) -> Draft | None:
             between(Fraction(total * c, p), Fraction(total * c, p) + 2 * c),
         ),
     ]
-    lures: Lures = [
-        (packs * c - c, "out_of_range"),
-        (Fraction(total * c, p), "not_an_integer"),
-        (packs, "encoded_form_not_applied"),
-        (sum(-(-part // p) for part in parts) * c, "other"),
-        (total * c, "other"),
-        (total, "encoded_form_not_applied"),
-        (round(Fraction(total * c, p)), "broken_condition"),
-        (ceil(Fraction(total * c, p)), "broken_condition"),
-        (packs * c + c, "other"),
-        (packs - 1, "encoded_form_not_applied"),
+    lures = [
+        *wrong("out_of_range", packs * c - c),
+        *wrong("not_an_integer", Fraction(total * c, p)),
+        *wrong("encoded_form_not_applied", packs),
+        *wrong("other", sum(-(-part // p) for part in parts) * c, total * c),
+        *wrong("encoded_form_not_applied", total),
+        *wrong("broken_condition", round(Fraction(total * c, p)), ceil(Fraction(total * c, p))),
+        *wrong("other", packs * c + c),
+        *wrong("encoded_form_not_applied", packs - 1),
     ]
-    return Draft(told.text, packs * c, rules, lures)
+    return Draft(told, packs * c, rules, lures)
 
 
 _INCOME_ONE = (
@@ -903,9 +865,8 @@ _INCOME = (
 )
 
 
-@family("implicit", ("modular", "bound"), "the income from full boxes only")
+@implicit(("modular", "bound"), "the income from full boxes only")
 def full_boxes_income(rng: Random, level: Level) -> Draft | None:
-    """Ask for an income; what does not fill a box earns nothing."""
     count, high, p, c = (
         (1, 60, rng.choice((4, 5, 6, 8, 10)), rng.randrange(2, 17)),
         (3, 90, rng.randrange(7, 17), rng.randrange(6, 20)),
@@ -924,7 +885,6 @@ def full_boxes_income(rng: Random, level: Level) -> Draft | None:
         N=COUNT_WORDS[count].capitalize(),
         p=p,
         c=c,
-        name=rng.choice(NAMES),
     )
     rules = [
         gold(
@@ -936,32 +896,15 @@ def full_boxes_income(rng: Random, level: Level) -> Draft | None:
             between(Fraction(total * c, p) - 2 * c, Fraction(total * c, p)),
         ),
     ]
-    lures: Lures = [
-        (boxes * c + c, "out_of_range"),
-        (Fraction(total * c, p), "not_an_integer"),
-        (boxes, "encoded_form_not_applied"),
-        (sum(part // p for part in parts) * c, "other"),
-        (total * c, "out_of_range"),
-        (round(Fraction(total * c, p)), "broken_condition"),
-        (total * c // p, "broken_condition"),
-        (total, "encoded_form_not_applied"),
-        (total % p, "misled_by_cue"),
-        (boxes * c - c, "other"),
+    lures = [
+        *wrong("out_of_range", boxes * c + c),
+        *wrong("not_an_integer", Fraction(total * c, p)),
+        *wrong("encoded_form_not_applied", boxes),
+        *wrong("other", sum(part // p for part in parts) * c),
+        *wrong("out_of_range", total * c),
+        *wrong("broken_condition", round(Fraction(total * c, p)), total * c // p),
+        *wrong("encoded_form_not_applied", total),
+        *wrong("misled_by_cue", total % p),
+        *wrong("other", boxes * c - c),
     ]
-    return Draft(told.text, boxes * c, rules, lures)
-
-
-FAMILIES = (
-    minute_display,
-    knockout_matches,
-    coins_worth,
-    polygon_sides,
-    legs_counted,
-    rate_over_time,
-    saw_cuts,
-    floors_climbed,
-    pages_read,
-    there_and_back,
-    whole_packs_cost,
-    full_boxes_income,
-)
+    return Draft(told, boxes * c, rules, lures)

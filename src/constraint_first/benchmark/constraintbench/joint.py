@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from itertools import combinations, count, pairwise, product
 from math import comb, gcd, isqrt, lcm, prod
 from random import Random
@@ -10,13 +11,14 @@ from random import Random
 from constraint_first.benchmark.constraintbench.family import (
     NAMES,
     Draft,
-    Lures,
     agree,
     family,
     gold,
+    joined,
     listed,
     lowest_terms,
     tell,
+    wrong,
 )
 from constraint_first.benchmark.constraintbench.item import Level
 from constraint_first.constraint.predicate import (
@@ -35,6 +37,9 @@ from constraint_first.constraint.predicate import (
     least_residue,
     parity,
 )
+
+joint = partial(family, "joint")
+
 
 _SWAP = (
     r"«size:A <size>-digit number» has «sum:digit sum $<s>$»<middle>. Written backwards, it "
@@ -59,9 +64,8 @@ _SWAP = (
 )
 
 
-@family("joint", ("bound", "structure"), "a digit sum and what reversing does")
+@joint(("bound", "structure"), "a digit sum and what reversing does")
 def digit_swap(rng: Random, level: Level) -> Draft | None:
-    """Ask for a number from its digit sum and the change when it is reversed."""
     size = 2 if level < 3 else 3
     digits = rng.sample(range(1, 10), size)
     number = int("".join(map(str, digits)))
@@ -83,30 +87,26 @@ def digit_swap(rng: Random, level: Level) -> Draft | None:
     middle = f", and the digit in the middle is ${digits[1]}$" if level == 3 else ""
     told = tell(
         rng, _SWAP, size="two" if size == 2 else "three", s=s, gap=abs(gap), middle=middle,
-        more="larger" if rising else "smaller", name=rng.choice(NAMES),
+        more="larger" if rising else "smaller",
     )  # fmt: skip
     least, most = low + max(-gap, 0), high - max(gap, 0)
     rules = [
-        gold("structure", f"its digits add up to {s}", digit_sum(s), told.span("sum")),
+        gold("structure", f"its digits add up to {s}", digit_sum(s), "sum"),
         gold(
             "bound",
             f"it has {size} digits, and so has what it becomes: it is between {least} and {most}",
             between(least, most),
-            told.span("swap"),
+            "swap",
         ),
     ]
-    lures: Lures = [
-        (int(str(number)[::-1]), "misled_by_cue"),
-        (number + 9, "arithmetic"),
-        (number - 9, "arithmetic"),
-        (number + gap // 9, "arithmetic"),
-        (abs(gap), "misled_by_cue"),
-        (number + 1, "arithmetic"),
-        (number - 1, "arithmetic"),
-        (10 * number + 1, "out_of_range"),
-        (s, "out_of_range"),
+    lures = [
+        *wrong("misled_by_cue", int(str(number)[::-1])),
+        *wrong("arithmetic", number + 9, number - 9, number + gap // 9),
+        *wrong("misled_by_cue", abs(gap)),
+        *wrong("arithmetic", number + 1, number - 1),
+        *wrong("out_of_range", 10 * number + 1, s),
     ]
-    return Draft(told.text, answer, rules, lures)
+    return Draft(told, answer, rules, lures)
 
 
 _RANGED = (
@@ -131,9 +131,8 @@ _RANGED = (
 )
 
 
-@family("joint", ("modular", "bound", "structure"), "a multiple with a digit sum inside a window")
+@joint(("modular", "bound", "structure"), "a multiple with a digit sum inside a window")
 def digit_sum_multiple(rng: Random, level: Level) -> Draft | None:
-    """Ask for the one multiple of a window that has a digit sum."""
     k = rng.choice(((4, 5), (4, 5, 7), (6, 7, 8, 11))[level - 1])
     number = k * rng.randrange(*((4, 20), (4, 24), (12, 50))[level - 1])
     width = (13, 4 * k, 7 * k)[level - 1]
@@ -150,24 +149,18 @@ def digit_sum_multiple(rng: Random, level: Level) -> Draft | None:
     if fits != [number] or len(sums) < 2 or not far or number in (low, high):
         return None
     answer = agree(number, next(n for n in sums if n % k == 0))
-    told = tell(rng, _RANGED, low=low, high=high, k=k, s=s, name=rng.choice(NAMES))
+    told = tell(rng, _RANGED, low=low, high=high, k=k, s=s)
     rules = [
-        gold(
-            "bound",
-            f"it lies between {low} and {high}",
-            between(low, high),
-            told.span("range"),
-        ),
-        gold("modular", f"it is a multiple of {k}", divisible(k), told.span("mult")),
-        gold("structure", f"its digits add up to {s}", digit_sum(s), told.span("sum")),
+        gold("bound", f"it lies between {low} and {high}", between(low, high), "range"),
+        gold("modular", f"it is a multiple of {k}", divisible(k), "mult"),
+        gold("structure", f"its digits add up to {s}", digit_sum(s), "sum"),
     ]
-    lures: Lures = [
-        *((n, "broken_condition") for n in sums if n != number),
-        (far[0], "out_of_range"),
-        (far[-1], "out_of_range"),
-        *((n, "arithmetic") for n in multiples[:4] if n != number),
+    lures = [
+        *wrong("broken_condition", *(n for n in sums if n != number)),
+        *wrong("out_of_range", far[0], far[-1]),
+        *wrong("arithmetic", *(n for n in multiples[:4] if n != number)),
     ]
-    return Draft(told.text, answer, rules, lures[:10])
+    return Draft(told, answer, rules, lures[:10])
 
 
 # Joint tier, factors: a divisor that two more conditions single out.
@@ -196,9 +189,8 @@ _DIVISOR = (
 )
 
 
-@family("joint", ("parity", "bound", "structure"), "a divisor of one parity inside a window")
+@joint(("parity", "bound", "structure"), "a divisor of one parity inside a window")
 def divisor_window(rng: Random, level: Level) -> Draft | None:
-    """Ask for the one divisor that has a parity and lies in a window."""
     answer = rng.randrange(*((8, 49), (12, 80), (20, 120))[level - 1])
     odd = answer % 2 == 1
     # Many windows are tried for one answer, so that no answer is likelier than another.
@@ -212,24 +204,24 @@ def divisor_window(rng: Random, level: Level) -> Draft | None:
     misses = [d for d in range(low + 1, high) if n % d and d % 2 == answer % 2]
     agree(answer, _by_pairs(n, low, high, odd))
     which = "odd" if odd else "even"
-    told = tell(rng, _DIVISOR, which=which, n=n, low=low, high=high, name=rng.choice(NAMES))
+    told = tell(rng, _DIVISOR, which=which, n=n, low=low, high=high)
     rules = [
-        gold("structure", f"the answer divides {n}", divides(n), told.span("divisor")),
-        gold("parity", f"the answer is {which}", parity(which), told.span("parity")),
+        gold("structure", f"the answer divides {n}", divides(n), "divisor"),
+        gold("parity", f"the answer is {which}", parity(which), "parity"),
         gold(
             "bound",
             f"the answer lies strictly between {low} and {high}",
             between(low + 1, high - 1),
-            told.span("range"),
+            "range",
         ),
     ]
-    lures: Lures = [
-        *((d, "ignored_parity") for d in inside if d != answer),
-        *((d, "out_of_range") for d in outside[-2:]),
-        *((d, "arithmetic") for d in misses[:3]),
-        (n // answer, "encoded_form_not_applied"),
+    lures = [
+        *wrong("ignored_parity", *(d for d in inside if d != answer)),
+        *wrong("out_of_range", *outside[-2:]),
+        *wrong("arithmetic", *misses[:3]),
+        *wrong("encoded_form_not_applied", n // answer),
     ]
-    return Draft(told.text, answer, rules, lures[:10])
+    return Draft(told, answer, rules, lures[:10])
 
 
 def _window(rng: Random, level: Level, answer: int) -> tuple[int, int, int] | None:
@@ -283,14 +275,12 @@ _LARGEST = (
 )
 
 
-@family(
-    "joint",
+@joint(
     ("modular", "bound", "structure"),
     "the largest number with two remainders and a digit sum",
     levels=(4,),
 )
 def largest_with_digit_sum(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
-    """Ask for the largest four-digit number with two remainders and a digit sum."""
     p, q = rng.sample((7, 8, 9, 11, 13, 15, 16, 17), 2)
     number = rng.randrange(1000, 10000)
     a, b, s = number % p, number % q, _digits(number)
@@ -304,29 +294,25 @@ def largest_with_digit_sum(rng: Random, level: Level) -> Draft | None:  # noqa: 
     answer = agree(by_descent, steps[-1])
     if len(steps) < 2:
         return None
-    told = tell(rng, _LARGEST, p=p, q=q, a=a, b=b, s=s, name=rng.choice(NAMES))
+    told = tell(rng, _LARGEST, p=p, q=q, a=a, b=b, s=s)
     rules = [
-        gold("modular", f"it leaves {a} on division by {p}", congruent(a, p), told.span("one")),
-        gold("modular", f"it leaves {b} on division by {q}", congruent(b, q), told.span("two")),
-        gold("structure", f"its digits add up to {s}", digit_sum(s), told.span("sum")),
-        gold("bound", "it has four digits", between(1000, 9999), told.span("size")),
+        gold("modular", f"it leaves {a} on division by {p}", congruent(a, p), "one"),
+        gold("modular", f"it leaves {b} on division by {q}", congruent(b, q), "two"),
+        gold("structure", f"its digits add up to {s}", digit_sum(s), "sum"),
+        gold("bound", "it has four digits", between(1000, 9999), "size"),
     ]
-    lures: Lures = [
-        (first + p * q * ((9999 - first) // (p * q)), "broken_condition"),
-        (
+    lures = [
+        *wrong(
+            "broken_condition",
+            first + p * q * ((9999 - first) // (p * q)),
             next(n for n in range(9999, 0, -1) if n % p == a and _digits(n) == s),
-            "broken_condition",
-        ),
-        (
             next(n for n in range(9999, 0, -1) if n % q == b and _digits(n) == s),
-            "broken_condition",
         ),
-        (steps[-2], "arithmetic"),
-        (steps[0], "arithmetic"),
-        (first + p * q * (10 + 10000 // (p * q)), "out_of_range"),
-        (next(n for n in range(9999, 0, -1) if _digits(n) == s), "broken_condition"),
+        *wrong("arithmetic", steps[-2], steps[0]),
+        *wrong("out_of_range", first + p * q * (10 + 10000 // (p * q))),
+        *wrong("broken_condition", next(n for n in range(9999, 0, -1) if _digits(n) == s)),
     ]
-    return Draft(told.text, answer, rules, lures)
+    return Draft(told, answer, rules, lures)
 
 
 def _digits(number: int) -> int:
@@ -361,11 +347,8 @@ _ORDER = (
 )
 
 
-@family(
-    "joint", ("modular", "bound"), "an exponent for two orders, a multiple and a bound", levels=(4,)
-)
+@joint(("modular", "bound"), "an exponent for two orders, a multiple and a bound", levels=(4,))
 def common_exponent(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
-    """Ask for the least exponent beyond a bound that fits two orders and a multiple."""
     p, q = rng.sample((11, 13, 17, 19, 23, 25, 27, 29, 31, 37, 41, 43, 47, 49), 2)
     a, b, k = rng.randrange(2, 10), rng.randrange(2, 10), rng.randrange(4, 27)
     low = rng.randrange(150, 5000)
@@ -380,22 +363,24 @@ def common_exponent(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
         n for n in count(low + 1) if n % k == 0 and pow(a, n, p) == 1 and pow(b, n, q) == 1
     )
     answer = agree((low // step + 1) * step, by_testing)
-    told = tell(rng, _ORDER, a=a, b=b, p=p, q=q, k=k, low=low, next=low + 1, name=rng.choice(NAMES))
+    told = tell(rng, _ORDER, a=a, b=b, p=p, q=q, k=k, low=low, next=low + 1)
     rules = [
-        gold("modular", f"it is a multiple of {k}", divisible(k), told.span("mult")),
-        gold("bound", f"it is greater than {low}", above(low), told.span("least")),
+        gold("modular", f"it is a multiple of {k}", divisible(k), "mult"),
+        gold("bound", f"it is greater than {low}", above(low), "least"),
     ]
-    lures: Lures = [
-        ((low // period + 1) * period, "broken_condition"),
-        ((low // lcm(first, k) + 1) * lcm(first, k), "broken_condition"),
-        ((low // lcm(second, k) + 1) * lcm(second, k), "broken_condition"),
-        (answer - step, "out_of_range"),
-        (answer + step, "arithmetic"),
-        (step, "out_of_range"),
-        (low + 1, "broken_condition"),
-        ((low // k + 1) * k, "broken_condition"),
+    lures = [
+        *wrong(
+            "broken_condition",
+            (low // period + 1) * period,
+            (low // lcm(first, k) + 1) * lcm(first, k),
+            (low // lcm(second, k) + 1) * lcm(second, k),
+        ),
+        *wrong("out_of_range", answer - step),
+        *wrong("arithmetic", answer + step),
+        *wrong("out_of_range", step),
+        *wrong("broken_condition", low + 1, (low // k + 1) * k),
     ]
-    return Draft(told.text, answer, rules, lures)
+    return Draft(told, answer, rules, lures)
 
 
 def _order(base: int, modulus: int) -> int:
@@ -429,14 +414,10 @@ _FLOOR = (
 )
 
 
-@family(
-    "joint",
-    ("modular", "domain"),
-    "a sum of integer parts over multiples, then a remainder",
-    levels=(4,),
+@joint(
+    ("modular", "domain"), "a sum of integer parts over multiples, then a remainder", levels=(4,)
 )
 def floor_root_sum(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
-    """Ask for a sum of integer parts of roots over multiples, reduced."""
     m, n = rng.randrange(3, 12), rng.randrange(900, 5000)
     total = sum(isqrt(k) for k in range(m, n + 1, m))
     by_value = sum(
@@ -445,21 +426,24 @@ def floor_root_sum(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
     answer = agree(total, by_value) % 1000
     if total < 1000:
         return None
-    told = tell(rng, _FLOOR, m=m, n=n, m2=2 * m, m3=3 * m, name=rng.choice(NAMES))
+    told = tell(rng, _FLOOR, m=m, n=n, m2=2 * m, m3=3 * m)
     everything = sum(isqrt(k) for k in range(1, n + 1))
     rules = [
-        gold("modular", "a remainder on division by 1000", least_residue(1000), told.span("mod")),
+        gold("modular", "a remainder on division by 1000", least_residue(1000), "mod"),
         gold("domain", "integer parts are added, so the answer is an integer", integer()),
     ]
-    lures: Lures = [
-        (total, "forgot_modular_reduction"),
-        (everything % 1000, "arithmetic"),
-        (everything, "broken_condition"),
-        ((total + isqrt(n)) % 1000, "arithmetic"),
-        (sum(int(k**0.5 + 0.5) for k in range(m, n + 1, m)) % 1000, "arithmetic"),
-        (f"{total}/1000", "not_an_integer"),
+    lures = [
+        *wrong("forgot_modular_reduction", total),
+        *wrong("arithmetic", everything % 1000),
+        *wrong("broken_condition", everything),
+        *wrong(
+            "arithmetic",
+            (total + isqrt(n)) % 1000,
+            sum(int(k**0.5 + 0.5) for k in range(m, n + 1, m)) % 1000,
+        ),
+        *wrong("not_an_integer", f"{total}/1000"),
     ]
-    return Draft(told.text, answer, rules, lures)
+    return Draft(told, answer, rules, lures)
 
 
 _TOWER = (
@@ -486,11 +470,8 @@ _TOWER = (
 )
 
 
-@family(
-    "joint", ("modular", "bound"), "a linear and a quadratic congruence beyond a bound", levels=(4,)
-)
+@joint(("modular", "bound"), "a linear and a quadratic congruence beyond a bound", levels=(4,))
 def quadratic_congruence(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
-    """Ask for the least number beyond a bound with a linear and a quadratic congruence."""
     p, q = rng.sample((11, 13, 17, 19, 23, 29), 2)
     a, root, residue = rng.randrange(2, 10), rng.randrange(4, q // 2 + 1), rng.randrange(1, p)
     r, t = a * residue % p, root * root % q
@@ -501,27 +482,25 @@ def quadratic_congruence(rng: Random, level: Level) -> Draft | None:  # noqa: AR
     answer = agree(min(x + -(-(low - x) // (p * q)) * p * q for x in both), by_testing)
     if answer == low or t == root or min(r, t) < 2:
         return None
-    told = tell(rng, _TOWER, a=a, p=p, q=q, r=r, t=t, low=low, name=rng.choice(NAMES))
+    told = tell(rng, _TOWER, a=a, p=p, q=q, r=r, t=t, low=low)
     rules = [
-        gold(
-            "modular",
-            f"it leaves {residue} on division by {p}",
-            congruent(residue, p),
-            told.span("one"),
-        ),
-        gold("bound", f"it is at least {low}", at_least(low), told.span("least")),
+        gold("modular", f"it leaves {residue} on division by {p}", congruent(residue, p), "one"),
+        gold("bound", f"it is at least {low}", at_least(low), "least"),
     ]
     later = next(x for x in count(answer + 1) if a * x % p == r and x * x % q == t)
-    lures: Lures = [
-        (next(x for x in count(low) if a * x % p == r), "broken_condition"),
-        (next(x for x in count(low) if x * x % q == t), "broken_condition"),
-        (next(x for x in count(low) if x % p == r and x * x % q == t), "arithmetic"),
-        (min(both), "out_of_range"),
-        (later, "arithmetic"),
-        (residue, "out_of_range"),
-        (low, "broken_condition"),
+    lures = [
+        *wrong(
+            "broken_condition",
+            next(x for x in count(low) if a * x % p == r),
+            next(x for x in count(low) if x * x % q == t),
+        ),
+        *wrong("arithmetic", next(x for x in count(low) if x % p == r and x * x % q == t)),
+        *wrong("out_of_range", min(both)),
+        *wrong("arithmetic", later),
+        *wrong("out_of_range", residue),
+        *wrong("broken_condition", low),
     ]
-    return Draft(told.text, answer, rules, lures)
+    return Draft(told, answer, rules, lures)
 
 
 # Joint tier, level 4: counting with several conditions at once, checked by counting one by one.
@@ -551,16 +530,13 @@ _SUBSETS = (
 )
 
 
-@family(
-    "joint", ("domain", "bound"), "sets without neighbours whose sum is a multiple", levels=(4,)
-)
+@joint(("domain", "bound"), "sets without neighbours whose sum is a multiple", levels=(4,))
 def spaced_subsets(rng: Random, level: Level) -> Draft:  # noqa: ARG001
-    """Ask for the number of sets without neighbours and with a sum condition."""
     n, k, m = rng.randrange(14, 21), rng.randrange(4, 7), rng.randrange(3, 12)
     chosen = [c for c in combinations(range(1, n + 1), k) if sum(c) % m == 0]
     spaced = [c for c in chosen if all(b - a > 1 for a, b in pairwise(c))]
     answer = agree(len(spaced), _spaced(n, k, m))
-    told = tell(rng, _SUBSETS, n=n, k=k, m=m, name=rng.choice(NAMES))
+    told = tell(rng, _SUBSETS, n=n, k=k, m=m)
     free = comb(n - k + 1, k)
     rules = [
         gold("domain", "a number of sets is an integer", integer()),
@@ -568,19 +544,17 @@ def spaced_subsets(rng: Random, level: Level) -> Draft:  # noqa: ARG001
             "bound",
             f"there are {free} sets of {k} without neighbours at all",
             between(0, free - 1),
-            told.span("gap"),
+            "gap",
         ),
     ]
-    lures: Lures = [
-        (free, "broken_condition"),
-        (comb(n, k), "out_of_range"),
-        (len(chosen), "arithmetic"),
-        (Fraction(free, m), "arithmetic"),
-        (Fraction(comb(n, k), m), "arithmetic"),
-        (Fraction(2 * free + 1, 2 * m), "not_an_integer"),
-        (free // m, "arithmetic"),
+    lures = [
+        *wrong("broken_condition", free),
+        *wrong("out_of_range", comb(n, k)),
+        *wrong("arithmetic", len(chosen), Fraction(free, m), Fraction(comb(n, k), m)),
+        *wrong("not_an_integer", Fraction(2 * free + 1, 2 * m)),
+        *wrong("arithmetic", free // m),
     ]
-    return Draft(told.text, answer, rules, lures)
+    return Draft(told, answer, rules, lures)
 
 
 def _spaced(n: int, k: int, m: int) -> int:
@@ -620,9 +594,8 @@ _TRIPLES = (
 _PRIMES = (2, 3, 5, 7)
 
 
-@family("joint", ("domain", "bound"), "sets of three different factors of a number", levels=(4,))
+@joint(("domain", "bound"), "sets of three different factors of a number", levels=(4,))
 def distinct_factors(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
-    """Ask for the number of ways to write a number as a product of three different factors."""
     exponents = [rng.randrange(1, 9), rng.randrange(1, 6), rng.randrange(0, 4), rng.randrange(0, 3)]
     n = prod(p**e for p, e in zip(_PRIMES, exponents, strict=True))
     if not 5000 < n < 2_000_000:
@@ -633,26 +606,28 @@ def distinct_factors(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
     divisors = [d for d in range(1, int(n ** (2 / 3)) + 2) if n % d == 0]
     small = [(a, b) for a, b in combinations(divisors, 2) if n % (a * b) == 0 and n // (a * b) > b]
     answer = agree((ordered - 3 * pair + 2 * cube) // 6, len(small))
-    told = tell(rng, _TRIPLES, n=n, name=rng.choice(NAMES))
+    told = tell(rng, _TRIPLES, n=n)
     rules = [
-        gold("domain", "a number of sets is an integer", integer(), told.span("order")),
+        gold("domain", "a number of sets is an integer", integer(), "order"),
         gold(
             "bound",
             f"each set comes from six of the {ordered} ordered triples",
             at_most(Fraction(ordered, 6)),
-            told.span("product"),
+            "product",
         ),
     ]
-    lures: Lures = [
-        (ordered, "out_of_range"),
-        (Fraction(ordered, 6), "arithmetic"),
-        ((ordered + 3 * pair + 2 * cube) // 6, "arithmetic"),
-        (ordered - 3 * pair + 2 * cube, "arithmetic"),
-        (Fraction(2 * ordered + 1, 12), "not_an_integer"),
-        (prod(e + 1 for e in exponents), "arithmetic"),
-        (-(-ordered // 6), "arithmetic"),
+    lures = [
+        *wrong("out_of_range", ordered),
+        *wrong(
+            "arithmetic",
+            Fraction(ordered, 6),
+            (ordered + 3 * pair + 2 * cube) // 6,
+            ordered - 3 * pair + 2 * cube,
+        ),
+        *wrong("not_an_integer", Fraction(2 * ordered + 1, 12)),
+        *wrong("arithmetic", prod(e + 1 for e in exponents), -(-ordered // 6)),
     ]
-    return Draft(told.text, answer, rules, lures)
+    return Draft(told, answer, rules, lures)
 
 
 _DICE = (
@@ -686,9 +661,8 @@ _DICE = (
 )
 
 
-@family("joint", ("domain", "modular", "structure"), "m + n of a dice sum, reduced", levels=(4,))
+@joint(("domain", "modular", "structure"), "m + n of a dice sum, reduced", levels=(4,))
 def dice_sum_code(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
-    """Ask for m + n modulo 1000 of the probability that a sum is a multiple."""
     dice, d = rng.choice((3, 4)), rng.randrange(3, 20)
     faces = rng.randrange(6, 23) if dice == 3 else rng.randrange(5, 12)
     if faces % d == 0 or d > 2 * faces:
@@ -702,25 +676,19 @@ def dice_sum_code(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
     if m + n < 1000:
         return None
     count = {3: "three", 4: "four"}[dice]
-    told = tell(rng, _DICE, c=count, f=faces, d=d, name=rng.choice(NAMES))
+    told = tell(rng, _DICE, c=count, f=faces, d=d)
     rules = [
-        gold("modular", "a remainder on division by 1000", least_residue(1000), told.span("mod")),
+        gold("modular", "a remainder on division by 1000", least_residue(1000), "mod"),
         gold("domain", "m and n are integers, and so is the answer", integer()),
-        gold(
-            "structure", "m + n, reduced", encoded("m+n", (m, n), 1000), told.span("sum"), pins=True
-        ),
+        gold("structure", "m + n, reduced", encoded("m+n", (m, n), 1000), "sum", pins=True),
     ]
-    lures: Lures = [
-        (m + n, "forgot_modular_reduction"),
-        ((good + total) % 1000, "encoded_form_not_applied"),
-        (good + total, "encoded_form_not_applied"),
-        (value, "encoded_form_not_applied"),
-        (n % 1000, "encoded_form_not_applied"),
-        ((d + 1) % 1000, "arithmetic"),
-        (n, "encoded_form_not_applied"),
-        (m, "encoded_form_not_applied"),
+    lures = [
+        *wrong("forgot_modular_reduction", m + n),
+        *wrong("encoded_form_not_applied", (good + total) % 1000, good + total, value, n % 1000),
+        *wrong("arithmetic", (d + 1) % 1000),
+        *wrong("encoded_form_not_applied", n, m),
     ]
-    return Draft(told.text, answer, rules, lures)
+    return Draft(told, answer, rules, lures)
 
 
 def _multiples(faces: int, dice: int, d: int) -> int:
@@ -766,9 +734,8 @@ _PATHS = (
 )
 
 
-@family("joint", ("domain", "modular"), "paths through one point and past another", levels=(4,))
+@joint(("domain", "modular"), "paths through one point and past another", levels=(4,))
 def detour_paths(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
-    """Ask for the number of lattice paths through one point that avoid another, reduced."""
     w, h = rng.randrange(7, 14), rng.randrange(7, 14)
     a, b = rng.randrange(2, w - 2), rng.randrange(2, h - 2)
     c, d = rng.randrange(a + 1, w), rng.randrange(b + 1, h)
@@ -777,22 +744,19 @@ def detour_paths(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
     number = agree(through - bad, _paths((0, 0), (a, b), (c, d)) * _paths((a, b), (w, h), (c, d)))
     if number < 1000:
         return None
-    told = tell(
-        rng, _PATHS, w=w, h=h, a=a, b=b, c=c, d=d, ab=a + b, cd=c + d, name=rng.choice(NAMES)
-    )
+    told = tell(rng, _PATHS, w=w, h=h, a=a, b=b, c=c, d=d, ab=a + b, cd=c + d)
     rules = [
-        gold("modular", "a remainder on division by 1000", least_residue(1000), told.span("mod")),
+        gold("modular", "a remainder on division by 1000", least_residue(1000), "mod"),
         gold("domain", "an integer from 0 to 999", all_of(integer(), between(0, 999))),
     ]
-    lures: Lures = [
-        (number, "forgot_modular_reduction"),
-        (through % 1000, "arithmetic"),
-        (through, "broken_condition"),
-        (bad % 1000, "arithmetic"),
-        ((comb(w + h, w) - bad) % 1000, "arithmetic"),
-        (comb(w + h, w), "broken_condition"),
+    lures = [
+        *wrong("forgot_modular_reduction", number),
+        *wrong("arithmetic", through % 1000),
+        *wrong("broken_condition", through),
+        *wrong("arithmetic", bad % 1000, (comb(w + h, w) - bad) % 1000),
+        *wrong("broken_condition", comb(w + h, w)),
     ]
-    return Draft(told.text, number % 1000, rules, lures)
+    return Draft(told, number % 1000, rules, lures)
 
 
 def _paths(start: tuple[int, int], end: tuple[int, int], closed: tuple[int, int]) -> int:
@@ -830,9 +794,8 @@ _JOINT_MULTIPLE_LARGEST = (
 )
 
 
-@family("joint", ("modular", "parity", "bound"), "the largest odd (even) multiple below a bound")
+@joint(("modular", "parity", "bound"), "the largest odd (even) multiple below a bound")
 def largest_multiple(rng: Random, level: Level) -> Draft | None:
-    """Ask for an extreme number under parity, divisibility and a bound."""
     k = rng.choice(((3, 5, 7), (3, 5, 7, 9, 11), (7, 9, 11, 13))[level - 1])
     high = rng.randrange(*((18, 100), (80, 180), (181, 330))[level - 1])
     which = rng.choice(("odd", "even"))
@@ -843,23 +806,24 @@ def largest_multiple(rng: Random, level: Level) -> Draft | None:
     answer = agree(by_quotient, by_descent)
     if by_quotient == k * top:  # parity must cost something, or it would not be a constraint
         return None
-    told = tell(rng, _JOINT_MULTIPLE_LARGEST, which=which, k=k, high=high, name=rng.choice(NAMES))
+    told = tell(rng, _JOINT_MULTIPLE_LARGEST, which=which, k=k, high=high)
     rules = [
-        gold("parity", f"the answer is {which}", parity(which), told.span("parity")),
-        gold("modular", f"the answer is a multiple of {k}", divisible(k), told.span("mult")),
-        gold("bound", f"the answer is less than {high}", below(high), told.span("bound")),
+        gold("parity", f"the answer is {which}", parity(which), "parity"),
+        gold("modular", f"the answer is a multiple of {k}", divisible(k), "mult"),
+        gold("bound", f"the answer is less than {high}", below(high), "bound"),
     ]
-    lures: Lures = [
-        (k * top, "ignored_parity"),
-        (answer + 2 * k, "out_of_range"),
-        (high - 1 if ((high - 1) % 2 == 1) == odd else high - 2, "broken_condition"),
-        (high - 1, "broken_condition"),
-        (answer - 2 * k, "arithmetic"),
-        (answer - k, "ignored_parity"),
-        (k * (top + 1), "out_of_range"),
-        (top, "encoded_form_not_applied"),
+    lures = [
+        *wrong("ignored_parity", k * top),
+        *wrong("out_of_range", answer + 2 * k),
+        *wrong(
+            "broken_condition", high - 1 if ((high - 1) % 2 == 1) == odd else high - 2, high - 1
+        ),
+        *wrong("arithmetic", answer - 2 * k),
+        *wrong("ignored_parity", answer - k),
+        *wrong("out_of_range", k * (top + 1)),
+        *wrong("encoded_form_not_applied", top),
     ]
-    return Draft(told.text, answer, rules, lures)
+    return Draft(told, answer, rules, lures)
 
 
 _COMMON = (
@@ -884,9 +848,8 @@ _COMMON = (
 )
 
 
-@family("joint", ("modular", "bound"), "a common multiple inside a window")
+@joint(("modular", "bound"), "a common multiple inside a window")
 def common_multiple(rng: Random, level: Level) -> Draft | None:
-    """Ask for the one common multiple in a window."""
     pool = ((2, 3, 4, 5, 6, 8, 9, 10), range(4, 12), (6, 8, 9, 10, 11, 12, 14, 15, 16, 18))
     ks = sorted(rng.sample(pool[level - 1], 2 if level < 3 else 3))
     common = lcm(*ks)
@@ -912,19 +875,20 @@ def common_multiple(rng: Random, level: Level) -> Draft | None:
             "bound",
             f"the number lies between {low} and {high}",
             between(low + 1, high - 1),
-            told.span("range"),
+            "range",
         ),
-        *(gold("modular", f"{k} divides it", divisible(k), told.span("mult")) for k in ks),
+        *(gold("modular", f"{k} divides it", divisible(k), "mult") for k in ks),
     ]
-    lures: Lures = [
-        (common, "out_of_range"),
-        (answer + common, "out_of_range"),
-        (answer - common, "out_of_range"),
-        *((k * (low // k + 1), "broken_condition") for k in ks),
-        *((k * ((high - 1) // k), "broken_condition") for k in ks),
-        (ks[0] * ks[1], "out_of_range"),
+    lures = [
+        *wrong("out_of_range", common, answer + common, answer - common),
+        *wrong(
+            "broken_condition",
+            *(k * (low // k + 1) for k in ks),
+            *(k * ((high - 1) // k) for k in ks),
+        ),
+        *wrong("out_of_range", ks[0] * ks[1]),
     ]
-    return Draft(told.text, answer, rules, lures)
+    return Draft(told, answer, rules, lures)
 
 
 _CHOICE = (
@@ -942,11 +906,8 @@ _CHOICE = (
 )
 
 
-@family(
-    "joint", ("modular", "parity", "bound"), "the one number of a list that meets all conditions"
-)
+@joint(("modular", "parity", "bound"), "the one number of a list that meets all conditions")
 def listed_number(rng: Random, level: Level) -> Draft | None:
-    """Ask for the number of a list that meets all conditions; each rules a number out alone."""
     top = (120, 170, 500)[level - 1]
     k = rng.choice(((3, 5), (3, 5, 7), (5, 7, 9, 11))[level - 1])
     answer = k * rng.randrange(15 // k + 1, top // k)
@@ -977,33 +938,30 @@ def listed_number(rng: Random, level: Level) -> Draft | None:
     agree(fits, [n for n in numbers if not breaks(n)])
     rng.shuffle(numbers)
     rng.shuffle(words)
-    conditions = f"{', '.join(words[:-1])} and {words[-1]}"
+    conditions = joined(words)
     wordings = [wording.replace("<rules>", conditions) for wording in _CHOICE]
-    told = tell(rng, wordings, list=listed(numbers), name=rng.choice(NAMES))
+    told = tell(rng, wordings, list=listed(numbers))
     rules = [
-        gold("modular", f"it is a multiple of {k}", divisible(k), told.span("mult")),
-        gold("parity", f"it is {which}", parity(which), told.span("parity")),
-        gold("bound", f"it is greater than {bound}", at_least(bound + 1), told.span("range")),
+        gold("modular", f"it is a multiple of {k}", divisible(k), "mult"),
+        gold("parity", f"it is {which}", parity(which), "parity"),
+        gold("bound", f"it is greater than {bound}", at_least(bound + 1), "range"),
         gold("bound", "it is on the list", between(min(numbers), max(numbers))),
     ]
     if level == 3:
         rules.append(
             gold(
-                "modular",
-                f"it leaves {answer % m} on division by {m}",
-                congruent(answer, m),
-                told.span("mod"),
+                "modular", f"it leaves {answer % m} on division by {m}", congruent(answer, m), "mod"
             )
         )
-    lures: Lures = [
-        (rivals[0], "broken_condition"),
-        (rivals[1], "ignored_parity"),
-        (rivals[2], "out_of_range"),
-        *((n, "broken_condition") for n in rivals[3:]),
-        *((n, "arithmetic") for n in others[:4]),
-        (max(numbers) + 2 * k, "out_of_range"),
+    lures = [
+        *wrong("broken_condition", rivals[0]),
+        *wrong("ignored_parity", rivals[1]),
+        *wrong("out_of_range", rivals[2]),
+        *wrong("broken_condition", *rivals[3:]),
+        *wrong("arithmetic", *others[:4]),
+        *wrong("out_of_range", max(numbers) + 2 * k),
     ]
-    return Draft(told.text, answer, rules, lures)
+    return Draft(told, answer, rules, lures)
 
 
 # Joint tier, rows: one of several numbers that follow each other in equal steps.
@@ -1028,9 +986,8 @@ _ROW = (
 )
 
 
-@family("joint", ("modular", "bound"), "one of several consecutive odd numbers or multiples")
+@joint(("modular", "bound"), "one of several consecutive odd numbers or multiples")
 def consecutive_terms(rng: Random, level: Level) -> Draft | None:
-    """Ask for one of several consecutive odd numbers, even numbers or multiples."""
     step = rng.choice(((2,), (2, 5), (3, 4, 6, 7))[level - 1])
     count = rng.choice(((3,), (4, 5), (5, 6, 7))[level - 1])
     odd = step == 2 and rng.choice((True, False))
@@ -1045,38 +1002,39 @@ def consecutive_terms(rng: Random, level: Level) -> Draft | None:
     first = mean - Fraction(step * (count - 1), 2)
     answer = agree(row[place], int(first) + step * (place % count))
     kind = f"multiples of ${step}$" if step > 2 else "odd integers" if odd else "even integers"
-    told = tell(rng, _ROW, count=count, kind=kind, sum=total, which=which, name=rng.choice(NAMES))
+    told = tell(rng, _ROW, count=count, kind=kind, sum=total, which=which)
     high = place < 0
     bottom = mean if high else mean - step * count
     middle = row[count // 2]
     rules = [
-        gold(
-            "modular",
-            f"the numbers are {kind}",
-            congruent(1 if odd else 0, step),
-            told.span("kind"),
-        ),
+        gold("modular", f"the numbers are {kind}", congruent(1 if odd else 0, step), "kind"),
         gold(
             "bound",
             f"the {which} number is above {bottom} and below {bottom + step * count} "
             f"(the mean is {mean})",
             all_of(integer(), above(bottom), below(bottom + step * count)),
-            told.span("which"),
+            "which",
         ),
     ]
-    lures: Lures = [
-        (row[-1 - place], "misled_by_cue"),
-        (row[-1] if high else row[0], "misled_by_cue"),
-        (row[0] if high else row[-1], "misled_by_cue"),
-        (middle, "arithmetic"),
-        (mean, "arithmetic"),
-        (total // count, "arithmetic"),
-        (answer + 1, "arithmetic"),
-        (answer - 1, "arithmetic"),
-        (answer + step, "arithmetic"),
-        (answer - step, "arithmetic"),
+    lures = [
+        *wrong(
+            "misled_by_cue",
+            row[-1 - place],
+            row[-1] if high else row[0],
+            row[0] if high else row[-1],
+        ),
+        *wrong(
+            "arithmetic",
+            middle,
+            mean,
+            total // count,
+            answer + 1,
+            answer - 1,
+            answer + step,
+            answer - step,
+        ),
     ]
-    return Draft(told.text, answer, rules, lures)
+    return Draft(told, answer, rules, lures)
 
 
 # Joint tier, stories: numbers of things that several statements fix together.
@@ -1140,9 +1098,8 @@ _AGES = (
 )
 
 
-@family("joint", ("parity", "bound", "monotonic"), "the middle one of several ordered numbers")
+@joint(("parity", "bound", "monotonic"), "the middle one of several ordered numbers")
 def middle_one(rng: Random, level: Level) -> Draft | None:
-    """Ask for the middle of three numbers by their differences and a sum, which may hold more."""
     d, e = rng.sample(range(2, (9, 25, 90)[level - 1]), 2)
     mid = e + rng.randrange(*((4, 30), (20, 90), (60, 400))[level - 1])
     # The sum is so many times the middle one, and so many times the differences.
@@ -1163,13 +1120,13 @@ def middle_one(rng: Random, level: Level) -> Draft | None:
             "monotonic",
             f"the middle one is more than {e}, and twice it and {d} are less than the sum",
             all_of(above(e), below(Fraction(total - d, 2))),
-            told.span("high"),
+            "high",
         ),
         gold(
             "bound",
             f"{times} times the middle one is the sum but for the differences {d} and {e}",
             all_of(integer(), above(share - max(d, e)), below(share + max(d, e))),
-            told.span("low"),
+            "low",
         ),
         gold(
             "parity",
@@ -1177,19 +1134,20 @@ def middle_one(rng: Random, level: Level) -> Draft | None:
             parity("odd" if (total - turns * (d - e)) % 2 else "even"),
         ),
     ]
-    lures: Lures = [
-        (mid + d, "misled_by_cue"),
-        (mid - e, "misled_by_cue"),
-        (share, "not_an_integer"),
-        (Fraction(total - turns * (d + e), times), "arithmetic"),
-        (Fraction(total + turns * (d - e), times), "arithmetic"),
-        (Fraction(total - d + e, 3), "arithmetic"),
-        (Fraction(total - d, 2), "out_of_range"),
-        (total // times, "arithmetic"),
-        (mid + 1, "ignored_parity"),
-        (mid - 1, "ignored_parity"),
+    lures = [
+        *wrong("misled_by_cue", mid + d, mid - e),
+        *wrong("not_an_integer", share),
+        *wrong(
+            "arithmetic",
+            Fraction(total - turns * (d + e), times),
+            Fraction(total + turns * (d - e), times),
+            Fraction(total - d + e, 3),
+        ),
+        *wrong("out_of_range", Fraction(total - d, 2)),
+        *wrong("arithmetic", total // times),
+        *wrong("ignored_parity", mid + 1, mid - 1),
     ]
-    return Draft(told.text, answer, rules, lures)
+    return Draft(told, answer, rules, lures)
 
 
 _KINDS = (
@@ -1214,9 +1172,8 @@ _KINDS = (
 )
 
 
-@family("joint", ("parity", "bound"), "how many of one kind, from a number and a total")
+@joint(("parity", "bound"), "how many of one kind, from a number and a total")
 def two_kinds(rng: Random, level: Level) -> Draft | None:
-    """Ask how many of one kind there are when a number and a total must both come out."""
     p = 2 * rng.randrange(*((2, 6), (7, 16), (20, 50))[level - 1]) + 1
     q = 2 * rng.randrange(*((1, 3), (2, 6), (6, 25))[level - 1])
     x, y = (rng.randrange(*((2, 26), (15, 90), (100, 400))[level - 1]) for _ in range(2))
@@ -1225,35 +1182,32 @@ def two_kinds(rng: Random, level: Level) -> Draft | None:
     answer = agree([(v - q * c) // (p - q)], by_search)[0] if p > q + 1 else 0
     if not answer or x == y or v // p >= c:
         return None
-    told = tell(rng, _KINDS, p=p, q=q, c=c, v=v, name=rng.choice(NAMES))
+    told = tell(rng, _KINDS, p=p, q=q, c=c, v=v)
     which = "odd" if v % 2 else "even"
     rules = [
         gold(
             "parity",
             f"{q} is even and {p} is odd, so the number has the parity of {v}",
             parity(which),
-            told.span("two"),
+            "two",
         ),
         gold(
             "bound",
             f"the total {v} leaves room for {v // p} of them, and if half of the {c} were of this "
             f"kind, it would be {'less' if x > y else 'more'} than {v}",
             all_of(integer(), at_most(v // p), (above if x > y else below)(Fraction(c, 2))),
-            told.span("one"),
+            "one",
         ),
     ]
-    lures: Lures = [
-        (y, "misled_by_cue"),
-        (Fraction(v, p + q), "arithmetic"),
-        (v - q * c, "out_of_range"),
-        (c, "out_of_range"),
-        (v // p, "arithmetic"),
-        (Fraction(c, 2), "arithmetic"),
-        (answer + 1, "ignored_parity"),
-        (answer - 1, "ignored_parity"),
-        (v - c, "out_of_range"),
+    lures = [
+        *wrong("misled_by_cue", y),
+        *wrong("arithmetic", Fraction(v, p + q)),
+        *wrong("out_of_range", v - q * c, c),
+        *wrong("arithmetic", v // p, Fraction(c, 2)),
+        *wrong("ignored_parity", answer + 1, answer - 1),
+        *wrong("out_of_range", v - c),
     ]
-    return Draft(told.text, answer, rules, lures)
+    return Draft(told, answer, rules, lures)
 
 
 # Text, what happens before the sharing from level 2 on, what is shared without and with that.
@@ -1310,9 +1264,8 @@ _SHARES = (
 )
 
 
-@family("joint", ("modular", "bound"), "a share in a ratio, of a whole number of things")
+@joint(("modular", "bound"), "a share in a ratio, of a whole number of things")
 def shared_in_ratio(rng: Random, level: Level) -> Draft | None:
-    """Ask for the share of the first of several people."""
     parts = rng.sample(range(2, (11, 12, 14)[level - 1]), level + 1)
     first, every, count = parts[0], sum(parts), level + 1
     unit = rng.randrange(*((2, 12), (6, 20), (9, 29))[level - 1])
@@ -1331,7 +1284,7 @@ def shared_in_ratio(rng: Random, level: Level) -> Draft | None:
         for text, aside, them in _SHARES
     ]
     told = tell(
-        rng, wordings, people=f"{', '.join(people[:-1])} and {people[-1]}", x=people[0], n=n, c=c,
+        rng, wordings, people=joined(people), x=people[0], n=n, c=c,
         ratio=":".join(map(str, parts)),
     )  # fmt: skip
     more = first * count > every
@@ -1341,7 +1294,7 @@ def shared_in_ratio(rng: Random, level: Level) -> Draft | None:
             "modular",
             f"the ratio is in lowest terms, so this share is a multiple of {first}",
             divisible(first),
-            told.span("ratio"),
+            "ratio",
         ),
         gold(
             "bound",
@@ -1349,38 +1302,12 @@ def shared_in_ratio(rng: Random, level: Level) -> Draft | None:
             all_of(integer(), above(equal if more else 0), below(shared if more else equal)),
         ),
     ]
-    lures: Lures = [
-        (shared - answer, "misled_by_cue"),
-        (unit * parts[1], "misled_by_cue"),
-        (unit, "encoded_form_not_applied"),
-        (Fraction(n * first, every), "arithmetic"),
-        (equal, "arithmetic"),
-        (shared // first, "arithmetic"),
-        (answer + 1, "arithmetic"),
-        (n, "out_of_range"),
-        (answer + c, "arithmetic"),
-        (every, "encoded_form_not_applied"),
+    lures = [
+        *wrong("misled_by_cue", shared - answer, unit * parts[1]),
+        *wrong("encoded_form_not_applied", unit),
+        *wrong("arithmetic", Fraction(n * first, every), equal, shared // first, answer + 1),
+        *wrong("out_of_range", n),
+        *wrong("arithmetic", answer + c),
+        *wrong("encoded_form_not_applied", every),
     ]
-    return Draft(told.text, answer, rules, lures)
-
-
-FAMILIES = (
-    digit_swap,
-    digit_sum_multiple,
-    divisor_window,
-    largest_with_digit_sum,
-    common_exponent,
-    floor_root_sum,
-    quadratic_congruence,
-    spaced_subsets,
-    distinct_factors,
-    dice_sum_code,
-    detour_paths,
-    largest_multiple,
-    common_multiple,
-    listed_number,
-    consecutive_terms,
-    middle_one,
-    two_kinds,
-    shared_in_ratio,
-)
+    return Draft(told, answer, rules, lures)

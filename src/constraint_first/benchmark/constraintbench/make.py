@@ -151,7 +151,8 @@ def _place(split: Split) -> str:
 FAMILIES: dict[str, Family] = {
     family.name: family
     for module in (explicit, implicit, misleading, joint)
-    for family in module.FAMILIES
+    for family in vars(module).values()
+    if isinstance(family, Family)
 }
 
 

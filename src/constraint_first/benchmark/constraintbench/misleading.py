@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from itertools import accumulate
 from math import floor, gcd
 from random import Random
@@ -11,15 +12,16 @@ from constraint_first.answer.value import decimal
 from constraint_first.benchmark.constraintbench.family import (
     NAMES,
     Draft,
-    Lures,
     agree,
     family,
     gold,
+    joined,
     listed,
     lowest_terms,
     plural,
     stages,
     tell,
+    wrong,
 )
 from constraint_first.benchmark.constraintbench.item import Level
 from constraint_first.constraint.predicate import (
@@ -35,6 +37,9 @@ from constraint_first.constraint.predicate import (
     integer,
     parity,
 )
+
+misleading = partial(family, "misleading")
+
 
 _SETTINGS = (
     (
@@ -70,7 +75,7 @@ def _setting(rng: Random, counts: list[int]) -> tuple[str, str]:
     story, event, thing, kinds = rng.choice(_SETTINGS)
     chosen = rng.sample(kinds, len(counts))
     parts = [f"${n}$ {kind} {thing}s" for n, kind in zip(counts, chosen, strict=True)]
-    things = f"{', '.join(parts[:-1])} and {parts[-1]}"
+    things = joined(parts)
     article = "an" if chosen[0][0] in "aeiou" else "a"
     event = event.replace("<an>", f"{article} {chosen[0]} tree").replace("<one>", chosen[0])
     return story.replace("<things>", things).replace("<name>", rng.choice(NAMES)), event
@@ -107,9 +112,8 @@ _DENOMINATOR = (
 )
 
 
-@family("misleading", ("domain", "structure"), "m/n is introduced, and n alone is asked")
+@misleading(("domain", "structure"), "m/n is introduced, and n alone is asked")
 def denominator_asked(rng: Random, level: Level) -> Draft | None:
-    """Ask for n where competition habit gives m + n."""
     counts = _counts(rng, level)
     if counts is None:
         return None
@@ -125,22 +129,21 @@ def denominator_asked(rng: Random, level: Level) -> Draft | None:
             "domain",
             f"n is an integer, larger than m, and smaller than {total} once reduced",
             all_of(integer(), above(1), below(total)),
-            told.span("part"),
+            "part",
         ),
     ]
-    lures: Lures = [
-        (m + n, "misled_by_cue"),
-        (total, "encoded_form_not_applied"),
-        (m, "arithmetic"),
-        (value, "encoded_form_not_applied"),
-        (first, "arithmetic"),
-        (first + total, "misled_by_cue"),
-        (odds.denominator, "arithmetic"),
-        (odds.numerator + odds.denominator, "misled_by_cue"),
-        (n - m, "arithmetic"),
-        (total - first, "arithmetic"),
+    lures = [
+        *wrong("misled_by_cue", m + n),
+        *wrong("encoded_form_not_applied", total),
+        *wrong("arithmetic", m),
+        *wrong("encoded_form_not_applied", value),
+        *wrong("arithmetic", first),
+        *wrong("misled_by_cue", first + total),
+        *wrong("arithmetic", odds.denominator),
+        *wrong("misled_by_cue", odds.numerator + odds.denominator),
+        *wrong("arithmetic", n - m, total - first),
     ]
-    return Draft(told.text, n, rules, lures)
+    return Draft(told, n, rules, lures)
 
 
 _FORECAST = (
@@ -172,9 +175,8 @@ _FORECAST = (
 )
 
 
-@family("misleading", ("modular", "bound"), "a probability is given, and what happened is asked")
+@misleading(("modular", "bound"), "a probability is given, and what happened is asked")
 def forecast_sales(rng: Random, level: Level) -> Draft | None:
-    """Ask what came of the days that there really were, next to a forecast for them."""
     g = rng.choice(((2, 3, 5), (4, 6, 7), (8, 9, 11))[level - 1])
     n = 10 * rng.randrange(*((1, 2), (1, 4), (4, 7))[level - 1])
     w, d = g * rng.randrange(4, (8, 11, 11)[level - 1]), g * rng.randrange(1, 4)
@@ -183,34 +185,29 @@ def forecast_sales(rng: Random, level: Level) -> Draft | None:
     if r == expected:
         return None
     answer = agree(w * r + d * (n - r), n * d + r * (w - d))
-    told = tell(rng, _FORECAST, n=n, p=p, w=w, d=d, r=r, name=rng.choice(NAMES))
+    told = tell(rng, _FORECAST, n=n, p=p, w=w, d=d, r=r)
     rules = [
         gold(
             "modular",
             f"{w} and {d} are multiples of {g}, and so are their sums",
             divisible(g),
-            told.span("price"),
+            "price",
         ),
         gold(
             "bound",
             f"the answer is between {n * d} and {n * w}, as if all {n} were alike",
             between(n * d, n * w),
-            told.span("price"),
+            "price",
         ),
     ]
-    lures: Lures = [
-        (w * expected + d * (n - expected), "misled_by_cue"),
-        (Fraction(answer * p, 100), "misled_by_cue"),
-        (w * r, "arithmetic"),
-        (d * (n - r), "arithmetic"),
-        (w * r + d * n, "arithmetic"),
-        (w * (n - r) + d * r, "arithmetic"),
-        (Fraction(w * r * p, 100) + d * (n - r), "misled_by_cue"),
-        (w * expected, "misled_by_cue"),
-        (n * (w + d), "out_of_range"),
-        (w * r + d * r, "arithmetic"),
+    lures = [
+        *wrong("misled_by_cue", w * expected + d * (n - expected), Fraction(answer * p, 100)),
+        *wrong("arithmetic", w * r, d * (n - r), w * r + d * n, w * (n - r) + d * r),
+        *wrong("misled_by_cue", Fraction(w * r * p, 100) + d * (n - r), w * expected),
+        *wrong("out_of_range", n * (w + d)),
+        *wrong("arithmetic", w * r + d * r),
     ]
-    return Draft(told.text, answer, rules, lures)
+    return Draft(told, answer, rules, lures)
 
 
 # Misleading tier, extremes: "at most", "largest" or "odd" is said, not asked.
@@ -241,37 +238,33 @@ _CAPACITY = (
 )
 
 
-@family("misleading", ("modular", "bound"), "'at most' in a story whose total is asked")
+@misleading(("modular", "bound"), "'at most' in a story whose total is asked")
 def at_most_total(rng: Random, level: Level) -> Draft:
-    """Ask for a total in a story with a capacity that only bounds it."""
     k = rng.randrange(*((3, 11), (6, 14), (14, 26))[level - 1])
     cap = rng.randrange(*((7, 11), (10, 15), (13, 22))[level - 1])
     count = (2, 3, 4)[level - 1]
     values = [rng.randrange(2, cap) for _ in range(count)]
     answer = agree(k * sum(values), sum(k * value for value in values))
-    told = tell(rng, _CAPACITY, k=k, cap=cap, values=listed(values), name=rng.choice(NAMES))
+    told = tell(rng, _CAPACITY, k=k, cap=cap, values=listed(values))
     rules = [
-        gold("modular", f"everything comes in parts of {k}", divisible(k), told.span("pack")),
+        gold("modular", f"everything comes in parts of {k}", divisible(k), "pack"),
         gold(
             "bound",
             f"there are {count} numbers of parts, each at most {cap}, and one is {max(values)}",
             all_of(above(k * max(values)), at_most(k * cap * count)),
-            told.span("cap"),
+            "cap",
         ),
     ]
-    lures: Lures = [
-        (k * cap * count, "misled_by_cue"),
-        (k * cap, "misled_by_cue"),
-        (sum(values), "encoded_form_not_applied"),
-        (k * cap * count - answer, "misled_by_cue"),
-        (k * max(values), "misled_by_cue"),
-        (answer - k * values[-1], "arithmetic"),
-        (k + sum(values), "arithmetic"),
-        (k * sum(values) * count, "out_of_range"),
-        (abs(sum(values) - cap), "misled_by_cue"),
-        (answer - 10, "arithmetic"),
+    lures = [
+        *wrong("misled_by_cue", k * cap * count, k * cap),
+        *wrong("encoded_form_not_applied", sum(values)),
+        *wrong("misled_by_cue", k * cap * count - answer, k * max(values)),
+        *wrong("arithmetic", answer - k * values[-1], k + sum(values)),
+        *wrong("out_of_range", k * sum(values) * count),
+        *wrong("misled_by_cue", abs(sum(values) - cap)),
+        *wrong("arithmetic", answer - 10),
     ]
-    return Draft(told.text, answer, rules, lures)
+    return Draft(told, answer, rules, lures)
 
 
 _CONSECUTIVE = (
@@ -295,15 +288,14 @@ _CONSECUTIVE = (
 )
 
 
-@family("misleading", ("parity", "bound"), "odd integers whose mean is even")
+@misleading(("parity", "bound"), "odd integers whose mean is even")
 def mean_of_odds(rng: Random, level: Level) -> Draft:
-    """Ask for the mean of an even number of consecutive odd integers: it is never odd."""
     count = rng.choice(((4,), (6,), (8, 10, 12))[level - 1])
     first = 2 * rng.randrange(*((2, 30), (15, 60), (80, 300))[level - 1]) + 1
     run = [first + 2 * k for k in range(count)]
     last = run[-1]
     answer = agree(Fraction(sum(run), count), Fraction(first + last, 2))
-    told = tell(rng, _CONSECUTIVE, count=count, first=first, name=rng.choice(NAMES))
+    told = tell(rng, _CONSECUTIVE, count=count, first=first)
     rules = [
         gold(
             "parity",
@@ -314,22 +306,17 @@ def mean_of_odds(rng: Random, level: Level) -> Draft:
             "bound",
             f"the mean lies above {first}, and below the last of {count} numbers, {last}",
             all_of(above(first), below(last)),
-            told.span("first"),
+            "first",
         ),
     ]
-    lures: Lures = [
-        (answer + 1, "misled_by_cue"),
-        (answer - 1, "misled_by_cue"),
-        (first + count, "misled_by_cue"),
-        (sum(run), "out_of_range"),
-        (last, "out_of_range"),
-        (first + last, "out_of_range"),
-        (Fraction(2 * first + count - 1, 2), "not_an_integer"),
-        (first + 2 * count, "out_of_range"),
-        (answer + 2, "arithmetic"),
-        (answer - 2, "arithmetic"),
+    lures = [
+        *wrong("misled_by_cue", answer + 1, answer - 1, first + count),
+        *wrong("out_of_range", sum(run), last, first + last),
+        *wrong("not_an_integer", Fraction(2 * first + count - 1, 2)),
+        *wrong("out_of_range", first + 2 * count),
+        *wrong("arithmetic", answer + 2, answer - 2),
     ]
-    return Draft(told.text, answer, rules, lures)
+    return Draft(told, answer, rules, lures)
 
 
 _LARGEST = (
@@ -355,36 +342,35 @@ _LARGEST = (
 )
 
 
-@family("misleading", ("modular", "bound"), "'largest' is said of a part, and the sum is asked")
+@misleading(("modular", "bound"), "'largest' is said of a part, and the sum is asked")
 def largest_given(rng: Random, level: Level) -> Draft:
-    """Ask for a sum where the largest part is given."""
     k = rng.randrange(*((2, 12), (4, 13), (12, 26))[level - 1])
     count = rng.randrange(*((3, 4), (4, 5), (5, 8))[level - 1])
     top = k * rng.randrange(count + 1, count + (9, 10, 20)[level - 1])
     parts = [top - k * place for place in range(count)]
     answer = agree(sum(parts), count * top - k * count * (count - 1) // 2)
-    told = tell(rng, _LARGEST, k=k, count=count, top=top, name=rng.choice(NAMES))
+    told = tell(rng, _LARGEST, k=k, count=count, top=top)
     rules = [
-        gold("modular", f"multiples of {k} are added", divisible(k), told.span("k")),
+        gold("modular", f"multiples of {k} are added", divisible(k), "k"),
         gold(
             "bound",
             f"{count} parts are added, the largest of them {top}",
             between(top, count * top),
         ),
     ]
-    lures: Lures = [
-        (top, "misled_by_cue"),
-        (parts[-1], "misled_by_cue"),
-        (count * top, "misled_by_cue"),
-        (answer - parts[-1], "arithmetic"),
-        (answer + parts[-1] - k, "arithmetic"),
-        (count * top + k * count * (count - 1) // 2, "out_of_range"),
-        (sum(top - place for place in range(count)), "arithmetic"),
-        (sum(parts) - top, "arithmetic"),
-        (k * count, "arithmetic"),
-        (answer // k, "arithmetic"),
+    lures = [
+        *wrong("misled_by_cue", top, parts[-1], count * top),
+        *wrong("arithmetic", answer - parts[-1], answer + parts[-1] - k),
+        *wrong("out_of_range", count * top + k * count * (count - 1) // 2),
+        *wrong(
+            "arithmetic",
+            sum(top - place for place in range(count)),
+            sum(parts) - top,
+            k * count,
+            answer // k,
+        ),
     ]
-    return Draft(told.text, answer, rules, lures)
+    return Draft(told, answer, rules, lures)
 
 
 # Misleading tier, measures: degrees and distances that suggest another answer.
@@ -453,9 +439,8 @@ _DEGREES = (
 )
 
 
-@family("misleading", ("modular", "bound"), "'degrees' below zero, where an angle is positive")
+@misleading(("modular", "bound"), "'degrees' below zero, where an angle is positive")
 def degrees_below_zero(rng: Random, level: Level) -> Draft | None:
-    """Ask for a temperature that has fallen below zero."""
     d = rng.randrange(*((2, 6), (3, 8), (4, 9))[level - 1])
     a = rng.randrange(*((2, 13), (5, 25), (12, 40))[level - 1])
     hours = [rng.randrange(3, (9, 13, 14)[level - 1]), rng.randrange(2, 6), rng.randrange(3, 8)]
@@ -471,34 +456,21 @@ def degrees_below_zero(rng: Random, level: Level) -> Draft | None:
         return None
     h0, h1, h2 = hours
     wordings = stages(_DEGREES, level)
-    told = tell(rng, wordings, a=a, d=d, h0=h0, h1=h1, h2=h2, name=rng.choice(NAMES))
+    told = tell(rng, wordings, a=a, d=d, h0=h0, h1=h1, h2=h2)
     falls, rises = sum(used[::2]), sum(used[1::2])
     rules = [
-        gold(
-            "modular",
-            f"the temperature is congruent to {a} modulo {d}",
-            congruent(a, d),
-            told.span("pace"),
-        ),
-        gold(
-            "bound",
-            f"it falls longer than it rises, so it ends below {a}",
-            below(a),
-        ),
+        gold("modular", f"the temperature is congruent to {a} modulo {d}", congruent(a, d), "pace"),
+        gold("bound", f"it falls longer than it rises, so it ends below {a}", below(a)),
     ]
-    lures: Lures = [
-        (-answer, "misled_by_cue"),
-        (answer % 360, "misled_by_cue"),
-        (a + d * falls, "out_of_range"),
-        (a + d * (falls + rises), "out_of_range"),
-        (answer - a, "arithmetic"),
-        (a - d * (falls + rises), "out_of_range"),
-        (a - d, "arithmetic"),
-        (a - d * hours[0], "arithmetic"),
-        (a - falls + rises, "arithmetic"),
-        (0, "misled_by_cue"),
+    lures = [
+        *wrong("misled_by_cue", -answer, answer % 360),
+        *wrong("out_of_range", a + d * falls, a + d * (falls + rises)),
+        *wrong("arithmetic", answer - a),
+        *wrong("out_of_range", a - d * (falls + rises)),
+        *wrong("arithmetic", a - d, a - d * hours[0], a - falls + rises),
+        *wrong("misled_by_cue", 0),
     ]
-    return Draft(told.text, answer, rules, lures)
+    return Draft(told, answer, rules, lures)
 
 
 _WALK = (
@@ -524,9 +496,8 @@ _WALK = (
 _NOUNS = ("steps", "jumps", "steps", "steps", "moves", "moves", "turns", "steps")
 
 
-@family("misleading", ("modular", "bound"), "'distance': the way back counts against the way out")
+@misleading(("modular", "bound"), "'distance': the way back counts against the way out")
 def steps_from_start(rng: Random, level: Level) -> Draft | None:
-    """Ask how far from the start a walk to and fro ends."""
     s = rng.randrange(*((2, 13), (13, 40), (13, 50))[level - 1])
     count = (2, 2, 3)[level - 1]
     legs = [rng.randrange(3, (15, 20, 20)[level - 1]) for _ in range(count)]
@@ -540,27 +511,30 @@ def steps_from_start(rng: Random, level: Level) -> Draft | None:
         f"${leg}$ {'forwards' if place % 2 == 0 else 'back'}" for place, leg in enumerate(legs)
     ]
     legs_text = ", then ".join([first.replace("$ f", f"$ {noun} f"), *rest])
-    told = tell(rng, (_WALK[which],), s=s, legs=legs_text, name=rng.choice(NAMES))
+    told = tell(rng, (_WALK[which],), s=s, legs=legs_text)
     rules = [
-        gold("modular", f"whole {noun} of {s} are made", divisible(s), told.span("step")),
+        gold("modular", f"whole {noun} of {s} are made", divisible(s), "step"),
         gold(
             "bound",
             f"some {noun} go back, so it is nearer than all {sum(legs)} {noun}",
             all_of(integer(), below(s * sum(legs))),
         ),
     ]
-    lures: Lures = [
-        (s * sum(legs), "misled_by_cue"),
-        (net, "encoded_form_not_applied"),
-        (sum(legs), "misled_by_cue"),
-        (s * legs[-1], "arithmetic"),
-        (s * sum(signed[:-1]), "arithmetic"),
-        (s * sum(signed[:2]), "arithmetic"),
-        (s * sum(legs[::2]), "arithmetic"),
-        (s * sum(legs[1::2]), "arithmetic"),
-        (-s * net, "arithmetic"),
+    lures = [
+        *wrong("misled_by_cue", s * sum(legs)),
+        *wrong("encoded_form_not_applied", net),
+        *wrong("misled_by_cue", sum(legs)),
+        *wrong(
+            "arithmetic",
+            s * legs[-1],
+            s * sum(signed[:-1]),
+            s * sum(signed[:2]),
+            s * sum(legs[::2]),
+            s * sum(legs[1::2]),
+            -s * net,
+        ),
     ]
-    return Draft(told.text, s * net, rules, lures)
+    return Draft(told, s * net, rules, lures)
 
 
 # Misleading tier, remainders: a remainder or a modulus stands in the text and is not asked for.
@@ -586,9 +560,8 @@ _DIVIDEND = (
 )
 
 
-@family("misleading", ("modular", "bound"), "a remainder is given; the number itself is asked")
+@misleading(("modular", "bound"), "a remainder is given; the number itself is asked")
 def dividend_not_remainder(rng: Random, level: Level) -> Draft:
-    """Ask for a dividend where the word "remainder" suggests a small answer."""
     d = rng.randrange(*((3, 10), (11, 21), (21, 45))[level - 1])
     top = (7, 12, 20)[level - 1]
     qs = [rng.randrange(2, top) for _ in range((2, 3, 4)[level - 1])]
@@ -597,13 +570,13 @@ def dividend_not_remainder(rng: Random, level: Level) -> Draft:
     for _ in range(sum(qs)):
         by_counting += d
     answer = agree(sum(d * q for q in qs) + r, by_counting)
-    told = tell(rng, _DIVIDEND, d=d, qs=listed(qs), r=r, name=rng.choice(NAMES))
+    told = tell(rng, _DIVIDEND, d=d, qs=listed(qs), r=r)
     rules = [
         gold(
             "modular",
             f"the number leaves the remainder {r} on division by {d}",
             congruent(r, d),
-            told.span("mod"),
+            "mod",
         ),
         gold(
             "bound",
@@ -611,17 +584,15 @@ def dividend_not_remainder(rng: Random, level: Level) -> Draft:
             all_of(above(d * max(qs) + r), below(d * (len(qs) * max(qs) + 1))),
         ),
     ]
-    lures: Lures = [
-        (r, "misled_by_cue"),
-        (answer - r, "arithmetic"),
-        (sum(qs), "misled_by_cue"),
-        (answer - 2 * r, "arithmetic"),
-        (sum(qs) + r, "arithmetic"),
-        (d * (sum(qs) + r), "arithmetic"),
-        (sum(qs) % d, "misled_by_cue"),
-        (d * max(qs) + r, "arithmetic"),
+    lures = [
+        *wrong("misled_by_cue", r),
+        *wrong("arithmetic", answer - r),
+        *wrong("misled_by_cue", sum(qs)),
+        *wrong("arithmetic", answer - 2 * r, sum(qs) + r, d * (sum(qs) + r)),
+        *wrong("misled_by_cue", sum(qs) % d),
+        *wrong("arithmetic", d * max(qs) + r),
     ]
-    return Draft(told.text, answer, rules, lures)
+    return Draft(told, answer, rules, lures)
 
 
 _CHECK = (
@@ -647,37 +618,28 @@ _CHECK = (
 )
 
 
-@family("misleading", ("modular", "bound"), "a check remainder stands beside the sum that is asked")
+@misleading(("modular", "bound"), "a check remainder stands beside the sum that is asked")
 def check_digit_total(rng: Random, level: Level) -> Draft:
-    """Ask for a sum whose remainder serves as a check."""
     m = rng.choice((7, 9, 11, 13))
     low, high, count = ((6, 40, 2), (12, 50, 3), (110, 500, 5))[level - 1]
     values = rng.sample(range(low, high), count)
     answer, c = agree(sum(values), _by_columns(values)), sum(v % m for v in values) % m
-    told = tell(rng, _CHECK, values=listed(values), m=m, c=c, name=rng.choice(NAMES))
+    told = tell(rng, _CHECK, values=listed(values), m=m, c=c)
     rules = [
-        gold(
-            "modular", f"the sum leaves {c} on division by {m}", congruent(c, m), told.span("mod")
-        ),
+        gold("modular", f"the sum leaves {c} on division by {m}", congruent(c, m), "mod"),
         gold(
             "bound",
             f"{count} numbers are added, the largest of them {max(values)}",
             all_of(above(max(values)), at_most(count * max(values))),
         ),
     ]
-    lures: Lures = [
-        (c, "misled_by_cue"),
-        (answer // m, "misled_by_cue"),
-        (answer - c, "misled_by_cue"),
-        (answer + c, "misled_by_cue"),
-        (sum(v % m for v in values), "misled_by_cue"),
-        (answer - values[-1], "arithmetic"),
-        (answer + 10, "arithmetic"),
-        (answer - 10, "arithmetic"),
-        (answer + 100, "arithmetic"),
-        (answer - 100, "arithmetic"),
+    lures = [
+        *wrong("misled_by_cue", c, answer // m, answer - c, answer + c, sum(v % m for v in values)),
+        *wrong(
+            "arithmetic", answer - values[-1], answer + 10, answer - 10, answer + 100, answer - 100
+        ),
     ]
-    return Draft(told.text, answer, rules, lures)
+    return Draft(told, answer, rules, lures)
 
 
 def _by_columns(values: list[int]) -> int:
@@ -716,9 +678,8 @@ _THINGS = (
 )  # fmt: skip
 
 
-@family("misleading", ("bound", "dimension"), "a rounded price in the story, the exact one asked")
+@misleading(("bound", "dimension"), "a rounded price in the story, the exact one asked")
 def rounded_label(rng: Random, level: Level) -> Draft | None:
-    """Ask for an exact price in a text that speaks of rounding."""
     count = rng.randrange(*((2, 6), (6, 10), (11, 16))[level - 1])
     each = Fraction(rng.randrange(*((3, 40), (111, 399), (401, 1499))[level - 1]), 100)
     each = each * 10 if level == 1 else each
@@ -742,30 +703,31 @@ def rounded_label(rng: Random, level: Level) -> Draft | None:
         many=many,
         cost=decimal(cost, 2),
         shown=shown,
-        name=rng.choice(NAMES),
     )
     rules = [
         gold(
             "bound",
             f"all of them cost {shown} dollars to the nearest dollar, and one {count} times less",
             between(low, high),
-            told.span("round"),
+            "round",
         ),
         gold(
             "dimension", "the exact price", in_unit(Fraction(cents, 100), 1, "dollars"), pins=True
         ),
     ]
-    lures: Lures = [
-        (Fraction(shown, count), "misled_by_cue"),
-        (decimal(Fraction(shown * 100 // count, 100), 2), "misled_by_cue"),
-        (floor(each + Fraction(1, 2)), "misled_by_cue"),
-        (floor(each), "misled_by_cue"),
-        (decimal(Fraction(floor(each * 10 + Fraction(1, 2)), 10), 1), "misled_by_cue"),
-        (cents, "encoded_form_not_applied"),
-        (decimal(cost, 2), "out_of_range"),
-        (decimal(count * cost, 2), "out_of_range"),
+    lures = [
+        *wrong(
+            "misled_by_cue",
+            Fraction(shown, count),
+            decimal(Fraction(shown * 100 // count, 100), 2),
+            floor(each + Fraction(1, 2)),
+            floor(each),
+            decimal(Fraction(floor(each * 10 + Fraction(1, 2)), 10), 1),
+        ),
+        *wrong("encoded_form_not_applied", cents),
+        *wrong("out_of_range", decimal(cost, 2), decimal(count * cost, 2)),
     ]
-    return Draft(told.text, decimal(each, 2), rules, lures, "decimal")
+    return Draft(told, decimal(each, 2), rules, lures, "decimal")
 
 
 _ROUNDS = (
@@ -798,9 +760,8 @@ _ROUNDS = (
 )
 
 
-@family("misleading", ("modular", "bound"), "'round' is a part of a game, and nothing is rounded")
+@misleading(("modular", "bound"), "'round' is a part of a game, and nothing is rounded")
 def rounds_played(rng: Random, level: Level) -> Draft | None:
-    """Ask for a score over the rounds of a game, whose points share a factor."""
     g = rng.choice(((2, 3, 5), (4, 6, 7), (8, 9, 11, 12))[level - 1])
     n = rng.randrange(*((6, 11), (11, 17), (20, 40))[level - 1])
     w, d, lost = (g * k for k in ((3, 2, 1), (4, 2, 1), (5, 2, 1), (5, 3, 2))[rng.randrange(4)])
@@ -810,13 +771,13 @@ def rounds_played(rng: Random, level: Level) -> Draft | None:
         return None
     total = a * w + b * d - c * lost
     agree(total, sum([w] * a + [d] * b + [-lost] * c))
-    told = tell(rng, _ROUNDS, n=n, w=w, d=d, l=lost, a=a, b=b, name=rng.choice(NAMES))
+    told = tell(rng, _ROUNDS, n=n, w=w, d=d, l=lost, a=a, b=b)
     rules = [
         gold(
             "modular",
             f"{w}, {d} and {lost} are multiples of {g}, so every score is",
             divisible(g),
-            told.span("points"),
+            "points",
         ),
         gold(
             "bound",
@@ -824,30 +785,16 @@ def rounds_played(rng: Random, level: Level) -> Draft | None:
             all_of(integer(), between(-n * lost, n * w)),
         ),
     ]
-    lures: Lures = [
-        (a * w + b * d, "arithmetic"),
-        (a * w + b * d + c * lost, "arithmetic"),
-        (a * w + b * d - n * lost, "arithmetic"),
-        (a * w + b * d - lost, "arithmetic"),
-        (c, "misled_by_cue"),
-        (Fraction(total, n), "misled_by_cue"),
-        (a * w - c * lost, "arithmetic"),
-        (n * (w + d - lost), "out_of_range"),
-        (n * (w + d), "out_of_range"),
+    lures = [
+        *wrong(
+            "arithmetic",
+            a * w + b * d,
+            a * w + b * d + c * lost,
+            a * w + b * d - n * lost,
+            a * w + b * d - lost,
+        ),
+        *wrong("misled_by_cue", c, Fraction(total, n)),
+        *wrong("arithmetic", a * w - c * lost),
+        *wrong("out_of_range", n * (w + d - lost), n * (w + d)),
     ]
-    return Draft(told.text, total, rules, lures)
-
-
-FAMILIES = (
-    denominator_asked,
-    forecast_sales,
-    at_most_total,
-    mean_of_odds,
-    largest_given,
-    degrees_below_zero,
-    steps_from_start,
-    dividend_not_remainder,
-    check_digit_total,
-    rounded_label,
-    rounds_played,
-)
+    return Draft(told, total, rules, lures)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import importlib
 import itertools
 import re
 from collections import Counter
@@ -22,7 +21,6 @@ from .reader import LIST, READERS
 
 DRAWS = 25
 MANY = 300
-MODULES = ["explicit", "implicit", "joint", "misleading"]
 each_family = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 MISLEADING = [name for name, family in FAMILIES.items() if family.tier == "misleading"]
 
@@ -39,21 +37,6 @@ def test_there_are_at_least_eight_families_in_each_tier_and_all_kinds() -> None:
     counts = Counter(family.tier for family in FAMILIES.values())
     assert all(counts[tier] >= 8 for tier in TIERS)
     assert {kind for family in FAMILIES.values() for kind in family.kinds} == set(KINDS)
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_every_family_of_a_module_is_among_them(module: str) -> None:
-    found = vars(importlib.import_module(f"constraint_first.benchmark.constraintbench.{module}"))
-    made = [value for value in found.values() if isinstance(value, Family)]
-    assert made
-    assert all(FAMILIES.get(family.name) is family for family in made)
-    assert {family.name for family in made} == {one.name for one in found["FAMILIES"]}
-
-
-def test_every_family_belongs_to_one_of_the_modules() -> None:
-    assert {family.draw.__module__.rpartition(".")[2] for family in FAMILIES.values()} == set(
-        MODULES
-    )
 
 
 @each_family
