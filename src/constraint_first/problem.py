@@ -63,17 +63,14 @@ class Prompt:
 
     @property
     def places(self) -> frozenset[str]:
-        """The names that must be filled in."""
         return frozenset(_PLACE.findall(self.text))
 
     def fill(self, **values: str) -> str:
-        """Put a text in each place."""
         if self.places != values.keys():
             raise TypeError(f"prompt {self.name} takes {sorted(self.places)}, got {sorted(values)}")
         return _PLACE.sub(lambda place: values[place[1]], self.text)
 
 
 def load(package: str, name: str) -> Prompt:
-    """Read ``name.txt`` from the ``prompts`` folder of a package."""
     text = files(package).joinpath("prompts", f"{name}.txt").read_text(encoding="utf-8")
     return Prompt(name, text.strip())

@@ -67,7 +67,6 @@ class Worker:
 
     @property
     def pid(self) -> int:
-        """The process id."""
         return self._process.pid
 
     def ask(self, task: str, *arguments: Json, patience: float = PATIENCE) -> Json:
@@ -144,7 +143,6 @@ class Pool:
                 return worker.ask(task, *arguments, patience=patience)
 
     def close(self) -> None:
-        """End all workers."""
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []

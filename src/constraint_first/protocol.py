@@ -226,7 +226,6 @@ class Run(Generic[T]):
 
     @property
     def calls(self) -> tuple[Call, ...]:
-        """The calls of this round."""
         return tuple(step for step in self.round if isinstance(step, Call))
 
     @property
@@ -236,7 +235,6 @@ class Run(Generic[T]):
 
     @property
     def done(self) -> bool:
-        """Whether the method has returned."""
         return bool(self._result)
 
     @property

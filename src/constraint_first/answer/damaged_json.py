@@ -134,8 +134,6 @@ _JSON_FIELD_MOST_LAYERS = 8
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """The value found for a key."""
-
     value: str | None
     """None where the reply ends within it."""
     whole: bool = True

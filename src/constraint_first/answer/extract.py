@@ -908,7 +908,6 @@ class _Unit(NamedTuple):
 
 
 def _unit(rest: str) -> _Unit | None:
-    """Read the unit that a text begins with."""
     found = _UNIT.match(rest)
     if found is None or found[2].lower() in _NO_UNIT or _TEMPERATURE.match(rest):
         return None

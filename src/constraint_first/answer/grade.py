@@ -698,14 +698,12 @@ class Verdict:
 
     @property
     def correct(self) -> bool:
-        """Whether it counts as correct; undecided does not."""
         return self.verdict == "correct"
 
 
 def grade(
     answer: str | None, gold: str, problem: str = "", *, workers: Workers | None = None
 ) -> Verdict:
-    """Judge one bare answer against the gold answer."""
     return _grade(GradingCase(answer, gold, problem), workers)
 
 

@@ -229,7 +229,6 @@ def latex_boxes(text: str, *, truncated: bool) -> str:
 
 
 def without_empty_boxes(text: str) -> str:
-    """Drop the boxes that hold nothing."""
     return _EMPTY.sub("", text)
 
 
@@ -289,7 +288,6 @@ def _joined(text: str, last: _Place) -> Box:
 
 
 def _box(text: str, end: int) -> _Place | None:
-    """Read the last box that begins before a place."""
     start = _last_mark(text, end)
     if start < 0:
         return None
@@ -460,7 +458,6 @@ def _without_comma(answer: str) -> str:
 
 
 def last_match(matches: Iterator[re.Match[str]]) -> re.Match[str] | None:
-    """Return the last of several matches."""
     found = None
     for match in matches:
         found = match

@@ -40,7 +40,6 @@ class Cursor:
         self._depth: int = 0
 
     def more(self) -> bool:
-        """Whether tokens are left."""
         return self._tokens[self._at] is not _END
 
     def peek(self, ahead: int = 0) -> str:
@@ -68,7 +67,6 @@ class Cursor:
         return token.text
 
     def expect(self, text: str) -> None:
-        """Step over this token, or give up."""
         if self.next() != text:
             raise Unreadable(f"{text!r} is missing")
 
@@ -79,7 +77,6 @@ class Cursor:
             raise Unreadable("nested too deeply")
 
     def ascend(self) -> None:
-        """Leave a level of nesting."""
         self._depth -= 1
 
 
@@ -118,15 +115,12 @@ class BracketParser(Cursor):
     # Levels that the loose half of the grammar defines.
 
     def items(self) -> Node:
-        """Read a list."""
         raise NotImplementedError
 
     def sum(self) -> Node:
-        """Read a sum."""
         raise NotImplementedError
 
     def product(self) -> Node:
-        """Read a product."""
         raise NotImplementedError
 
     def script(self) -> str:
@@ -191,11 +185,9 @@ class BracketParser(Cursor):
         return Op("abs", (inner,))
 
     def empty(self) -> Node:
-        """Read ∅."""
         return Op("{}", ())
 
     def system(self) -> Node:
-        """Read the equations of a system, one a row."""
         found = [self.items()]
         while self.peek() == "newline":
             self.next()
@@ -566,7 +558,6 @@ class AtomParser(BracketParser):
         return Op("base", (Sym(text), literal(self.script())))
 
     def triangle(self) -> Node:
-        """Read the name of a triangle as one symbol."""
         return Sym(f"triangle {self.next()}")
 
     def function(self, name: str) -> Node:
@@ -590,7 +581,6 @@ class AtomParser(BracketParser):
         return Op("^", (result, power)) if power is not None else result
 
     def arguments(self) -> tuple[Node, ...]:
-        """Read what a function applies to."""
         if self.peek() in ("(", "[", "{"):
             inner = self.bracket(call=True)
             return inner.args if isinstance(inner, Op) and inner.name == "()" else (inner,)
@@ -615,7 +605,6 @@ class AtomParser(BracketParser):
         return self.atom()
 
     def fraction(self) -> Node:
-        """Read the two arguments of a fraction."""
         return Op("/", (self.argument(), self.argument()))
 
     def root(self) -> Node:
@@ -632,14 +621,12 @@ class AtomParser(BracketParser):
         return Op("root", (inner, index))
 
     def binomial(self) -> Node:
-        """Read a binomial coefficient, as a command or as a call."""
         if self.peek() == "(":
             inner = self.bracket()
             return Op("binom", inner.args if isinstance(inner, Op) else ())
         return Op("binom", (self.argument(), self.argument()))
 
     def angle(self) -> Node:
-        """Read the name of an angle as one symbol."""
         name = "angle "
         while self.kind() == "sym":
             node = self.symbol()
@@ -806,7 +793,6 @@ class Parser(AtomParser):
         return None
 
     def unit(self) -> str:
-        """Read the words behind a value as one unit."""
         words: list[str] = []
         while self.more():
             word = self.peek()

@@ -362,7 +362,6 @@ class ExpressionPair:
         self.names = sorted(symbols(left) | symbols(right))
 
     def nodes(self) -> Iterator[Node]:
-        """Yield the nodes of both sides."""
         yield from walk(self.left)
         yield from walk(self.right)
 
@@ -694,8 +693,6 @@ TASKS: Final[Mapping[str, Task]] = {"judge": _judge, "is_whole": is_whole}
 
 
 def main() -> None:
-    """Serve the symbolic tier."""
-
     serve(TASKS)
 
 

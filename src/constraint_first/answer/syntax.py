@@ -59,7 +59,6 @@ INFINITE = (Sym("oo"), Op("neg", (Sym("oo"),)))
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """Yield a node and all that is under it."""
     yield node
     if isinstance(node, Op):
         for arg in node.args:

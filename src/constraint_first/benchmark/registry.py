@@ -102,7 +102,6 @@ class Entry:
 
 @cache
 def entries() -> dict[str, Entry]:
-    """Read all public benchmarks, by name."""
     text = (
         files("constraint_first.benchmark").joinpath("benchmarks.toml").read_text(encoding="utf-8")
     )
@@ -270,7 +269,6 @@ _NONE: Final[Mapping[str, str]] = {}
 
 
 def names() -> tuple[str, ...]:
-    """List the benchmarks that can be named."""
     return (*BUILT_IN, *entries())
 
 

@@ -245,7 +245,6 @@ class ProblemSet:
 
     @property
     def problems(self) -> list[Problem]:
-        """The problems alone."""
         return [problem for _, problem in self.placed]
 
 
@@ -423,7 +422,6 @@ def _posed(text: str) -> str:
 
 
 def read_stdin() -> str:
-    """Read all of standard input."""
     try:
         data = sys.stdin.buffer.read(MOST_TEXT + 1)
     except (AttributeError, OSError):  # closed, or a folder

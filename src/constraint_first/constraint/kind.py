@@ -469,7 +469,6 @@ FEATURES: Final[tuple[str, ...]] = tuple(_WORDS)
 
 
 def find_features(text: str) -> frozenset[str]:
-    """Find the features that a text has."""
     found = {f"cue.{cue.family}" for cue in route(text)}
     found |= {f"stated.{one.kind}" for one in read_stated(text)}
     found |= {name.partition(".")[0] for name in found}

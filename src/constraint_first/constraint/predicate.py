@@ -450,12 +450,10 @@ def _plain(value: Number) -> Json:
 
 
 def integer() -> Predicate:
-    """Require a whole number."""
     return {"op": "integer"}
 
 
 def not_whole() -> Predicate:
-    """Require a value that is not a whole number."""
     return {"op": "not_whole"}
 
 
@@ -466,22 +464,18 @@ def between(low: Number | None, high: Number | None) -> Predicate:
 
 
 def at_least(low: Number) -> Predicate:
-    """Require a value of low or more."""
     return between(low, None)
 
 
 def at_most(high: Number) -> Predicate:
-    """Require a value of high or less."""
     return between(None, high)
 
 
 def above(value: Number) -> Predicate:
-    """Require a value greater than this one."""
     return {"op": "above", "value": _plain(value)}
 
 
 def below(value: Number) -> Predicate:
-    """Require a value less than this one."""
     return {"op": "below", "value": _plain(value)}
 
 
@@ -496,12 +490,10 @@ def congruent(residue: int, modulus: int) -> Predicate:
 
 
 def divisible(by: int) -> Predicate:
-    """Require a multiple of this number."""
     return {"op": "divisible", "by": by}
 
 
 def parity(which: Literal["even", "odd"]) -> Predicate:
-    """Require an even, or an odd, whole number."""
     return {"op": "parity", "parity": which}
 
 
@@ -511,12 +503,10 @@ def divides(number: int) -> Predicate:
 
 
 def prime() -> Predicate:
-    """Require a prime number."""
     return {"op": "prime"}
 
 
 def square() -> Predicate:
-    """Require the square of a whole number."""
     return {"op": "square"}
 
 
@@ -536,12 +526,10 @@ def root(*coefficients: int) -> Predicate:
 
 
 def one_of(*values: Number) -> Predicate:
-    """Require one of these values."""
     return {"op": "one_of", "values": [_plain(value) for value in values]}
 
 
 def form(name: Form) -> Predicate:
-    """Require an answer written in this form."""
     return {"op": "form", "form": name}
 
 
@@ -623,5 +611,4 @@ def listed(order: Literal["increasing", "decreasing"], length: int | None = None
 
 
 def all_of(*parts: Predicate) -> Predicate:
-    """Require all of these at once."""
     return {"op": "all", "of": [dict(one) for one in parts]}

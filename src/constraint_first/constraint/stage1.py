@@ -465,11 +465,9 @@ class StagePrompts:
     paper_json: Prompt = load("constraint_first.constraint", "stage2-paper-json")
 
     def stage1(self, prompts: PromptSet) -> Prompt:
-        """Choose the wording of Stage 1."""
         return self.paper_stage1 if prompts == "paper" else self.brief_stage1
 
     def stage2(self, prompts: PromptSet, style: ReplyStyle) -> Prompt:
-        """Choose the wording of Stage 2."""
         if prompts == "paper":
             return self.paper_json if style == "json" else self.paper_prose
         return self.brief_json if style == "json" else self.brief_prose

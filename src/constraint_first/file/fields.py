@@ -73,7 +73,6 @@ def list_of(kind: FieldType[T], names: str) -> FieldType[list[T]]:
 
 
 def read_field(row: Mapping[str, Any], name: str, kind: FieldType[T]) -> T:
-    """Read a field that must be there."""
     value: Any = row.get(name, _ABSENT)
     if kind.fits(value):
         return value

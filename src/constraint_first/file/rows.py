@@ -93,7 +93,6 @@ class JsonLine:
 
     @property
     def place(self) -> str:
-        """Where it stands, for a message."""
         return f"{self.unit} {self.number}"
 
 
@@ -107,7 +106,6 @@ class BadLine:
 
     @property
     def place(self) -> str:
-        """Where it stands, for a message."""
         return f"{self.unit} {self.number}"
 
 
@@ -255,7 +253,6 @@ def _lines(path: Path) -> Iterator[str]:
 
 
 def scan_text(text: str) -> Iterator[JsonLine | BadLine]:
-    """Read JSON Lines from a text."""
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             yield _parse_line(number, line)
@@ -601,7 +598,6 @@ class ColumnUse:
         self._found[name][column, how] += 1
 
     def saw(self, name: str) -> bool:
-        """Tell whether any row has the field."""
         return name in self._found
 
     def describe(self, count: int, fields: Sequence[str]) -> str:

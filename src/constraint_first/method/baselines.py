@@ -22,7 +22,6 @@ class Direct:
     prompt: Prompt = field(default=_PROMPT, repr=False)
 
     def solve(self, problem: Problem) -> Steps[Solution]:
-        """Ask once and read the answer."""
         return ask_once(self.prompt.fill(problem=problem.text), "direct", self.budget)
 
 
@@ -103,7 +102,6 @@ class Reminder:
     prompt: Prompt = field(default=_REMINDER, repr=False)
 
     def solve(self, problem: Problem) -> Steps[Solution]:
-        """Ask once, with the reminder."""
         return ask_once(self.prompt.fill(problem=problem.text), "solve", self.budget)
 
 
@@ -116,7 +114,6 @@ class ListFirst:
     prompt: Prompt = field(default=_LIST_FIRST, repr=False)
 
     def solve(self, problem: Problem) -> Steps[Solution]:
-        """Ask once for a list and a solution."""
         return ask_once(self.prompt.fill(problem=problem.text), "solve", self.budget)
 
 
@@ -129,7 +126,6 @@ class CheckAnswer:
     prompt: Prompt = field(default=_CHECK, repr=False)
 
     def solve(self, problem: Problem) -> Steps[Solution]:
-        """Ask once, with the request to check."""
         return ask_once(self.prompt.fill(problem=problem.text), "solve", self.budget)
 
 
@@ -142,7 +138,6 @@ class PlanAndSolve:
     prompt: Prompt = field(default=_PLAN, repr=False)
 
     def solve(self, problem: Problem) -> Steps[Solution]:
-        """Ask once for a plan and its execution."""
         return ask_once(self.prompt.fill(problem=problem.text), "plan", self.budget)
 
 
@@ -172,7 +167,6 @@ class SelfRefine:
     revise: Prompt = field(default=_REVISE, repr=False)
 
     def solve(self, problem: Problem) -> Steps[Solution]:
-        """Draft, then refine."""
         prompt = self.draft.fill(problem=problem.text)
         drafts = [(yield from ask_once(prompt, "draft", self.budget))]
         for _ in range(self.iterations):
@@ -224,7 +218,6 @@ class Plain:
         return (self.reply if self.mind == "nothing" else self.reminder,)
 
     def solve(self, problem: Problem) -> Steps[Solution]:
-        """Ask for the reply."""
         if self.mind == "list":
             return (yield from self._listed(problem))
         prompt = self.reply if self.mind == "nothing" else self.reminder

@@ -119,7 +119,6 @@ _WRONG_ANSWERS: Final = 5
 
 
 def assessed(method: Method, problem: Problem) -> Steps[Solution]:
-    """Solve a problem and say what the answer is worth."""
     return assess(problem, (yield from method.solve(problem)))
 
 

@@ -181,11 +181,9 @@ class CFR:
 
     @property
     def stage2_prompt(self) -> Prompt:
-        """The prompt of Stage 2, in its set and style."""
         return self.templates.stage2(self.prompts, self.reply)
 
     def solve(self, problem: Problem) -> Steps[Solution]:
-        """Ask for constraints, then for a solution under them."""
         first = self.extraction(problem)
         stage1 = yield from ask(first)
         recovered = read_spec(stage1.text)
@@ -205,7 +203,6 @@ class CFR:
         return solution_from(stage2, **noted)
 
     def extraction(self, problem: Problem) -> Call:
-        """Build the call of Stage 1."""
         budget, limit = self._extent(problem)
         call = extract_constraints(
             problem.text,
@@ -229,7 +226,6 @@ class CFR:
         return budget, limit
 
     def solving(self, problem: Problem, spec: ConstraintSpec) -> Call:
-        """Build the call of Stage 2, under some constraints."""
         return solve_under(
             problem.text,
             spec,
@@ -269,7 +265,6 @@ class Routed:
         return Routing(bool(cues) or aime, cues)
 
     def solve(self, problem: Problem) -> Steps[Solution]:
-        """Route, then solve."""
         routing = self.route(problem)
         chosen = self.constrained if routing.routed else self.otherwise
         solution = yield from chosen.solve(problem)
@@ -306,7 +301,6 @@ class StatedCFR:
         return (self.base,) if join else (self.base.stage2_prompt, self.base.fallback)
 
     def solve(self, problem: Problem) -> Steps[Solution]:
-        """Read the constraints, then ask for a solution under them."""
         found = [(one.kind, one.sentence) for one in read_stated(problem.text)]
         noted: dict[str, Json] = {"stated": len(found)}
         if self.own == "join":
@@ -371,7 +365,6 @@ class LLMRouted:
         return (self.model,) if self.model else ()
 
     def solve(self, problem: Problem) -> Steps[Solution]:
-        """Ask whether the text is restrictive, then solve."""
         prompt = self.prompt.fill(problem=problem.text)
         call = Call.user(prompt, stage="router", max_tokens=self.budget, json=True, schema=_SCHEMA)
         reply = yield from ask(replace(call, model=self.model or None))
@@ -411,7 +404,6 @@ class FormatOnly:
     prompt: Prompt = field(default=_SOLVE, repr=False)
 
     def solve(self, problem: Problem) -> Steps[Solution]:
-        """Ask for the form, then for a solution."""
         prompt = self.extract.fill(problem=problem.text)
         call = Call.user(prompt, stage="format", max_tokens=self.extraction_budget)
         reply = yield from ask(call)

@@ -143,7 +143,6 @@ def solution_from(completion: Completion, **details: Json) -> Solution:
 
 
 def ask_once(prompt: str, stage: Stage, budget: int) -> Steps[Solution]:
-    """Ask for a whole solution in one call and read its answer."""
     call = Call.user(prompt, stage=stage, max_tokens=budget)
     return solution_from((yield from ask(call)))
 

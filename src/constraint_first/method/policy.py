@@ -421,7 +421,6 @@ _ABOUT: Final = (
 
 
 def write_policy(policy: Policy) -> str:
-    """Write a policy as the text of its file."""
     return _ABOUT + "\n".join(_lines(policy)) + "\n"
 
 
@@ -590,5 +589,4 @@ def in_conversation(method: Method, ahead: Sequence[Message]) -> Method:
 
 
 def runs_programs(method: Method) -> bool:
-    """Say whether a method has programs written and run."""
     return any(isinstance(one, Programmed | Prove) for one in parts_of(method))

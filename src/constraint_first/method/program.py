@@ -98,7 +98,6 @@ class Programmed:
         return wordings[self.style]
 
     def solve(self, problem: Problem) -> Steps[Solution]:
-        """Ask for a program, have it run, and read what it printed."""
         reply = yield from ask(self._call(problem))
         solution = yield from run_program(reply)
         if self.check == "repair":
@@ -163,8 +162,6 @@ def _ends_in_block(reply: str) -> bool:
 
 
 class _Block(NamedTuple):
-    """A fenced block of a reply."""
-
     language: str
     source: str
     open: bool = False

@@ -123,7 +123,6 @@ class Sound:
     def _again(
         self, problem: Problem, best: Solution, demands: Sequence[Stated], nth: int
     ) -> Steps[Solution]:
-        """Ask for another reply."""
         if self.then == "sample":
             return (yield from altered(self.base.solve(problem), lambda call: _as_fresh(call, nth)))
         prompt = self.correct.fill(demands=sentences(broken(demands, best.text)))

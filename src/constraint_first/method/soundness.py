@@ -34,7 +34,6 @@ def stated_in(problem: Problem, check: Check = "stated") -> tuple[Stated, ...]:
 
 
 def broken(stated: Iterable[Stated], answer: str) -> tuple[Stated, ...]:
-    """List the constraints that an answer breaks."""
     return tuple(one for one, truth in check_stated(stated, answer) if truth == "violated")
 
 
@@ -130,7 +129,6 @@ class CheckSummary(NamedTuple):
 
 
 def read_summary(details: Mapping[str, Json], problem: str) -> CheckSummary:
-    """Read the checks of an answer to a problem."""
     checks = {str(check.get("sentence")): check for check in _objects(details.get("checks"))}
     samples, confidence = details.get("samples"), details.get("confidence")
     conflicts = details.get("conflicts")

@@ -63,7 +63,6 @@ class SelfConsistency(Sampled):
         check_samples(self)
 
     def solve(self, problem: Problem) -> Steps[Solution]:
-        """Sample, then count."""
         samples = [altered(self.base.solve(problem), as_sample(n)) for n in range(self.samples)]
         solutions = yield from together(samples)
         votes = Counter(ballot(one.answer) for one in solutions if one.answer)
@@ -197,7 +196,6 @@ class Vote(_Agreement):
     label: ClassVar[str] = "Checked vote"
 
     def solve(self, problem: Problem) -> Steps[Solution]:
-        """Draw all samples, then count."""
         drawn = yield from together(self._sample(problem, n) for n in range(self.samples))
         return (yield from self._conclude(problem, drawn))
 

@@ -124,7 +124,6 @@ class Family:
 def family(
     tier: Tier, kinds: tuple[Kind, ...], about: str, *, levels: tuple[Level, ...] = USUAL_LEVELS
 ) -> Callable[[Draw], Family]:
-    """Make a family of a draw, named after it."""
     in_order: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind in kinds)
 
     def make(draw: Draw) -> Family:
@@ -137,7 +136,6 @@ gold: Final = GoldConstraint
 
 
 def wrong(error: ErrorType, *values: Value) -> Lures:
-    """Make lures that would all show one error."""
     return [(value, error) for value in values]
 
 

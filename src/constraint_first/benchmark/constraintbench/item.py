@@ -228,7 +228,6 @@ def split_name(split: Split) -> str:
 
 
 def load(name: Split) -> Sequence[Item]:
-    """Read a shipped split."""
     if name not in SPLITS:
         raise SplitError(f"no split is called {name!r}; there are {', '.join(SPLITS)}")
     if name in ("mini", "mini@1"):

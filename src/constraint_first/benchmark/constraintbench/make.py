@@ -180,7 +180,6 @@ class Shortcut:
 
     @property
     def open(self) -> bool:
-        """Whether it leads there too often."""
         return self.of >= ENOUGH and self.hits > self.most * self.of
 
     def __str__(self) -> str:
@@ -189,7 +188,6 @@ class Shortcut:
 
 
 def shortcuts(items: Sequence[Item]) -> Iterator[Shortcut]:
-    """Try every shortcut on a set of problems."""
     count = len(items)
     guesses = _guesses(items)
     hits = sum(item.answer == guesses[item.family] for item in items)
@@ -364,7 +362,6 @@ class _Seen:
         )
 
     def add(self, item: Item) -> None:
-        """Remember a problem."""
         self.texts.add(text_without_names(item))
         self.numbers.add(numbers_of(item))
 
@@ -554,7 +551,6 @@ class LevelCheck:
 
     @property
     def passed(self) -> bool:
-        """Whether the levels do what they say."""
         return len(self.harder) >= LEAST * len(self.families)
 
     def __str__(self) -> str:

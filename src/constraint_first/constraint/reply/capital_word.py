@@ -43,7 +43,6 @@ _NO: Final = lazy_pattern(r"\b(?:not|no|without|avoid)\b|n't\b")
 
 
 def read_capital_words(sentence: Sentence) -> Iterator[Found]:
-    """How many words of the reply are in capital letters."""
     plain = sentence.plain
     for found in _CAPITAL_WORDS.finditer(plain):
         if not sentence.allows(found.start()):

@@ -60,7 +60,6 @@ def _no_overlap(one: Predicate, other: Predicate) -> bool:
 
 
 def _counted(predicate: Predicate) -> dict[str, object]:
-    """What a demand counts; nothing where it counts nothing."""
     counts = "low" in predicate or "high" in predicate
     return {k: v for k, v in predicate.items() if k not in ("low", "high")} if counts else {}
 

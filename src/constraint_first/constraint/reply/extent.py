@@ -104,7 +104,6 @@ _OF_GIVEN: Final = lazy_pattern(r"\b(?:these|those|one\s+of(?:\s+the)?|following
 
 
 def read_sentences(sentence: Sentence) -> Iterator[Found]:
-    """How many sentences the reply has."""
     plain = sentence.plain
     for found in amounts(plain):
         noun = _SENTENCES.match(plain, found.end)
@@ -228,7 +227,6 @@ def read_first_words(sentence: Sentence) -> Iterator[Found]:
 
 
 def _count(request: Request) -> int | None:
-    """How many paragraphs a request asks for, where it says so exactly."""
     for sentence in request.readable:
         for predicate, _, _ in read_paragraphs(sentence):
             low = predicate.get("low")

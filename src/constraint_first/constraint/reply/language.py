@@ -49,7 +49,6 @@ class _Identifier(Protocol):
 
 
 def language_name(code: str) -> str:
-    """Give the English name of a language."""
     return _NAMES.get(_SAME.get(code, code), code)
 
 

@@ -48,7 +48,6 @@ def read_letters(sentence: Sentence) -> Iterator[Found]:
 
 
 def read_hashtags(sentence: Sentence) -> Iterator[Found]:
-    """How many hashtags the reply has."""
     for amount in amounts(sentence.plain):
         noun = _HASHTAGS.match(sentence.plain, amount.end)
         if noun and sentence.allows(amount.start):

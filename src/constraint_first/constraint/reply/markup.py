@@ -176,7 +176,6 @@ _POSTSCRIPT: Final = lazy_pattern(
 
 
 def read_postscript(sentence: Sentence) -> Iterator[Found]:
-    """Whether the reply has a postscript, and how it begins."""
     # The mark has full stops of its own, at which the sentence may have been cut.
     found = _POSTSCRIPT.search(sentence.request.plain, sentence.start, sentence.end + 12)
     if not found or found.start() >= sentence.end:

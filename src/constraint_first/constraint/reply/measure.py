@@ -98,7 +98,6 @@ def count_sections(text: str, mark: str) -> int:
 
 
 def count_bullets(text: str) -> int:
-    """Count the lines that begin with one ``*`` or with ``-``."""
     return sum(map(is_bullet, text.split("\n")))
 
 

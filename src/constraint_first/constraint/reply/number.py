@@ -42,7 +42,6 @@ NUMBER: Final = (
 
 
 def to_number(text: str) -> int:
-    """Read a number that NUMBER has matched."""
     word = " ".join(text.split())
     if word[0].isdigit():
         return int(word.replace(",", ""))

@@ -139,7 +139,6 @@ class Request:
 
 
 def prepare(text: str) -> Request:
-    """Prepare a request for the rules."""
     return Request(text, _masked(text))
 
 

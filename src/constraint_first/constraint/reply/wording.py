@@ -71,7 +71,6 @@ _NOT: Final = lazy_pattern(
 
 
 def read_end(sentence: Sentence) -> Iterator[Found]:
-    """With which words the reply ends."""
     plain = sentence.plain
     for found in (one for rule in (_END, _LAST, *_AT_END) for one in rule.finditer(plain)):
         if _OF_PARTS.search(found[0]) or _NOT.search(plain[: found.start()]):

@@ -52,7 +52,6 @@ _BESIDE: Final = lazy_pattern(
 
 
 def read_json(sentence: Sentence) -> Iterator[Found]:
-    """Whether the reply is JSON."""
     plain = sentence.plain
     for found in _JSON.finditer(plain):
         told_of = _TOLD_OF.search(plain[: plain.index("json", found.start())])

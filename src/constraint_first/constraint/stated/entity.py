@@ -104,7 +104,6 @@ _WANTED: Final = lazy_pattern(r"\bwants\s+an\s+(even|odd)\s+number\s+of\s+([a-z]
 
 
 def read_entity(reading: Reading) -> Iterator[Stated]:
-    """Read what the text says of the one number that it asks for."""
     if reading.asked(_POINTS_BACK) and _is_fixed(reading):
         yield from _described(reading)
 
@@ -120,7 +119,6 @@ def _is_fixed(reading: Reading) -> bool:
 
 
 def read_counted(reading: Reading) -> Iterator[Stated]:
-    """Read what the text says of the one count that it asks for."""
     plain = reading.plain
     counted = reading.asked(_COUNTS)
     if counted and _is_fixed(reading):

@@ -42,7 +42,6 @@ NUMBERS: Final = rf"{INTEGER}(?:\s*,\s*(?:and\s+)?{INTEGER}|\s+and\s+{INTEGER})*
 
 
 def to_integer(text: str) -> int:
-    """Read a number that INTEGER has matched."""
     return int(text.replace(",", ""))
 
 

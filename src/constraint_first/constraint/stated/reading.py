@@ -185,7 +185,6 @@ class Reading:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """The words of the text, each once."""
         return frozenset(_WORD.findall(self.plain))
 
     @cached_property

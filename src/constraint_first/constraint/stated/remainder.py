@@ -54,7 +54,6 @@ _PLACE: Final = lazy_pattern(
 
 
 def read_remainder(reading: Reading) -> Iterator[Stated]:
-    """Read that a remainder is asked for, and on division by what."""
     if reading.question is None or reading.recoded:
         return
     start, end = reading.question

@@ -34,7 +34,6 @@ class Stated:
     by it."""
 
     def quote(self, text: str) -> str:
-        """Give the words that prove it."""
         return text[slice(*self.span)]
 
 
