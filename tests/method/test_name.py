@@ -1,6 +1,13 @@
 import pytest
 
-from constraint_first.method.method import Method, MethodError, read_options, split_name, suggest
+from constraint_first.method.method import (
+    Method,
+    MethodError,
+    parameters,
+    read_options,
+    split_name,
+    suggest,
+)
 
 
 def factory(
@@ -10,7 +17,9 @@ def factory(
 
 
 def read(options: str) -> dict[str, object]:
-    return dict(read_options("name", factory, options, lambda text: f"<{text.strip()}>"))
+    return dict(
+        read_options("name", parameters(factory), options, lambda text: f"<{text.strip()}>")
+    )
 
 
 def test_a_name_is_split_from_its_options() -> None:

@@ -5,24 +5,39 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar, Final, Literal, TypeAlias
 
-from constraint_first.method.method import BUDGET, ask_once, last_answered, noting, solution_from
+from constraint_first.method.method import (
+    BUDGET,
+    ask_once,
+    conversation,
+    last_answered,
+    noting,
+    option,
+    said,
+    solution_from,
+)
 from constraint_first.problem import Problem, Prompt, Solution, load
-from constraint_first.protocol import Call, Completion, Message, Steps, ask
-from constraint_first.thinking import without_thinking
+from constraint_first.protocol import Call, Completion, Stage, Steps, ask
 
 _PROMPT: Final = load("constraint_first.method", "direct")
 
 
 @dataclass(frozen=True)
-class Direct:
-    """Direct CoT (paper: Experimental Setup, "Methods compared")."""
+class _OneCall:
+    """A whole solution in one call; only the wording differs."""
 
-    label: ClassVar[str] = "Direct CoT"
+    stage: ClassVar[Stage] = "solve"
     budget: int = BUDGET
     prompt: Prompt = field(default=_PROMPT, repr=False)
 
     def solve(self, problem: Problem) -> Steps[Solution]:
-        return ask_once(self.prompt.fill(problem=problem.text), "direct", self.budget)
+        return ask_once(self.prompt.fill(problem=problem.text), self.stage, self.budget)
+
+
+class Direct(_OneCall):
+    """Direct CoT (paper: Experimental Setup, "Methods compared")."""
+
+    label: ClassVar[str] = "Direct CoT"
+    stage: ClassVar[Stage] = "direct"
 
 
 # Extended CoT (token-matched): is it only the longer reasoning that helps?
@@ -48,8 +63,8 @@ class ExtendedCoT:
     """
 
     label: ClassVar[str] = "Extended CoT (token-matched)"
-    tokens: int = CFR_OUTPUT
-    rounds: int = 3
+    tokens: int = field(default=CFR_OUTPUT, metadata=option())
+    rounds: int = field(default=3, metadata=option())
     """How often, at most, the model is sent back to its reasoning; 0 leaves it at one call, which
     is what the paper's input tokens (321 against 305 of Direct CoT) point to."""
     budget: int = BUDGET
@@ -70,16 +85,12 @@ class ExtendedCoT:
         return noting(last_answered(found), output=written, rounds=len(found) - 1)
 
     def _goes_on(self, reply: Completion, written: int) -> bool:
-        said = without_thinking(reply.text).strip()
         short = 0 < written < min(self.tokens, self.budget)
-        return short and reply.usage.reported and not reply.truncated and bool(said)
+        return short and reply.usage.reported and not reply.truncated and bool(said(reply))
 
     def _continued(self, call: Call, reply: Completion, written: int) -> Call:
         prompt = self.continuing.fill(tokens=f"{self.tokens - written:,}")
-        # Endpoints want earlier turns without their thinking.
-        said = Message("assistant", without_thinking(reply.text).strip())
-        messages = (*call.messages, said, Message("user", prompt))
-        return Call(messages, "continue", self.budget - written)
+        return Call(conversation(call, reply, prompt), "continue", self.budget - written)
 
 
 # One call, worded otherwise: the baselines that differ from Direct CoT in their prompt alone.
@@ -94,51 +105,36 @@ _PLAN: Final = load("constraint_first.method", "plan")
 
 
 @dataclass(frozen=True)
-class Reminder:
+class Reminder(_OneCall):
     """Reminds the model, before it answers, that the problem restricts the final answer."""
 
     label: ClassVar[str] = "CoT + final-answer constraint reminder"
-    budget: int = BUDGET
     prompt: Prompt = field(default=_REMINDER, repr=False)
-
-    def solve(self, problem: Problem) -> Steps[Solution]:
-        return ask_once(self.prompt.fill(problem=problem.text), "solve", self.budget)
 
 
 @dataclass(frozen=True)
-class ListFirst:
+class ListFirst(_OneCall):
     """Lists the constraints and solves in the same reply: CFR without its two stages."""
 
     label: ClassVar[str] = "List-constraints-first"
-    budget: int = BUDGET
     prompt: Prompt = field(default=_LIST_FIRST, repr=False)
-
-    def solve(self, problem: Problem) -> Steps[Solution]:
-        return ask_once(self.prompt.fill(problem=problem.text), "solve", self.budget)
 
 
 @dataclass(frozen=True)
-class CheckAnswer:
+class CheckAnswer(_OneCall):
     """Tells the model to check its answer before it gives it."""
 
     label: ClassVar[str] = "Check your answer"
-    budget: int = BUDGET
     prompt: Prompt = field(default=_CHECK, repr=False)
-
-    def solve(self, problem: Problem) -> Steps[Solution]:
-        return ask_once(self.prompt.fill(problem=problem.text), "solve", self.budget)
 
 
 @dataclass(frozen=True)
-class PlanAndSolve:
+class PlanAndSolve(_OneCall):
     """Plans the work, then carries the plan out, in one reply (after Wang et al., 2023)."""
 
     label: ClassVar[str] = "Plan-and-Solve"
-    budget: int = BUDGET
+    stage: ClassVar[Stage] = "plan"
     prompt: Prompt = field(default=_PLAN, repr=False)
-
-    def solve(self, problem: Problem) -> Steps[Solution]:
-        return ask_once(self.prompt.fill(problem=problem.text), "plan", self.budget)
 
 
 # Self-Refine: draft, criticise, write anew (Madaan et al., 2023).
@@ -160,7 +156,7 @@ class SelfRefine:
     """
 
     label: ClassVar[str] = "Self-Refine"
-    iterations: int = 1
+    iterations: int = field(default=1, metadata=option())
     budget: int = BUDGET
     draft: Prompt = field(default=_DRAFT, repr=False)
     feedback: Prompt = field(default=_FEEDBACK, repr=False)
@@ -174,11 +170,10 @@ class SelfRefine:
         return noting(last_answered(drafts), drafts=[draft.answer for draft in drafts])
 
     def _refine(self, problem: Problem, draft: Solution) -> Steps[Solution]:
-        proposed = without_thinking(draft.text).strip()
+        proposed = said(draft)
         prompt = self.feedback.fill(problem=problem.text, solution=proposed)
         remarks = yield from ask(Call.user(prompt, stage="feedback", max_tokens=self.budget))
-        feedback = without_thinking(remarks.text).strip()
-        prompt = self.revise.fill(problem=problem.text, solution=proposed, feedback=feedback)
+        prompt = self.revise.fill(problem=problem.text, solution=proposed, feedback=said(remarks))
         return (yield from ask_once(prompt, "revise", self.budget))
 
 
@@ -203,8 +198,8 @@ class Plain:
     """
 
     label: ClassVar[str] = "Plain reply"
-    mind: Mind = "nothing"
-    budget: int = BUDGET
+    mind: Mind = field(default="nothing", metadata=option())
+    budget: int = field(default=BUDGET, metadata=option("tokens"))
     reply: Prompt = field(default=_REPLY, repr=False)
     reminder: Prompt = field(default=_PLAIN_REMINDER, repr=False)
     list: Prompt = field(default=_LIST, repr=False)
@@ -226,7 +221,7 @@ class Plain:
     def _listed(self, problem: Problem) -> Steps[Solution]:
         prompt = self.list.fill(request=problem.text)
         call = Call.user(prompt, stage="list", max_tokens=min(_LIST_BUDGET, self.budget))
-        demands = without_thinking((yield from ask(call)).text).strip()
+        demands = said((yield from ask(call)))
         asked = self.reply.fill(request=problem.text)
         if demands:
             asked = self.told.fill(request=problem.text, demands=demands)
@@ -239,5 +234,5 @@ class Plain:
 
 def whole_reply(completion: Completion) -> Solution:
     """Make the solution whose answer is the whole reply, without thinking ahead of it."""
-    text = without_thinking(completion.text).strip()
+    text = said(completion)
     return Solution(text or None, text, completion.truncated, {"whole": True})

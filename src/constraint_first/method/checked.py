@@ -18,6 +18,8 @@ from constraint_first.method.method import (
     gathering,
     may_revise,
     noting,
+    option,
+    said,
     solution_from,
 )
 from constraint_first.method.soundness import (
@@ -30,15 +32,12 @@ from constraint_first.method.soundness import (
     sentences,
     stated_in,
 )
-from constraint_first.method.vote import ballot, value_ballot
+from constraint_first.method.vote import as_fresh, ballot, value_ballot
 from constraint_first.problem import Json, Problem, Prompt, Solution, load
 from constraint_first.protocol import Call, Message, Steps, altered, ask
-from constraint_first.thinking import without_thinking
 
 _PROBLEM: Final = load("constraint_first.method", "direct")
 _CORRECT: Final = load("constraint_first.method", "correct")
-# Beyond the numbers of a vote's samples, and within those that one run may use.
-_FRESH: Final = 500
 
 
 @dataclass(frozen=True)
@@ -53,10 +52,10 @@ class Checked:
     """
 
     label: ClassVar[str] = "Checked"
-    base: Method = Direct()
+    base: Method = field(default=Direct(), metadata=option())
     budget: int = BUDGET
     """For the turn that names what is broken."""
-    repair: Switch = field(default="on", repr=False)
+    repair: Switch = field(default="on", metadata=option(), repr=False)
     """Whether a certain repair is made; without it the model is asked."""
     pose: Prompt = field(default=_PROBLEM, repr=False)
     correct: Prompt = field(default=_CORRECT, repr=False)
@@ -81,7 +80,7 @@ class Checked:
         tried = [first]
         for what, steps in (
             ("turn", self._turn(problem, first, faults)),
-            ("fresh sample", altered(self.base.solve(problem), _as_fresh)),
+            ("fresh sample", altered(self.base.solve(problem), as_fresh())),
         ):
             other = yield from steps
             made = intervention(what, first.answer, other.answer, faults, problem.text)
@@ -99,14 +98,10 @@ class Checked:
         correction = self.correct.fill(answer=first.answer or "", constraints=sentences(faults))
         messages = (
             Message("user", self.pose.fill(problem=problem.text)),
-            Message("assistant", without_thinking(first.text).strip()),
+            Message("assistant", said(first)),
             Message("user", correction),
         )
         return solution_from((yield from ask(Call(messages, "correct", self.budget))))
-
-
-def _as_fresh(call: Call) -> Call:
-    return replace(call, sample=call.sample + _FRESH)
 
 
 # What a final answer is worth: the checks that it passed, and how far to trust it.
@@ -139,12 +134,8 @@ def assess(problem: Problem, solution: Solution) -> Solution:
 
 
 def _check(stated: Stated, truth: Truth) -> dict[str, Json]:
-    return {
-        "sentence": stated.sentence,
-        "kind": stated.kind,
-        "span": [*stated.span],
-        "truth": truth,
-    }
+    span: list[Json] = [*stated.span]
+    return {"sentence": stated.sentence, "kind": stated.kind, "span": span, "truth": truth}
 
 
 def _confidence(solution: Solution, truths: list[Truth]) -> float:

@@ -22,6 +22,7 @@ from constraint_first.constraint.stage1 import (
     ReplyStyle,
     StagePrompts,
     extract_constraints,
+    read_limit,
     read_object,
     read_reply,
     read_spec,
@@ -35,12 +36,16 @@ from constraint_first.method.method import (
     Method,
     ask_once,
     configuration,
+    conversation,
+    inner_options,
     noting,
+    option,
+    said,
     solution_from,
 )
 from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json, Problem, Prompt, Solution, load
-from constraint_first.protocol import Call, Completion, Exchange, Message, Steps, ask
+from constraint_first.protocol import Call, Completion, Exchange, Steps, ask
 from constraint_first.thinking import without_thinking
 
 MOST_QUESTIONS: Final = 3
@@ -69,18 +74,17 @@ def solve_asking(
     reply = yield from ask(call)
     while len(asked) < questions and (question := read_question(reply.text)):
         told = yield from ask(_clarification(stage1, prompts.clarify.fill(question=question)))
-        said = without_thinking(told.text).strip()
-        asked.append({"question": question, "reply": said})
-        call = _continued(call, reply, prompts.clarified.fill(reply=said))
+        asked.append({"question": question, "reply": said(told)})
+        call = _continued(call, reply, prompts.clarified.fill(reply=said(told)))
         reply = yield from ask(call)
     return reply, asked
 
 
 def read_question(reply: str) -> str:
     """Read the question that a reply begins with; none where it goes on to an answer."""
-    said = without_thinking(reply).strip()
-    found = _QUESTION.match(said)
-    return "" if not found or "\\boxed" in said else found[1].strip()[:_LONGEST]
+    text = without_thinking(reply).strip()
+    found = _QUESTION.match(text)
+    return "" if not found or "\\boxed" in text else found[1].strip()[:_LONGEST]
 
 
 def _with_offer(call: Call, offer: str) -> Call:
@@ -95,8 +99,7 @@ def _clarification(stage1: Exchange, prompt: str) -> Call:
 
 
 def _continued(call: Call, reply: Completion, prompt: str) -> Call:
-    said = Message("assistant", without_thinking(reply.text).strip())
-    return replace(call, messages=(*call.messages, said, Message("user", prompt)))
+    return replace(call, messages=conversation(call, reply, prompt))
 
 
 # Constraint-first reasoning, always on and routed (paper: Method, Algorithm 1).
@@ -138,19 +141,23 @@ class CFR:
     """
 
     label: ClassVar[str] = label_by_stages("CFR (always-on)", "CFR-brief (always-on)")
-    reply: ReplyStyle = "json"
+    reply: ReplyStyle = field(default="json", metadata=option())
     extraction_budget: int = EXTRACTION_BUDGET
     solving_budget: int = BUDGET - EXTRACTION_BUDGET
     fallback: Method = Direct()
     # What goes unsaid is the variant's: it was the default, and stores know it by that.
     prompts: PromptSet = field(default="paper", repr=False, metadata={UNSAID: "brief"})
-    limit: Limit | None = field(default=None, repr=False, metadata={UNSAID: FEW})
+    limit: Limit | None = field(
+        default=None,
+        metadata=option("constraints", read=read_limit, kind=str, unsaid=FEW),
+        repr=False,
+    )
     """The most constraints that Stage 1 may list; None for as many as there are."""
-    json: JsonMode = field(default="object", repr=False, metadata={UNSAID: "schema"})
-    extractor: str = field(default="", repr=False)
+    json: JsonMode = field(default="object", metadata=option(unsaid="schema"), repr=False)
+    extractor: str = field(default="", metadata=option(), repr=False)
     """Another model that answers Stage 1 (paper: Learned constraint extraction)."""
-    stage1: Stage1Budget = field(default="fixed", repr=False)
-    questions: int = field(default=0, repr=False)
+    stage1: Stage1Budget = field(default="fixed", metadata=option("budget"), repr=False)
+    questions: int = field(default=0, metadata=option("question"), repr=False)
     """How often, at most, Stage 2 may ask back (paper: Multi-turn constraint refinement)."""
     templates: StagePrompts = field(default=StagePrompts(), repr=False)
     asking: QuestionPrompts = field(default=QuestionPrompts(), repr=False)
@@ -253,10 +260,10 @@ class Routed:
     """Routed-CFR: two stages where the text has restrictive cues, Direct CoT elsewhere."""
 
     label: ClassVar[str] = label_by_stages("Routed-CFR", "Routed-CFR-brief")
-    constrained: Method = CFR()
+    constrained: Method = field(default=CFR(), metadata=inner_options())
     otherwise: Method = Direct()
-    profile: Profile = "reconstructed"
-    convention: Convention = "none"
+    profile: Profile = field(default="reconstructed", metadata=option("router"))
+    convention: Convention = field(default="none", metadata=option())
 
     def route(self, problem: Problem) -> Routing:
         """Decide by the problem's text alone, unless the AIME convention was asked for."""
@@ -268,11 +275,8 @@ class Routed:
         routing = self.route(problem)
         chosen = self.constrained if routing.routed else self.otherwise
         solution = yield from chosen.solve(problem)
-        return noting(solution, routed=routing.routed, cues=_quote(routing.cues, problem.text))
-
-
-def _quote(cues: tuple[Cue, ...], text: str) -> dict[str, Json]:
-    return {cue.family: [*cue.phrases(text)] for cue in cues}
+        quoted: dict[str, Json] = {one.family: [*one.phrases(problem.text)] for one in routing.cues}
+        return noting(solution, routed=routing.routed, cues=quoted)
 
 
 # Stated-CFR: Stage 1 without tokens, by the constraints that the text itself states.
@@ -290,7 +294,7 @@ class StatedCFR:
     """
 
     label: ClassVar[str] = "Stated-CFR"
-    own: Own = "off"
+    own: Own = field(default="off", metadata=option())
     base: CFR = BRIEF
     """What asks for the model's own constraints, and for a solution under all of them."""
 
@@ -311,7 +315,7 @@ class StatedCFR:
             return noting((yield from self.base.fallback.solve(problem)), **noted)
         numbered = enumerate(dict.fromkeys(found), start=1)
         spec = ConstraintSpec(
-            raw_constraints=tuple(Constraint(f"C{n}", kind, said) for n, (kind, said) in numbered)
+            raw_constraints=tuple(Constraint(f"C{n}", kind, words) for n, (kind, words) in numbered)
         )
         stage2 = yield from ask(self.base.solving(problem, spec))
         return solution_from(stage2, constraints=spec.to_json(), **noted)
@@ -323,7 +327,7 @@ class StatedCFR:
         listed = [(one.type, one.description) for one in spec.raw_constraints]
         listed += [("", one.description) for one in spec.propagated_constraints]
         stated = read_stated(problem.text)
-        wrong = [said for _, said in listed if contradicts(stated, said, problem.text)]
+        wrong = [words for _, words in listed if contradicts(stated, words, problem.text)]
         return [one for one in listed if one[1] not in wrong], wrong
 
 
@@ -348,11 +352,11 @@ class LLMRouted:
     """
 
     label: ClassVar[str] = label_by_stages("LLM router", "LLM router (CFR-brief)")
-    constrained: Method = CFR()
+    constrained: Method = field(default=CFR(), metadata=inner_options("budget", "question"))
     otherwise: Method = Direct()
     budget: int = 1_024
     """For the decision; a few tokens do unless the model thinks first."""
-    model: str = field(default="", repr=False)
+    model: str = field(default="", metadata=option(), repr=False)
     """Another model that decides: GPT-4o-mini in the paper's ablation."""
     prompt: Prompt = field(default=_PROMPT, repr=False)
 
@@ -376,8 +380,8 @@ class LLMRouted:
 
 def read_decision(reply: str) -> bool | None:
     """Read the router's yes or no; None where it says neither."""
-    said: Json = (read_object(reply) or {}).get("restrictive", without_thinking(reply))
-    return _MEANING.get(str(said).strip(' \n\t".').casefold())
+    decision: Json = (read_object(reply) or {}).get("restrictive", without_thinking(reply))
+    return _MEANING.get(str(decision).strip(' \n\t".').casefold())
 
 
 # Format-only extraction + solve: two stages, but the first one looks at the answer's form alone.
@@ -407,7 +411,7 @@ class FormatOnly:
         prompt = self.extract.fill(problem=problem.text)
         call = Call.user(prompt, stage="format", max_tokens=self.extraction_budget)
         reply = yield from ask(call)
-        form = without_thinking(reply.text).strip()
+        form = said(reply)
         noted: dict[str, Json] = {"format": form, "format_truncated": reply.truncated}
         if not form:
             return noting((yield from self.fallback.solve(problem)), **noted)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import inspect
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import Field, fields, is_dataclass, replace
 from importlib.metadata import EntryPoint, entry_points
 from itertools import accumulate
@@ -15,8 +15,10 @@ from typing import (
     ClassVar,
     Final,
     Literal,
+    NamedTuple,
     Protocol,
     TypeAlias,
+    TypeVar,
     cast,
     get_args,
     get_origin,
@@ -28,7 +30,10 @@ from constraint_first.answer.extract import extract
 from constraint_first.error import CfrError
 from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json, Problem, Prompt, Solution
-from constraint_first.protocol import Call, Completion, Stage, Steps, ask
+from constraint_first.protocol import Call, Completion, Message, Stage, Steps, ask
+from constraint_first.thinking import without_thinking
+
+M = TypeVar("M")
 
 BUDGET: Final = 32_768
 """Output tokens for a whole solution (paper: Implementation Details). Engines lower it where the
@@ -36,6 +41,58 @@ model's context is smaller."""
 
 UNSAID: Final = "unsaid"
 """In a field's metadata: the value that ``configuration`` leaves out, in place of the default."""
+_OPTION: Final = "option"
+_INNER: Final = "inner"
+
+
+class _Option(NamedTuple):
+    """How a field is set in a method's name."""
+
+    name: str
+    kind: object
+    read: Callable[[Any], object] | None
+
+
+def option(
+    name: str = "",
+    *,
+    read: Callable[[Any], object] | None = None,
+    kind: object = None,
+    **metadata: object,
+) -> dict[str, object]:
+    """Mark a field, by its metadata, as an option in a method's name: ``cfr(constraints=6+3)``.
+
+    It goes by the field's own name unless another is given. ``read`` makes the value of the field
+    out of what was written, of type ``kind`` where that is another than the field's.
+    """
+    return {_OPTION: _Option(name, kind, read), **metadata}
+
+
+def inner_options(*without: str) -> dict[str, object]:
+    """Mark a field that holds a method whose options, but for some, are those of the outer one."""
+    return {_INNER: without}
+
+
+def options_of(method: Any) -> Iterator[tuple[str, object]]:
+    """List the options of a method, each with the type of its values."""
+    kinds = get_type_hints(type(cast("object", method)))
+    for one in fields(method):
+        if (without := one.metadata.get(_INNER)) is not None:
+            inner = options_of(getattr(method, one.name))
+            yield from ((name, kind) for name, kind in inner if name not in without)
+        elif found := one.metadata.get(_OPTION):
+            yield found.name or one.name, found.kind or kinds[one.name]
+
+
+def with_options(method: M, chosen: Mapping[str, object]) -> M:
+    """Set the options of a method, by their names."""
+    changes: dict[str, object] = {}
+    for one in fields(cast("Any", method)):
+        if _INNER in one.metadata:
+            changes[one.name] = with_options(getattr(method, one.name), chosen)
+        elif (found := one.metadata.get(_OPTION)) and (name := found.name or one.name) in chosen:
+            changes[one.name] = found.read(chosen[name]) if found.read else chosen[name]
+    return cast("M", replace(cast("Any", method), **changes))
 
 
 @runtime_checkable
@@ -125,13 +182,23 @@ def configuration(method: Any) -> str:
     before there was one, and its attempts in old stores are still its own. Where the default has
     changed since, the field's metadata has the one that goes unsaid. Prompts are too long.
     """
-    shown = (f for f in fields(method) if f.repr or _is_chosen(f, getattr(method, f.name)))
-    options = ", ".join(f"{field.name}={getattr(method, field.name)!r}" for field in shown)
+    shown = [f for f in fields(method) if f.repr or _is_chosen(f, getattr(method, f.name))]
+    options = ", ".join(f"{one.name}={getattr(method, one.name)!r}" for one in shown)
     return f"{type(method).__qualname__}({options})"
 
 
-def _is_chosen(option: Field[Any], value: object) -> bool:
-    return value != option.metadata.get(UNSAID, option.default) and not prompts_of(value)
+def _is_chosen(one: Field[Any], value: object) -> bool:
+    return value != one.metadata.get(UNSAID, one.default) and not prompts_of(value)
+
+
+def said(reply: Completion | Solution) -> str:
+    """Return a reply without the thinking ahead of it, which no later call may repeat."""
+    return without_thinking(reply.text).strip()
+
+
+def conversation(call: Call, reply: Completion, prompt: str) -> tuple[Message, ...]:
+    """Continue the conversation of a call by its reply and another prompt."""
+    return (*call.messages, Message("assistant", said(reply)), Message("user", prompt))
 
 
 def solution_from(completion: Completion, **details: Json) -> Solution:
@@ -215,9 +282,10 @@ def _package(point: EntryPoint) -> str:
 
 # How a method is written: ``NAME`` or ``NAME(OPTION=VALUE,…)``.
 #
-# What an option takes is what the method's factory declares: a whole number, a text, one of a few
-# words, another method, or several methods joined by ``+``. ``none`` stands for no method where
-# there need not be one. A value with commas or brackets stands in quotation marks.
+# What an option takes is what its field declares, or the parameter of a plugin's factory: a whole
+# number, a text, one of a few words, another method, or several methods joined by ``+``. ``none``
+# stands for no method where there need not be one. A value with commas or brackets stands in
+# quotation marks.
 
 Make: TypeAlias = Callable[[str], object]
 """Makes a method from its name."""
@@ -241,12 +309,17 @@ def split_name(text: str) -> tuple[str, str]:
     return shape["name"], shape["options"] or ""
 
 
-def read_options(
-    name: str, factory: Callable[..., object], options: str, make: Make
-) -> Iterator[tuple[str, object]]:
-    """Read the options of a method by the types that its factory declares."""
+def parameters(factory: Callable[..., object]) -> Mapping[str, object]:
+    """List the parameters of a factory, each with its type."""
     kinds = get_type_hints(factory)
-    known = list(inspect.signature(factory).parameters)
+    return {name: kinds.get(name) for name in inspect.signature(factory).parameters}
+
+
+def read_options(
+    name: str, kinds: Mapping[str, object], options: str, make: Make
+) -> Iterator[tuple[str, object]]:
+    """Read the options of a method by the types of their values."""
+    known = list(kinds)
     for option in split_options(options):
         key, equals, value = (part.strip() for part in option.partition("="))
         if not equals:

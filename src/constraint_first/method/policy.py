@@ -65,15 +65,11 @@ class Evidence:
 
     def to_json(self) -> dict[str, Json]:
         """Describe it for programs; what is not known is left out."""
-        known: dict[str, Json] = {
-            "problems": self.problems,
-            "before": self.before,
-            "after": self.after,
-            "gain": self.gain,
-        }
+        found = ((name, getattr(self, name)) for name in _EVIDENCE)
+        known: dict[str, Json] = {name: value for name, value in found if value is not None}
         if self.interval is not None:
             known["interval"] = [*self.interval]
-        return known if self.tokens is None else known | {"tokens": self.tokens}
+        return known
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +97,8 @@ class Rule:
     def to_json(self) -> dict[str, Json]:
         """Describe it for programs and for the details of a solution."""
         said: dict[str, Json] = {"when": [*self.when], "method": self.method}
-        if self.evidence:
-            said |= self.evidence.to_json()
-        if self.held_out:
-            said["held_out"] = self.held_out.to_json()
-        return said
+        evidence = self.evidence.to_json() if self.evidence else {}
+        return said | evidence | ({"held_out": self.held_out.to_json()} if self.held_out else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +114,9 @@ class RunsEvidence:
 
     def to_json(self) -> dict[str, Json]:
         """Describe them for programs."""
-        return {
-            "benchmark": self.benchmark,
-            "problems": self.problems,
-            "attempts": self.attempts,
-            "methods": [*self.methods],
-            "sha256": self.sha256,
-        }
+        known: dict[str, Json] = {name: getattr(self, name) for name in _RUNS}
+        known["methods"] = [*self.methods]
+        return known
 
 
 @dataclass(frozen=True, slots=True)
@@ -516,10 +505,8 @@ class Calibrated:
             return Chosen(self.plain, 0, "it belongs to a conversation")
         if at is None or not runs_programs(fits.method):
             return fits
-        forms = [
-            one for one in _NO_NUMBER if one in features and one not in self.policy.rules[at].when
-        ]
-        if forms:
+        when = self.policy.rules[at].when
+        if forms := [one for one in _NO_NUMBER if one in features and one not in when]:
             asks = describe(forms[0])
             return Chosen(self.otherwise, 0, f"programs print numbers, and not for problems {asks}")
         if not kind.english:
@@ -534,11 +521,8 @@ class Calibrated:
         if chosen is self.sound:
             return "a request that demands something of its reply; the reply is checked"
         if not rule:
-            return (
-                f"{self.policy.otherwise}: {why}"
-                if why
-                else f"no rule fits; {self.policy.otherwise}"
-            )
+            otherwise = self.policy.otherwise
+            return f"{otherwise}: {why}" if why else f"no rule fits; {otherwise}"
         found = self.policy.rules[rule - 1]
         said = f"{found.method} on problems {found.words}"
         seen = found.evidence

@@ -10,7 +10,7 @@ from typing import ClassVar, Final, Literal, NamedTuple, TypeAlias
 
 from constraint_first.answer.extract import Extracted, extract
 from constraint_first.method.baselines import Direct
-from constraint_first.method.method import BUDGET, Method, gathering, noting, solution_from
+from constraint_first.method.method import BUDGET, Method, gathering, noting, option, solution_from
 from constraint_first.method.soundness import Check, broken, mended, sentences, stated_in
 from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json, Problem, Prompt, Solution, load
@@ -65,12 +65,12 @@ class Programmed:
     """
 
     label: ClassVar[str] = "Program"
-    style: Style = "plain"
-    fallback: Method | None = Direct()
-    check: Check = "stated"
-    tell: Tell = "off"
-    modules: Modules = "untold"
-    budget: int = BUDGET
+    style: Style = field(default="plain", metadata=option())
+    fallback: Method | None = field(default=Direct(), metadata=option())
+    check: Check = field(default="stated", metadata=option())
+    tell: Tell = field(default="off", metadata=option())
+    modules: Modules = field(default="untold", metadata=option())
+    budget: int = field(default=BUDGET, metadata=option("tokens"))
     plain: Prompt = field(default=_PLAIN, repr=False)
     thinking: Prompt = field(default=_THINKING, repr=False)
     bare: Prompt = field(default=_BARE, repr=False)
@@ -89,13 +89,8 @@ class Programmed:
 
     @property
     def _wording(self) -> Prompt:
-        wordings: dict[Style, Prompt] = {
-            "plain": self.plain,
-            "thinking": self.thinking,
-            "bare": self.bare,
-            "short": self.short,
-        }
-        return wordings[self.style]
+        wording: Prompt = getattr(self, self.style)
+        return wording
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         reply = yield from ask(self._call(problem))

@@ -1,26 +1,21 @@
 """Methods by name: ``direct``, ``cfr(reply=json)``, ``self-consistency(base=routed-cfr)``.
 
-A name may carry options in brackets: the parameters of the method's factory. Methods that other
-packages bring are looked for only when a name is not among those below.
+A name may carry options in brackets: fields of the method. Methods that other packages
+bring are looked for only when a name is not among those below.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from typing import Final
 
-from constraint_first.constraint.router import Profile
-from constraint_first.constraint.stage1 import JsonMode, ReplyStyle, read_limit
 from constraint_first.error import InputError
 from constraint_first.method import method as plugin
 from constraint_first.method.baselines import (
-    CFR_OUTPUT,
     CheckAnswer,
     Direct,
     ExtendedCoT,
     ListFirst,
-    Mind,
     Plain,
     PlanAndSolve,
     Reminder,
@@ -28,255 +23,43 @@ from constraint_first.method.baselines import (
 )
 from constraint_first.method.checked import Checked
 from constraint_first.method.constraint_first import (
+    BRIEF,
     CFR,
-    Convention,
     FormatOnly,
     LLMRouted,
-    Own,
     Routed,
-    Stage1Budget,
     StatedCFR,
 )
 from constraint_first.method.method import (
-    BUDGET,
     DEEPEST,
     Method,
     MethodError,
     nesting,
+    options_of,
+    parameters,
     read_options,
     split_name,
     suggest,
+    with_options,
 )
 from constraint_first.method.policy import Calibrated, calibrate_by, find_policy
-from constraint_first.method.program import Modules, Programmed, Style, Tell
-from constraint_first.method.sound import Retry, Sound
-from constraint_first.method.soundness import Check, Switch
+from constraint_first.method.program import Programmed
+from constraint_first.method.sound import Sound
 from constraint_first.method.vote import Prove, Search, SelfConsistency, UntilAgreed, Vote
 
 _EMBEDDED: Final = "qwen2.5-coder-1.5b-instruct"  # its policy comes with the package
+_BRIEF: Final = "-brief"
 
 
-def direct() -> Direct:
-    """Ask once for a step-by-step solution."""
-    return Direct()
+class _BuiltIn:
+    """Makes a method of ours: itself with its defaults, or with other options."""
 
+    def __init__(self, default: Method, about: str) -> None:
+        self.default = default
+        self.__doc__ = about
 
-def reminder() -> Reminder:
-    """Ask once, with a reminder that the problem restricts its final answer."""
-    return Reminder()
-
-
-def list_first() -> ListFirst:
-    """Ask once for a list of the constraints and then a solution."""
-    return ListFirst()
-
-
-def check() -> CheckAnswer:
-    """Ask once, and have the answer checked before it is given."""
-    return CheckAnswer()
-
-
-def extended(tokens: int = CFR_OUTPUT, rounds: int = 3) -> ExtendedCoT:
-    """Reason on until the output matches a measured CFR budget."""
-    return ExtendedCoT(tokens, rounds)
-
-
-def plan_and_solve() -> PlanAndSolve:
-    """Ask once for a plan and its execution."""
-    return PlanAndSolve()
-
-
-def format_only() -> FormatOnly:
-    """Ask for the form of the answer, then for a solution in that form."""
-    return FormatOnly()
-
-
-def self_refine(iterations: int = 1) -> SelfRefine:
-    """Draft, criticise and revise, a fixed number of times."""
-    return SelfRefine(iterations)
-
-
-def cfr(
-    reply: ReplyStyle = "json",
-    constraints: str = "all",
-    json: JsonMode = "object",
-    extractor: str = "",
-    budget: Stage1Budget = "fixed",
-    question: int = 0,
-    prompts: str = "paper",
-) -> CFR:
-    """List the constraints first, then solve under them: the paper's protocol."""
-    _require_prompts(prompts, "paper", "cfr-brief")
-    limit = read_limit(constraints)
-    return CFR(
-        reply, limit=limit, json=json, extractor=extractor, stage1=budget, questions=question
-    )
-
-
-def cfr_brief(
-    reply: ReplyStyle = "prose",
-    constraints: str = "6+3",
-    json: JsonMode = "schema",
-    extractor: str = "",
-    budget: Stage1Budget = "fixed",
-    question: int = 0,
-    prompts: str = "own",
-) -> CFR:
-    """CFR for small models: shorter demands, few constraints, a reply in prose."""
-    _require_prompts(prompts, "own", "cfr")
-    made = cfr(reply, constraints, json, extractor, budget, question)
-    return replace(made, prompts="brief")
-
-
-def _require_prompts(given: str, known: str, other: str) -> None:
-    """Accept an option of earlier versions, which chose between what are two methods now."""
-    if given not in ("own", "paper"):
-        raise ValueError(f"prompts={given} is not {known}, which can be left out")
-    if given != known:
-        raise ValueError(f"prompts={given} is the method {other} now; name that")
-
-
-def routed_cfr(
-    reply: ReplyStyle = "json",
-    router: Profile = "reconstructed",
-    convention: Convention = "none",
-    constraints: str = "all",
-    json: JsonMode = "object",
-    extractor: str = "",
-    budget: Stage1Budget = "fixed",
-    question: int = 0,
-    prompts: str = "paper",
-) -> Routed:
-    """CFR where the text has restrictive cues, Direct CoT elsewhere: the paper's protocol."""
-    _require_prompts(prompts, "paper", "routed-cfr-brief")
-    constrained = cfr(reply, constraints, json, extractor, budget, question)
-    return Routed(constrained, profile=router, convention=convention)
-
-
-def routed_cfr_brief(
-    reply: ReplyStyle = "prose",
-    router: Profile = "reconstructed",
-    convention: Convention = "none",
-    constraints: str = "6+3",
-    json: JsonMode = "schema",
-    extractor: str = "",
-    budget: Stage1Budget = "fixed",
-    question: int = 0,
-    prompts: str = "own",
-) -> Routed:
-    """CFR-brief where the text has restrictive cues, Direct CoT elsewhere."""
-    _require_prompts(prompts, "own", "routed-cfr")
-    constrained = cfr_brief(reply, constraints, json, extractor, budget, question)
-    return Routed(constrained, profile=router, convention=convention)
-
-
-def self_consistency(base: Method = Direct(), samples: int = 8) -> SelfConsistency:
-    """Let several samples of another method vote."""
-    return SelfConsistency(base, samples)
-
-
-def llm_router(
-    reply: ReplyStyle = "json",
-    constraints: str = "all",
-    json: JsonMode = "object",
-    extractor: str = "",
-    model: str = "",
-    prompts: str = "paper",
-) -> LLMRouted:
-    """Routed-CFR with a short call to the model in place of the regular expressions."""
-    _require_prompts(prompts, "paper", "llm-router-brief")
-    return LLMRouted(cfr(reply, constraints, json, extractor), model=model)
-
-
-def llm_router_brief(
-    reply: ReplyStyle = "prose",
-    constraints: str = "6+3",
-    json: JsonMode = "schema",
-    extractor: str = "",
-    model: str = "",
-    prompts: str = "own",
-) -> LLMRouted:
-    """Routed-CFR-brief with a short call to the model in place of the regular expressions."""
-    _require_prompts(prompts, "own", "llm-router")
-    return LLMRouted(cfr_brief(reply, constraints, json, extractor), model=model)
-
-
-def program(
-    style: Style = "plain",
-    fallback: Method | None = Direct(),
-    check: Check = "stated",
-    tell: Tell = "off",
-    modules: Modules = "untold",
-    tokens: int = BUDGET,
-) -> Programmed:
-    """Have a program written and run; another method where it leads nowhere."""
-    return Programmed(style, fallback, check, tell, modules, tokens)
-
-
-_PROGRAM: Final = Programmed()
-
-
-def vote(
-    base: tuple[Method, ...] = (_PROGRAM,),
-    samples: int = 3,
-    check: Check = "stated",
-    fallback: Method | None = Direct(),
-    agree: int = 2,
-) -> Vote:
-    """Take the commonest sound answer of several samples, where two agree."""
-    return Vote(tuple(map(_voter, base)), samples, check, fallback, agree)
-
-
-def until_agreed(
-    base: tuple[Method, ...] = (_PROGRAM,),
-    most: int = 4,
-    check: Check = "stated",
-    fallback: Method | None = Direct(),
-    agree: int = 2,
-) -> UntilAgreed:
-    """Draw samples until two sound answers agree."""
-    return UntilAgreed(tuple(map(_voter, base)), most, check, fallback, agree)
-
-
-def _voter(base: Method) -> Method:
-    """A program that votes has no fall-back of its own: where it crashes it has no vote."""
-    return replace(base, fallback=None) if isinstance(base, Programmed) else base
-
-
-def checked(base: Method = Direct(), repair: Switch = "on") -> Checked:
-    """Check a method's answer by what the text states, and mend it where it fails."""
-    return Checked(base, repair=repair)
-
-
-def prove(base: Method = Direct(), samples: int = 5) -> Prove:
-    """Let those of several chains of thought vote that a program confirms."""
-    return Prove(base, samples)
-
-
-def stated_cfr(own: Own = "off") -> StatedCFR:
-    """Solve under the constraints that the text itself states."""
-    return StatedCFR(own)
-
-
-def search(width: int = 3) -> Search:
-    """Begin several solutions, drop those whose claims break a constraint, finish the others."""
-    return Search(width)
-
-
-def plain(mind: Mind = "nothing", tokens: int = BUDGET) -> Plain:
-    """Send a request of any kind as it stands, and take the reply as it stands."""
-    return Plain(mind, tokens)
-
-
-def sound(
-    base: Method = Plain(),
-    most: int = 2,
-    repair: Switch = "on",
-    add: Switch = "on",
-    then: Retry = "sample",
-) -> Sound:
-    """Check a reply by what its request demands, and mend it where it fails."""
-    return Sound(base, most, repair, add, then)
+    def __call__(self, **chosen: object) -> Method:
+        return with_options(self.default, chosen) if chosen else self.default
 
 
 def calibrated(policy: str = _EMBEDDED) -> Calibrated:
@@ -290,33 +73,71 @@ def calibrated(policy: str = _EMBEDDED) -> Calibrated:
 
 
 METHODS: Final[dict[str, Callable[..., Method]]] = {
-    "direct": direct,
-    "reminder": reminder,
-    "list-first": list_first,
-    "check": check,
-    "extended": extended,
-    "plan-and-solve": plan_and_solve,
-    "format-only": format_only,
-    "self-refine": self_refine,
-    "cfr": cfr,
-    "cfr-brief": cfr_brief,
-    "routed-cfr": routed_cfr,
-    "routed-cfr-brief": routed_cfr_brief,
-    "self-consistency": self_consistency,
-    "llm-router": llm_router,
-    "llm-router-brief": llm_router_brief,
-    "program": program,
-    "vote": vote,
-    "until-agreed": until_agreed,
-    "checked": checked,
-    "prove": prove,
-    "stated-cfr": stated_cfr,
-    "search": search,
-    "plain": plain,
-    "sound": sound,
+    "direct": _BuiltIn(Direct(), "Ask once for a step-by-step solution."),
+    "reminder": _BuiltIn(
+        Reminder(), "Ask once, with a reminder that the problem restricts its final answer."
+    ),
+    "list-first": _BuiltIn(
+        ListFirst(), "Ask once for a list of the constraints and then a solution."
+    ),
+    "check": _BuiltIn(CheckAnswer(), "Ask once, and have the answer checked before it is given."),
+    "extended": _BuiltIn(
+        ExtendedCoT(), "Reason on until the output matches a measured CFR budget."
+    ),
+    "plan-and-solve": _BuiltIn(PlanAndSolve(), "Ask once for a plan and its execution."),
+    "format-only": _BuiltIn(
+        FormatOnly(), "Ask for the form of the answer, then for a solution in that form."
+    ),
+    "self-refine": _BuiltIn(SelfRefine(), "Draft, criticise and revise, a fixed number of times."),
+    "cfr": _BuiltIn(
+        CFR(), "List the constraints first, then solve under them: the paper's protocol."
+    ),
+    "cfr-brief": _BuiltIn(
+        BRIEF, "CFR for small models: shorter demands, few constraints, a reply in prose."
+    ),
+    "routed-cfr": _BuiltIn(
+        Routed(),
+        "CFR where the text has restrictive cues, Direct CoT elsewhere: the paper's protocol.",
+    ),
+    "routed-cfr-brief": _BuiltIn(
+        Routed(BRIEF), "CFR-brief where the text has restrictive cues, Direct CoT elsewhere."
+    ),
+    "self-consistency": _BuiltIn(SelfConsistency(), "Let several samples of another method vote."),
+    "llm-router": _BuiltIn(
+        LLMRouted(),
+        "Routed-CFR with a short call to the model in place of the regular expressions.",
+    ),
+    "llm-router-brief": _BuiltIn(
+        LLMRouted(BRIEF),
+        "Routed-CFR-brief with a short call to the model in place of the regular expressions.",
+    ),
+    "program": _BuiltIn(
+        Programmed(), "Have a program written and run; another method where it leads nowhere."
+    ),
+    "vote": _BuiltIn(
+        Vote(), "Take the commonest sound answer of several samples, where two agree."
+    ),
+    "until-agreed": _BuiltIn(UntilAgreed(), "Draw samples until two sound answers agree."),
+    "checked": _BuiltIn(
+        Checked(), "Check a method's answer by what the text states, and mend it where it fails."
+    ),
+    "prove": _BuiltIn(
+        Prove(), "Let those of several chains of thought vote that a program confirms."
+    ),
+    "stated-cfr": _BuiltIn(StatedCFR(), "Solve under the constraints that the text itself states."),
+    "search": _BuiltIn(
+        Search(),
+        "Begin several solutions, drop those whose claims break a constraint, finish the others.",
+    ),
+    "plain": _BuiltIn(
+        Plain(), "Send a request of any kind as it stands, and take the reply as it stands."
+    ),
+    "sound": _BuiltIn(
+        Sound(), "Check a reply by what its request demands, and mend it where it fails."
+    ),
     "calibrated": calibrated,
 }
-"""The factory of every method that is built in, by its name on the command line."""
+"""What makes each method that is built in, by its name on the command line."""
 
 
 def names() -> tuple[str, ...]:
@@ -337,8 +158,11 @@ def make(text: str) -> Method:
         )
     if not factory:
         raise MethodError(f"method {name!r}: not known; {suggest(name, names())}")
-    chosen = dict(read_options(name, factory, options, make))
+    kinds = dict(_options(factory))
+    chosen = dict(read_options(name, kinds, options, make))
     try:
+        if isinstance(factory, _BuiltIn):
+            _require_prompts(name, chosen.pop("prompts", None))
         method = factory(**chosen)
     except ValueError as error:
         raise MethodError(f"method {name!r}: {error}") from None
@@ -348,3 +172,25 @@ def make(text: str) -> Method:
             "solve(problem); tell its author"
         )
     return method
+
+
+def _options(factory: Callable[..., object]) -> Iterator[tuple[str, object]]:
+    """List the options that a factory takes, each with the type of its values."""
+    if not isinstance(factory, _BuiltIn):
+        yield from parameters(factory).items()
+        return
+    yield from options_of(factory.default)
+    if isinstance(factory.default, CFR | Routed | LLMRouted):
+        yield "prompts", str
+
+
+def _require_prompts(name: str, given: object) -> None:
+    """Accept an option of earlier versions, which chose between what are two methods now."""
+    brief = name.endswith(_BRIEF)
+    known = "own" if brief else "paper"
+    if given is None or given == known:
+        return
+    if given not in ("own", "paper"):
+        raise ValueError(f"prompts={given} is not {known}, which can be left out")
+    other = name.removesuffix(_BRIEF) if brief else name + _BRIEF
+    raise ValueError(f"prompts={given} is the method {other} now; name that")

@@ -19,8 +19,9 @@ from constraint_first.constraint.reply.reader import read_demands
 from constraint_first.constraint.reply.repair import repair_reply
 from constraint_first.constraint.stated.statement import Stated
 from constraint_first.method.baselines import Plain, whole_reply
-from constraint_first.method.method import BUDGET, Method, may_revise, noting
+from constraint_first.method.method import BUDGET, Method, may_revise, noting, option
 from constraint_first.method.soundness import Switch, broken, intervened, intervention, sentences
+from constraint_first.method.vote import as_fresh
 from constraint_first.problem import Problem, Prompt, Solution, load
 from constraint_first.protocol import Call, Message, Steps, altered, ask
 
@@ -30,8 +31,6 @@ _CORRECT: Final = load("constraint_first.method", "reply-correct")
 _ADDED: Final = 192
 """Output tokens of an addition, unless a length that is missing needs more."""
 _TOKENS_A_WORD: Final = 2
-# Beyond the numbers of a vote's samples, and within those that one run may use.
-_FRESH: Final = 500
 
 Retry: TypeAlias = Literal["turn", "sample", "off"]
 """What is tried where edits do not help: a turn that names what is broken, a fresh sample, or
@@ -49,14 +48,14 @@ class Sound:
     """
 
     label: ClassVar[str] = "Sound reply"
-    base: Method = Plain()
-    most: int = 2
+    base: Method = field(default=Plain(), metadata=option())
+    most: int = field(default=2, metadata=option())
     """Whole replies at most, the first one among them."""
-    repair: Switch = "on"
+    repair: Switch = field(default="on", metadata=option())
     """Whether edits are made; they keep all that a reply says."""
-    add: Switch = "on"
+    add: Switch = field(default="on", metadata=option())
     """Whether the model is asked for a short addition where one can help."""
-    then: Retry = "sample"
+    then: Retry = field(default="sample", metadata=option())
     budget: int = BUDGET
     pose: Prompt = field(default=_REQUEST, repr=False)
     addition: Prompt = field(default=_ADD, repr=False)
@@ -124,7 +123,7 @@ class Sound:
         self, problem: Problem, best: Solution, demands: Sequence[Stated], nth: int
     ) -> Steps[Solution]:
         if self.then == "sample":
-            return (yield from altered(self.base.solve(problem), lambda call: _as_fresh(call, nth)))
+            return (yield from altered(self.base.solve(problem), as_fresh(nth)))
         prompt = self.correct.fill(demands=sentences(broken(demands, best.text)))
         call = Call(self._conversation(problem, best, prompt), "correct", self.budget)
         return whole_reply((yield from ask(call)))
@@ -184,7 +183,3 @@ def _room(faults: Sequence[Stated], budget: int) -> int:
     lengths = (part for one in faults for part in parts(one.predicate) if part["op"] == "words")
     words = max((low for one in lengths if isinstance(low := one.get("low"), int)), default=0)
     return min(budget, _ADDED + _TOKENS_A_WORD * min(words, budget))
-
-
-def _as_fresh(call: Call, nth: int) -> Call:
-    return replace(call, sample=call.sample + _FRESH + nth)

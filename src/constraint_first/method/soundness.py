@@ -134,17 +134,15 @@ def read_summary(details: Mapping[str, Json], problem: str) -> CheckSummary:
     conflicts = details.get("conflicts")
     return CheckSummary(
         tuple(
-            CheckedSentence(_truth(check), sentence, _words(check, problem))
+            CheckedSentence(
+                _TRUTHS.get(str(check.get("truth")), "undecided"), sentence, _words(check, problem)
+            )
             for sentence, check in checks.items()
         ),
         tuple(
-            Intervention(
-                str(done.get("what")),
-                str(done.get("before")),
-                str(done.get("after")),
-                _quoted(done),
-            )
+            Intervention(what, before, after, _quoted(done))
             for done in _objects(details.get("interventions"))
+            for what, before, after in [[str(done.get(one)) for one in ("what", "before", "after")]]
         ),
         tuple(None if one is None else str(one) for one in samples)
         if isinstance(samples, list)
@@ -162,10 +160,6 @@ def _objects(value: Json) -> list[dict[str, Json]]:
 def _quoted(done: Mapping[str, Json]) -> tuple[str, ...]:
     words = done.get("words")
     return tuple(str(one) for one in words) if isinstance(words, list) else ()
-
-
-def _truth(check: Mapping[str, Json]) -> Truth:
-    return _TRUTHS.get(str(check.get("truth")), "undecided")
 
 
 def _words(check: Mapping[str, Json], problem: str) -> str:

@@ -16,7 +16,16 @@ from constraint_first.answer.value import read_answer
 from constraint_first.constraint.claim import contradicts
 from constraint_first.constraint.stated.statement import Stated
 from constraint_first.method.baselines import Direct
-from constraint_first.method.method import BUDGET, Method, gathering, noting, solution_from
+from constraint_first.method.method import (
+    BUDGET,
+    Method,
+    conversation,
+    gathering,
+    noting,
+    option,
+    said,
+    solution_from,
+)
 from constraint_first.method.program import Programmed, run_program
 from constraint_first.method.soundness import Check, broken, is_sound, mended, stated_in
 from constraint_first.pattern import lazy_pattern
@@ -25,7 +34,6 @@ from constraint_first.protocol import (
     Call,
     Completion,
     Exchange,
-    Message,
     Steps,
     altered,
     ask,
@@ -36,6 +44,8 @@ from constraint_first.thinking import without_thinking
 # All samples of a vote are asked at once, and each is a full solution.
 _MOST_SAMPLES: Final = 1_000
 _MOST_VOTES: Final = 97
+# Beyond the numbers of a vote's samples, and within those that one run may use.
+_FRESH: Final = 500
 
 
 class Sampled:
@@ -56,8 +66,8 @@ class SelfConsistency(Sampled):
     """
 
     label: ClassVar[str] = "Self-Consistency"
-    base: Method = Direct()
-    samples: int = 8
+    base: Method = field(default=Direct(), metadata=option())
+    samples: int = field(default=8, metadata=option())
 
     def __post_init__(self) -> None:
         check_samples(self)
@@ -79,6 +89,11 @@ def as_sample(number: int) -> Callable[[Call], Call]:
     """Give the calls of a sample its number, so that equal calls can be told apart."""
     # Votes within votes: their samples still have numbers of their own.
     return lambda call: replace(call, sample=call.sample * _MOST_VOTES + number)
+
+
+def as_fresh(nth: int = 0) -> Callable[[Call], Call]:
+    """Give the calls of a repeated method numbers beyond those of a vote's samples."""
+    return lambda call: replace(call, sample=call.sample + _FRESH + nth)
 
 
 def check_samples(method: Sampled, *, fewest: int = 1) -> None:
@@ -144,16 +159,22 @@ _TIME: Final = lazy_pattern(
 )
 
 
+def _voters(bases: tuple[Method, ...]) -> tuple[Method, ...]:
+    """Take its fall-back from each program that votes: where it crashes it has no vote."""
+    return tuple(replace(b, fallback=None) if isinstance(b, Programmed) else b for b in bases)
+
+
 @dataclass(frozen=True)
 class _Agreement(Sampled):
     """What both have in common: samples of one or several methods, taken in turn."""
 
-    bases: tuple[Method, ...] = (Programmed(fallback=None),)
-    """A program that votes has no fall-back of its own: where it crashes it has no vote."""
-    samples: int = 3
-    check: Check = "stated"
-    fallback: Method | None = Direct()
-    agree: int = _AGREE
+    bases: tuple[Method, ...] = field(
+        default=(Programmed(fallback=None),), metadata=option("base", read=_voters)
+    )
+    samples: int = field(default=3, metadata=option())
+    check: Check = field(default="stated", metadata=option())
+    fallback: Method | None = field(default=Direct(), metadata=option())
+    agree: int = field(default=_AGREE, metadata=option())
     """How many equal answers are enough in the end. With 1 the fall-back is asked only where no
     sample has a sound answer: the earliest of the commonest is taken."""
 
@@ -208,7 +229,7 @@ class UntilAgreed(_Agreement):
     """
 
     label: ClassVar[str] = "Until two agree"
-    samples: int = 4
+    samples: int = field(default=4, metadata=option("most"))
     samples_option: ClassVar[str] = "most"
 
     def solve(self, problem: Problem) -> Steps[Solution]:
@@ -290,7 +311,7 @@ class Search(Sampled):
     """
 
     label: ClassVar[str] = "Constraint search"
-    samples: int = 3
+    samples: int = field(default=3, metadata=option("width"))
     """How many branches are begun."""
     samples_option: ClassVar[str] = "width"
     exploring_budget: int = _EXPLORING
@@ -307,7 +328,8 @@ class Search(Sampled):
         stated = stated_in(problem)
         prompt = self.explore.fill(problem=problem.text)
         call = Call.user(prompt, stage="explore", max_tokens=self.exploring_budget)
-        begun = yield from together(_begin(as_sample(n)(call)) for n in range(self.samples))
+        calls = [as_sample(n)(call) for n in range(self.samples)]
+        begun = list(map(Exchange, calls, (yield from together(map(ask, calls)))))
         alive = [one for one in begun if not _fails(stated, one.completion, problem.text)]
         noted: dict[str, Json] = {"branches": len(begun), "dropped": len(begun) - len(alive)}
         if not alive:
@@ -320,14 +342,9 @@ class Search(Sampled):
         return replace(chosen, details={**chosen.details, **noted})
 
     def _finish(self, begun: Exchange) -> Steps[Solution]:
-        said = Message("assistant", without_thinking(begun.completion.text).strip())
-        messages = (*begun.call.messages, said, Message("user", self.finish.fill()))
+        messages = conversation(begun.call, begun.completion, self.finish.fill())
         call = replace(begun.call, messages=messages, stage="solve", max_tokens=self.solving_budget)
         return solution_from((yield from ask(call)))
-
-
-def _begin(call: Call) -> Steps[Exchange]:
-    return Exchange(call, (yield from ask(call)))
 
 
 def _fails(stated: Sequence[Stated], begun: Completion, problem: str) -> bool:
@@ -357,8 +374,8 @@ class Prove(Sampled):
     """
 
     label: ClassVar[str] = "PROVE"
-    base: Method = Direct()
-    samples: int = 5
+    base: Method = field(default=Direct(), metadata=option())
+    samples: int = field(default=5, metadata=option())
     budget: int = BUDGET
     """For each translation."""
     translate: Prompt = field(default=_TRANSLATE, repr=False)
@@ -389,9 +406,7 @@ class Prove(Sampled):
         chain = yield from self.base.solve(problem)
         if chain.answer is None:
             return chain, Solution(None, "")
-        prompt = self.translate.fill(
-            problem=problem.text, solution=without_thinking(chain.text).strip()
-        )
+        prompt = self.translate.fill(problem=problem.text, solution=said(chain))
         reply = yield from ask(Call.user(prompt, stage="translate", max_tokens=self.budget))
         return chain, (yield from run_program(reply))
 
