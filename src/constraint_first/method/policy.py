@@ -97,8 +97,8 @@ class Rule:
     def to_json(self) -> dict[str, Json]:
         """Describe it for programs and for the details of a solution."""
         said: dict[str, Json] = {"when": [*self.when], "method": self.method}
-        evidence = self.evidence.to_json() if self.evidence else {}
-        return said | evidence | ({"held_out": self.held_out.to_json()} if self.held_out else {})
+        said |= self.evidence.to_json() if self.evidence else {}
+        return said | ({"held_out": self.held_out.to_json()} if self.held_out else {})
 
 
 @dataclass(frozen=True, slots=True)
