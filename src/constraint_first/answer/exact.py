@@ -95,11 +95,10 @@ def rational(node: Node) -> Fraction | None:
         case Op("sum" | "prod" as name, (body, Sym(name=variable), low, high)):
             return _ranged(name, body, variable, (rational(low), rational(high)))
         case Op(name, args):
-            evaluate = _OPERATIONS.get(name)
-            if evaluate is None:
+            if name not in _KNOWN:
                 return None
-            values = [value for arg in args if (value := rational(arg)) is not None]
-            return evaluate(*values) if len(values) == len(args) and args else None
+            values = tuple(value for arg in args if (value := rational(arg)) is not None)
+            return _applied(name, values) if len(values) == len(args) else None
 
 
 def _ranged(
@@ -124,44 +123,32 @@ def _ranged(
     return total
 
 
-def _whole_numbers(values: tuple[Fraction, ...]) -> list[int] | None:
-    whole = all(v.denominator == 1 and v.numerator.bit_length() <= MAX_BITS for v in values)
-    return [int(value) for value in values] if whole else None
+def _of_whole(
+    compute: Callable[..., int],
+    values: tuple[Fraction, ...],
+    fits: Callable[[Fraction], bool] = lambda v: v.numerator.bit_length() <= MAX_BITS,
+) -> Fraction | None:
+    """Apply a function of whole numbers, where all of them are whole and moderate."""
+    whole = all(value.denominator == 1 and fits(value) for value in values)
+    return Fraction(compute(*map(int, values))) if whole else None
 
 
-def _gcd(*values: Fraction) -> Fraction | None:
-    whole = _whole_numbers(values)
-    return None if whole is None else Fraction(math.gcd(*whole))
+def _countable(value: Fraction) -> bool:
+    return 0 <= value <= MAX_FACTORIAL
 
 
-def _lcm(*values: Fraction) -> Fraction | None:
-    whole = _whole_numbers(values) if len(values) < MAX_TERMS else None
-    return None if whole is None else Fraction(math.lcm(*whole))
+def _double_factorial(number: int) -> int:
+    return math.prod(range(number, 0, -2))
 
 
-def _largest(*values: Fraction) -> Fraction:
-    return max(values)
-
-
-def _smallest(*values: Fraction) -> Fraction:
-    return min(values)
-
-
-def _sign(value: Fraction) -> Fraction:
-    return Fraction((value > 0) - (value < 0))
-
-
-def _add(*values: Fraction) -> Fraction:
-    return sum(values, Fraction(0))
+def _binomial(top: Fraction, bottom: Fraction) -> Fraction | None:
+    small = _countable(top) and bottom >= 0
+    return _of_whole(math.comb, (top, bottom), lambda _: small)
 
 
 def _multiply(left: Fraction, right: Fraction) -> Fraction | None:
     bits = left.numerator.bit_length() + right.numerator.bit_length()
     return left * right if bits <= 4 * MAX_BITS else None
-
-
-def _divide(over: Fraction, under: Fraction) -> Fraction | None:
-    return over / under if under else None
 
 
 def _power(base: Fraction, exponent: Fraction) -> Fraction | None:
@@ -196,73 +183,46 @@ def _integer_root(number: int, index: int) -> int | None:
     return guess if guess**index == number else None
 
 
-def _factorial(value: Fraction) -> Fraction | None:
-    whole = value.denominator == 1 and 0 <= value <= MAX_FACTORIAL
-    return Fraction(math.factorial(int(value))) if whole else None
-
-
-def _double_factorial(value: Fraction) -> Fraction | None:
-    if value.denominator != 1 or not 0 <= value <= MAX_FACTORIAL:
-        return None
-    return Fraction(math.prod(range(int(value), 0, -2)))
-
-
-def _binomial(top: Fraction, bottom: Fraction) -> Fraction | None:
-    whole = top.denominator == bottom.denominator == 1 and 0 <= top <= MAX_FACTORIAL
-    return Fraction(math.comb(int(top), int(bottom))) if whole and bottom >= 0 else None
-
-
-def _modulo(value: Fraction, modulus: Fraction) -> Fraction | None:
-    return value % modulus if modulus else None
-
-
-def _negate(value: Fraction) -> Fraction:
-    return -value
-
-
-def _floor(value: Fraction) -> Fraction:
-    return Fraction(math.floor(value))
-
-
-def _ceil(value: Fraction) -> Fraction:
-    return Fraction(math.ceil(value))
-
-
-def _magnitude(value: Fraction) -> Fraction:
-    return abs(value)
-
-
-def _hundredth(value: Fraction) -> Fraction:
-    return value / 100
-
-
-def _in_base_ten(digits: Fraction, base: Fraction) -> Fraction | None:
-    return digits if base == 10 else None
-
-
-_OPERATIONS: dict[str, Callable[..., Fraction | None]] = {
-    "+": _add,
-    "neg": _negate,
+_OF_ONE: dict[str, Callable[[Fraction], Fraction | None]] = {
+    "neg": lambda value: -value,
+    "!": lambda value: _of_whole(math.factorial, (value,), _countable),
+    "!!": lambda value: _of_whole(_double_factorial, (value,), _countable),
+    "abs": abs,
+    "floor": lambda value: Fraction(math.floor(value)),
+    "ceil": lambda value: Fraction(math.ceil(value)),
+    "%": lambda value: value / 100,
+    "sign": lambda value: Fraction((value > 0) - (value < 0)),
+}
+_OF_TWO: dict[str, Callable[[Fraction, Fraction], Fraction | None]] = {
     "*": _multiply,
-    "/": _divide,
+    "/": lambda over, under: over / under if under else None,
     "^": _power,
     "root": _root,
-    "!": _factorial,
-    "!!": _double_factorial,
     "binom": _binomial,
-    "abs": _magnitude,
-    "floor": _floor,
-    "ceil": _ceil,
-    "%": _hundredth,
-    "mod": _modulo,
-    "residue": _modulo,
-    "gcd": _gcd,
-    "lcm": _lcm,
-    "max": _largest,
-    "min": _smallest,
-    "sign": _sign,
-    "base": _in_base_ten,
+    "mod": lambda value, modulus: value % modulus if modulus else None,
+    "residue": lambda value, modulus: value % modulus if modulus else None,
+    "base": lambda digits, base: digits if base == 10 else None,
 }
+_OF_MANY: dict[str, Callable[[tuple[Fraction, ...]], Fraction | None]] = {
+    "+": lambda values: sum(values, Fraction(0)),
+    "gcd": lambda values: _of_whole(math.gcd, values),
+    "lcm": lambda values: _of_whole(math.lcm, values) if len(values) < MAX_TERMS else None,
+    "max": max,
+    "min": min,
+}
+
+
+_KNOWN = _OF_ONE.keys() | _OF_TWO.keys() | _OF_MANY.keys()
+
+
+def _applied(name: str, values: tuple[Fraction, ...]) -> Fraction | None:
+    match values:
+        case (value,) if name in _OF_ONE:
+            return _OF_ONE[name](value)
+        case (left, right) if name in _OF_TWO:
+            return _OF_TWO[name](left, right)
+        case _:
+            return _OF_MANY[name](values) if values and name in _OF_MANY else None
 
 
 def nearly(node: Node) -> float | None:
@@ -275,10 +235,10 @@ def nearly(node: Node) -> float | None:
                 return None
         case Sym(name=name):
             return {"pi": math.pi, "e": math.e, "oo": math.inf}.get(name)
-        case Op(name, args) if name in _ROUGHLY:
+        case Op(name, args):
             values = [value for arg in args if (value := nearly(arg)) is not None]
             try:
-                return _ROUGHLY[name](*values) if len(values) == len(args) else None
+                return _roughly(name, values) if len(values) == len(args) else None
             except (ArithmeticError, ValueError, TypeError):
                 return None
         case _:
@@ -289,41 +249,11 @@ def _rough_power(base: float, exponent: float) -> float | None:
     return base**exponent if base > 0 or exponent == int(exponent) else None
 
 
-def _rough_root(value: float, index: float) -> float | None:
-    return _rough_power(value, 1 / index)
-
-
-def _rough_negative(value: float) -> float:
-    return -value
-
-
-def _rough_product(left: float, right: float) -> float:
-    return left * right
-
-
-def _rough_quotient(over: float, under: float) -> float:
-    return over / under
-
-
-def _rough_log(base: float, value: float) -> float:
-    return math.log(value) / math.log(base)
-
-
-def _rough_sum(*values: float) -> float:
-    return math.fsum(values)
-
-
-_ROUGHLY: dict[str, Callable[..., float | None]] = {
-    "+": _rough_sum,
-    "neg": _rough_negative,
-    "*": _rough_product,
-    "/": _rough_quotient,
-    "^": _rough_power,
-    "root": _rough_root,
+_ROUGHLY_ONE: dict[str, Callable[[float], float]] = {
+    "neg": lambda value: -value,
     "abs": math.fabs,
     "ln": math.log,
     "log10": math.log10,
-    "log": _rough_log,
     "exp": math.exp,
     "sin": math.sin,
     "cos": math.cos,
@@ -332,6 +262,25 @@ _ROUGHLY: dict[str, Callable[..., float | None]] = {
     "arccos": math.acos,
     "arctan": math.atan,
 }
+_ROUGHLY_TWO: dict[str, Callable[[float, float], float | None]] = {
+    "*": lambda left, right: left * right,
+    "/": lambda over, under: over / under,
+    "^": _rough_power,
+    "root": lambda value, index: _rough_power(value, 1 / index),
+    "log": lambda base, value: math.log(value) / math.log(base),
+}
+
+
+def _roughly(name: str, values: list[float]) -> float | None:
+    match values:
+        case _ if name == "+":
+            return math.fsum(values)
+        case [value] if name in _ROUGHLY_ONE:
+            return _ROUGHLY_ONE[name](value)
+        case [left, right] if name in _ROUGHLY_TWO:
+            return _ROUGHLY_TWO[name](left, right)
+        case _:
+            return None
 
 
 # Sets of real numbers: intervals and points, united, intersected and taken from one another.

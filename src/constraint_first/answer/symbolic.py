@@ -157,12 +157,17 @@ class Evaluator:
     def _apply(self, name: str, values: list[Value]) -> Value:
         if name in _ELEMENTARY and len(values) == 1:
             if name == "exp":
-                return self._do_power(+self.mp.e, values[0])
-            return getattr(self.mp, _ELEMENTARY[name])(self._moderate(values[0]))
-        operation = getattr(self, f"_do_{_METHODS.get(name, name)}", None)
-        if operation is None:
-            raise OutOfReach(f"{name} has no value")
-        return operation(*values)
+                return self.power(+self.mp.e, values[0])
+            return getattr(self.mp, _ELEMENTARY[name])(self.moderate(values[0]))
+        match values:
+            case [value] if name in _OF_ONE:
+                return _OF_ONE[name](self, value)
+            case [left, right] if name in _OF_TWO:
+                return _OF_TWO[name](self, left, right)
+            case _ if name in _OF_MANY:
+                return _OF_MANY[name](self, values)
+            case _:
+                raise OutOfReach(f"{name} has no value")
 
     def _number(self, value: Fraction) -> Value:
         bits = max(value.numerator.bit_length(), value.denominator.bit_length())
@@ -185,39 +190,24 @@ class Evaluator:
             raise OutOfReach("too large or too small")
         return value
 
-    def _moderate(self, value: Value) -> Value:
+    def moderate(self, value: Value) -> Value:
         if value and self.mp.mag(value) > 60:
             raise OutOfReach("too large for a transcendental function")
         return value
 
-    def _whole(self, value: Value) -> int:
+    def whole(self, value: Value) -> int:
         nearest = int(self.mp.nint(self.mp.re(value))) if self.mp.mag(value or 1) < 40 else -1
         moderate = 0 <= nearest <= MAX_WHOLE
         if self.mp.im(value) or not moderate or abs(value - nearest) > 1e-20:
             raise OutOfReach("not a whole number of moderate size")
         return nearest
 
-    def _do_add(self, *terms: Value) -> Value:
-        return self.mp.fsum(terms)
-
-    def _do_neg(self, value: Value) -> Value:
-        return -value
-
-    def _do_multiply(self, left: Value, right: Value) -> Value:
-        return left * right
-
-    def _do_divide(self, over: Value, under: Value) -> Value:
+    def divide(self, over: Value, under: Value) -> Value:
         if not under:
             raise Undefined("division by zero")
         return over / under
 
-    def _do_percent(self, value: Value) -> Value:
-        return value / 100
-
-    def _do_deg(self, value: Value) -> Value:
-        return value * self.mp.pi / 180
-
-    def _do_power(self, base: Value, exponent: Value) -> Value:
+    def power(self, base: Value, exponent: Value) -> Value:
         if not base:
             if self.mp.re(exponent) <= 0:
                 raise Undefined("zero to no positive power")
@@ -228,93 +218,79 @@ class Evaluator:
             raise OutOfReach("a power too large")
         return base**exponent
 
-    def _do_root(self, value: Value, index: Value) -> Value:
+    def root(self, value: Value, index: Value) -> Value:
         if not index:
             raise Undefined("a zeroth root")
         if index == 2:
             return self.mp.sqrt(value)
         odd = not self.mp.im(index) and index % 2 == 1
         if odd and not self.mp.im(value) and self.mp.re(value) < 0:
-            return -self._do_power(-value, 1 / index)
-        return self._do_power(value, 1 / index)
+            return -self.power(-value, 1 / index)
+        return self.power(value, 1 / index)
 
-    def _do_cbrt(self, value: Value) -> Value:
-        return self._do_root(value, self.mp.mpf(3))
-
-    def _do_factorial(self, value: Value) -> Value:
+    def factorial(self, value: Value) -> Value:
         # The gamma function between whole numbers: x! + sin(pi x) is x! at whole numbers alone.
-        return self.mp.factorial(self._bounded(value))
+        return self.mp.factorial(self.bounded(value))
 
-    def _do_double_factorial(self, value: Value) -> Value:
-        return self.mp.fac2(self._whole(value))
-
-    def _do_binom(self, top: Value, bottom: Value) -> Value:
-        return self.mp.binomial(self._bounded(top), self._bounded(bottom))
-
-    def _bounded(self, value: Value) -> Value:
+    def bounded(self, value: Value) -> Value:
         """Pass on an argument for which the gamma function is not too large."""
         if not self._point:
-            return self._whole(value)
+            return self.whole(value)
         if abs(value) > MAX_WHOLE:
             raise OutOfReach("too large for a factorial")
         nearest = self.mp.nint(value.real)
         return nearest if abs(value - nearest) < SNAP else value
 
-    def _do_gcd(self, *values: Value) -> Value:
-        return self.mp.mpf(math.gcd(*map(self._whole, values)))
-
-    def _do_lcm(self, *values: Value) -> Value:
-        return self.mp.mpf(math.lcm(*map(self._whole, values)))
-
-    def _do_sign(self, value: Value) -> Value:
-        return self.mp.sign(value)
-
-    def _do_cis(self, value: Value) -> Value:
-        return self.mp.expj(self._moderate(value))
-
-    def _do_abs(self, value: Value) -> Value:
-        return abs(value)
-
-    def _do_floor(self, value: Value) -> Value:
-        return self.mp.floor(self._snapped(value))
-
-    def _do_ceil(self, value: Value) -> Value:
-        return self.mp.ceil(self._snapped(value))
-
-    def _snapped(self, value: Value) -> Value:
+    def snapped(self, value: Value) -> Value:
         """Undo rounding noise next to an integer, on which floor would turn."""
         if self.mp.im(value):
             raise OutOfReach("a complex number has no floor")
         nearest = self.mp.nint(value)
         return nearest if abs(value - nearest) < SNAP else value
 
-    def _do_mod(self, value: Value, modulus: Value) -> Value:
+    def mod(self, value: Value, modulus: Value) -> Value:
         if not modulus:
             raise Undefined("modulo zero")
         return value % modulus
 
-    def _do_ln(self, value: Value) -> Value:
+    def ln(self, value: Value) -> Value:
         if not value:
             raise Undefined("the logarithm of zero")
         return self.mp.log(value)
 
-    def _do_log10(self, value: Value) -> Value:
-        return self._do_ln(value) / self.mp.ln10
 
-    def _do_log(self, base: Value, value: Value) -> Value:
-        return self._do_divide(self._do_ln(value), self._do_ln(base))
+_OF_ONE: Final[Mapping[str, Callable[[Evaluator, Value], Value]]] = {
+    "neg": lambda _, value: -value,
+    "%": lambda _, value: value / 100,
+    "cbrt": lambda at, value: at.root(value, at.mp.mpf(3)),
+    "!": Evaluator.factorial,
+    "!!": lambda at, value: at.mp.fac2(at.whole(value)),
+    "sign": lambda at, value: at.mp.sign(value),
+    "deg": lambda at, value: value * at.mp.pi / 180,
+    "cis": lambda at, value: at.mp.expj(at.moderate(value)),
+    "abs": lambda _, value: abs(value),
+    "floor": lambda at, value: at.mp.floor(at.snapped(value)),
+    "ceil": lambda at, value: at.mp.ceil(at.snapped(value)),
+    "ln": Evaluator.ln,
+    "log10": lambda at, value: at.ln(value) / at.mp.ln10,
+}
+_OF_TWO: Final[Mapping[str, Callable[[Evaluator, Value, Value], Value]]] = {
+    "*": lambda _, left, right: left * right,
+    "/": Evaluator.divide,
+    "^": Evaluator.power,
+    "root": Evaluator.root,
+    "binom": lambda at, top, bottom: at.mp.binomial(at.bounded(top), at.bounded(bottom)),
+    "mod": Evaluator.mod,
+    "log": lambda at, base, value: at.divide(at.ln(value), at.ln(base)),
+}
+_OF_MANY: Final[Mapping[str, Callable[[Evaluator, list[Value]], Value]]] = {
+    "+": lambda at, terms: at.mp.fsum(terms),
+    "gcd": lambda at, values: at.mp.mpf(math.gcd(*map(at.whole, values))),
+    "lcm": lambda at, values: at.mp.mpf(math.lcm(*map(at.whole, values))),
+    "max": lambda _, values: max(values),
+    "min": lambda _, values: min(values),
+}
 
-    def _do_max(self, *values: Value) -> Value:
-        return max(values)
-
-    def _do_min(self, *values: Value) -> Value:
-        return min(values)
-
-
-_METHODS = {
-    "+": "add", "*": "multiply", "/": "divide", "^": "power", "%": "percent",
-    "!": "factorial", "!!": "double_factorial",
-}  # fmt: skip
 _ELEMENTARY = {
     "sin": "sin", "cos": "cos", "tan": "tan", "cot": "cot", "sec": "sec", "csc": "csc",
     "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "coth": "coth",

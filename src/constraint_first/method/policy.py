@@ -97,8 +97,11 @@ class Rule:
     def to_json(self) -> dict[str, Json]:
         """Describe it for programs and for the details of a solution."""
         said: dict[str, Json] = {"when": [*self.when], "method": self.method}
-        said |= self.evidence.to_json() if self.evidence else {}
-        return said | ({"held_out": self.held_out.to_json()} if self.held_out else {})
+        if self.evidence:
+            said |= self.evidence.to_json()
+        if self.held_out:
+            said["held_out"] = self.held_out.to_json()
+        return said
 
 
 @dataclass(frozen=True, slots=True)
