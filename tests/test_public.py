@@ -3,7 +3,7 @@ import constraint_first
 METHODS = (
     "Call Completion Method Output Problem Program Run Solution Steps ask execute make together"
 )
-SOLVING = "ConstraintSpec SolveProgress Solved asolve drive extract grade grade_reply route solve"
+SOLVING = "ConstraintSpec Attempt SolveProgress asolve drive extract grade grade_reply route solve"
 ENGINES = "Bounds Decoding Dispatch Endpoint Local ModelRef OpenAI Scripted"
 EVALUATION = (
     "Benchmark Evaluated EvaluationProgress Experiment RunOptions aevaluate compare evaluate"

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from constraint_first.answer.extract import extract
     from constraint_first.answer.grade import grade, grade_reply
+    from constraint_first.attempt.attempt import Attempt
     from constraint_first.attempt.drive import Scripted, drive
-    from constraint_first.attempt.solve import Solved, SolveProgress, asolve, solve
+    from constraint_first.attempt.events import SolveProgress
+    from constraint_first.attempt.solve import asolve, solve
     from constraint_first.benchmark.registry import Benchmark
     from constraint_first.constraint.router import route
     from constraint_first.constraint.stage1 import ConstraintSpec
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from constraint_first.run.run import Evaluated, aevaluate, evaluate
 
 __all__ = [
+    "Attempt",
     "Benchmark",
     "Bounds",
     "Call",
@@ -67,7 +70,6 @@ __all__ = [
     "Scripted",
     "Solution",
     "SolveProgress",
-    "Solved",
     "Steps",
     "aevaluate",
     "ask",
@@ -96,9 +98,9 @@ _HOMES = {
         "Scripted",
         "drive",
     ),
+    "constraint_first.attempt.attempt": ("Attempt",),
+    "constraint_first.attempt.events": ("SolveProgress",),
     "constraint_first.attempt.solve": (
-        "SolveProgress",
-        "Solved",
         "asolve",
         "solve",
     ),

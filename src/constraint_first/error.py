@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
+Ends: TypeAlias = Literal["attempt", "series", "run"]
+
 
 class CfrError(Exception):
     """Something that a person can put right.
@@ -11,6 +15,9 @@ class CfrError(Exception):
     """
 
     exit_code = 1
+    ends: Ends = "attempt"
+    """What it ends in an evaluation: one attempt; all of a series that has had no success yet,
+    because it would meet each of them; or the whole run."""
 
 
 class InputError(CfrError):

@@ -10,7 +10,7 @@ resume a run is to replay it.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Generic, Literal, TypeAlias, TypeVar
 
 T = TypeVar("T")
@@ -51,6 +51,10 @@ class Call:
     that the samples of a vote differ and still repeat."""
     model: str | None = field(default=None, repr=False)
     """Another model that is to answer it; None for the one that the method is run with."""
+    # Not in ``repr``, whose hash names stored calls.
+    final: bool = field(default=False, repr=False, compare=False)
+    """The method returns the text of the reply as its solution's, whatever it says, so that it may
+    be shown as the solution while it is written."""
 
     @classmethod
     def user(
@@ -62,9 +66,11 @@ class Call:
         json: bool = False,
         schema: str = "",
         model: str | None = None,
+        final: bool = False,
     ) -> Call:
         """Build the usual call: a single user message."""
-        return cls((Message("user", content),), stage, max_tokens, json, schema, model=model)
+        messages = (Message("user", content),)
+        return cls(messages, stage, max_tokens, json, schema, model=model, final=final)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +193,18 @@ def altered(steps: Steps[T], change: Callable[[Call], Call]) -> Steps[T]:
         changed = (change(step) if isinstance(step, Call) else step for step in run.round)
         run.advance((yield tuple(changed)))
     return run.result
+
+
+def preceded(steps: Steps[T], ahead: tuple[Message, ...]) -> Steps[T]:
+    """Put messages ahead of each call: a system message, or a conversation so far."""
+    if not ahead:
+        return steps
+    return altered(steps, lambda call: replace(call, messages=ahead + call.messages))
+
+
+def undecided(steps: Steps[T]) -> Steps[T]:
+    """Run a generator whose replies may still be changed or dropped: no call of it is final."""
+    return altered(steps, lambda call: replace(call, final=False) if call.final else call)
 
 
 def together(branches: Iterable[Steps[T]]) -> Steps[tuple[T, ...]]:

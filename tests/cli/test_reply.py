@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from loopback import Endpoint, stream
 
+from constraint_first.attempt.events import Executed, Executing, Finished, Started, Wrote
 from constraint_first.cli.console import SafeConsole
-from constraint_first.cli.solve import ReplyWatcher
+from constraint_first.cli.solve import ReplyPrinter
 from constraint_first.protocol import Call, Completion, Output, Program, Usage
 
 from .conftest import CODES, Terminal, on_terminal
@@ -52,16 +53,16 @@ async def test_what_nobody_follows_is_counted(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(sys, "stdout", screen)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "80")
-    watcher = ReplyWatcher(SafeConsole())
+    printer = ReplyPrinter(SafeConsole())
     first, second = (Call.user("Q", stage="direct", max_tokens=9) for _ in range(2))
-    watcher.started(first)
-    watcher.started(second)
+    printer.tell(Started(first))
+    printer.tell(Started(second))
     assert "written" not in screen.getvalue(), "the first is followed"
-    watcher.finished(first, Completion("1", usage=Usage(5, 1_234)))
-    watcher.finished(second, Completion("2", usage=Usage(5, 1_234)))
+    printer.tell(Finished(first, Completion("1", usage=Usage(5, 1_234))))
+    printer.tell(Finished(second, Completion("2", usage=Usage(5, 1_234))))
     program = Program("print(5)")
-    watcher.executing(program)
-    watcher.executed(program, Output("5"))
+    printer.tell(Executing(program))
+    printer.tell(Executed(program, Output("5")))
     shown = CODES.sub("", screen.getvalue())
     parts = (
         "1 more reply is written  about 1,234 tokens, ",
@@ -76,9 +77,9 @@ async def test_a_word_is_shown_after_a_pause(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr("constraint_first.cli.solve._PAUSE", 0.0)
-    watcher, call = ReplyWatcher(SafeConsole()), Call.user("Q", stage="direct", max_tokens=9)
-    watcher.started(call)
-    watcher.wrote(call, "an unfin", reasoning=False)
+    printer, call = ReplyPrinter(SafeConsole()), Call.user("Q", stage="direct", max_tokens=9)
+    printer.tell(Started(call))
+    printer.tell(Wrote(call, "an unfin"))
     assert capsys.readouterr().out == "Solution\nan"
     async with asyncio.timeout(60):
         while not (shown := capsys.readouterr().out):

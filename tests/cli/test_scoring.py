@@ -1,16 +1,16 @@
 from instructed import requests
 from rich.console import RenderableType
 
-from constraint_first.attempt.solve import Solved
+from constraint_first.attempt.attempt import Attempt
 from constraint_first.cli.console import SafeConsole
 from constraint_first.cli.solve import Scoring
 from constraint_first.method.baselines import Direct
 from constraint_first.problem import Problem, Solution
 
 
-def solved(answer: str | None, gold: str | None) -> Solved:
+def solved(answer: str | None, gold: str | None) -> Attempt:
     problem = Problem("What is 2 + 2?", "x", gold)
-    return Solved(problem, Direct(), Solution(answer, ""), (), 0.0)
+    return Attempt(problem, Direct(), Solution(answer, ""), (), 0.0)
 
 
 def shown(part: RenderableType) -> str:
@@ -55,11 +55,11 @@ def test_without_gold_answers_nothing_is_said() -> None:
 def test_a_whole_reply_is_judged_by_instructions() -> None:
     scoring = Scoring(2)
     for text, words in (("Yes, no.", "Wrong: the reply follows 1 of 3"), ("<<T>> Yes.", "Right: ")):
-        one = Solved(requests(2)[1], Direct(), Solution("7", text), (), 0.0)
+        one = Attempt(requests(2)[1], Direct(), Solution("7", text), (), 0.0)
         scoring.count(one)
         said = shown(scoring.said(one.problem, scoring.judge(one)))
         assert said.startswith(words)
         assert "{" not in said
     assert (scoring.total, scoring.unanswered) == ("2 answers: 1 right, 1 wrong", 0)
-    scoring.count(Solved(requests(1)[0], Direct(), Solution("7", " "), (), 0.0))
+    scoring.count(Attempt(requests(1)[0], Direct(), Solution("7", " "), (), 0.0))
     assert scoring.unanswered == 1

@@ -6,6 +6,7 @@ import pytest
 from loopback import Endpoint as Server
 from loopback import Reply, completion, failure, stream
 
+from constraint_first.attempt.events import Event, Finished
 from constraint_first.cli.solve import Session
 from constraint_first.method.baselines import Direct
 from constraint_first.method.constraint_first import Routed
@@ -14,9 +15,9 @@ from constraint_first.method.registry import make
 from constraint_first.model.error import TookTooLong, Unreachable
 from constraint_first.model.resolve import ModelRef
 from constraint_first.model.transport import Bounds
-from constraint_first.model.wire import SILENT, Decoding, Watcher
+from constraint_first.model.wire import Decoding
 from constraint_first.problem import Problem, Solution
-from constraint_first.protocol import Call, Completion, Program, Steps, ask, execute, together
+from constraint_first.protocol import Call, Program, Steps, ask, execute, together
 
 CUED = Problem("Find the remainder when $3^5$ is divided by 7.")
 PLAIN = Problem("Compute $3^5$.")
@@ -25,11 +26,9 @@ SPEC = json.dumps(
 )
 
 
-async def solve(
-    server: Server, method: Method, problem: Problem, watcher: Watcher | None = None
-) -> str | None:
+async def solve(server: Server, method: Method, problem: Problem) -> str | None:
     async with Session(ModelRef(base_url=server.url), Decoding(), quiet=True) as session:
-        return (await session.solve(method, problem, watcher)).answer
+        return (await session.solve(method, problem)).answer
 
 
 async def test_a_routed_problem_from_its_cues_to_its_cost(
@@ -174,35 +173,30 @@ async def test_hostile_replies_are_shown_and_not_obeyed(
     assert "[blink]" in shown
 
 
-async def test_with_a_watcher_of_ones_own_nothing_is_shown(
+async def test_what_is_solved_silently_shows_nothing(
     endpoint: Server, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    class Counting(Watcher):
-        def __init__(self) -> None:
-            self.finishes: list[str] = []
-
-        def finished(self, call: Call, completion: Completion) -> None:
-            self.finishes.append(call.stage)
-
-    watcher = Counting()
-    endpoint.script(completion(SPEC), completion(r"\boxed{5}"), completion(r"\boxed{6}"))
-    assert await solve(endpoint, Routed(), CUED, watcher) == "5"
-    assert watcher.finishes == ["stage1", "stage2"]
-    assert await solve(endpoint, Direct(), PLAIN, SILENT) == "6"
+    told: list[Event] = []
+    endpoint.script(completion(SPEC), completion(r"\boxed{5}"))
+    async with Session(ModelRef(base_url=endpoint.url), Decoding(), quiet=True) as session:
+        assert (await session.solve_silently(Routed(), CUED, told.append)).answer == "5"
+    finished = [event.call.stage for event in told if isinstance(event, Finished)]
+    assert finished == ["stage1", "stage2"]
+    assert not any(body.get("stream") for body in endpoint.requests)
     assert capsys.readouterr().out == ""
 
 
 async def test_one_engine_serves_all_problems(endpoint: Server) -> None:
     async with Session(ModelRef(base_url=endpoint.url), Decoding(0.0), quiet=True) as session:
         for _ in range(2):
-            assert (await session.solve(Direct(), PLAIN, SILENT)).answer == "4"
+            assert (await session.solve_silently(Direct(), PLAIN)).answer == "4"
     assert [body["temperature"] for body in endpoint.requests] == [0.0, 0.0]
 
 
 async def test_a_session_is_used_while_it_is_open(endpoint: Server) -> None:
     session = Session(ModelRef(base_url=endpoint.url), Decoding(), quiet=True)
     with pytest.raises(RuntimeError, match="inside `async with`"):
-        await session.solve(Direct(), PLAIN, SILENT)
+        await session.solve_silently(Direct(), PLAIN)
     with pytest.raises(Unreachable):
         await Session(ModelRef("", "http://127.0.0.1:1/v1"), Decoding(), quiet=True).__aenter__()
 

@@ -11,7 +11,7 @@ import pytest
 from loopback import Endpoint as Server
 from loopback import Reply, answer, choices, failure
 
-from constraint_first.attempt.drive import MemoryJournal, Outcome, Scripted, drive
+from constraint_first.attempt.drive import MemoryJournal, Scripted, drive
 from constraint_first.method.registry import make
 from constraint_first.model.client import OpenAI, Sampler
 from constraint_first.model.error import EngineError, ServerFault, Unauthorized
@@ -20,7 +20,7 @@ from constraint_first.model.resolve import Dispatch
 from constraint_first.model.transport import Bounds, Endpoint
 from constraint_first.model.wire import SILENT, Decoding, SampledCall, Watcher
 from constraint_first.problem import Problem, Solution
-from constraint_first.protocol import Answer, Call, Completion, Step, Usage
+from constraint_first.protocol import Answer, Call, Completion, Run, Step, Usage
 
 PROBLEM = Problem("Compute $1 + 1$.")
 VOTE = "self-consistency(base=direct,samples=3)"
@@ -32,11 +32,11 @@ def engine(server: Server, **changes: Any) -> OpenAI:
     return OpenAI(Endpoint(server.url, "m"), Decoding(seed=7), retry, **changes)
 
 
-async def vote(performing: Any, **rest: Any) -> Outcome[Solution]:
+async def vote(performing: Any, **rest: Any) -> Run[Solution]:
     return await drive(make(VOTE).solve(PROBLEM), performing, **rest)
 
 
-def replies(outcome: Outcome[Solution]) -> list[str]:
+def replies(outcome: Run[Solution]) -> list[str]:
     return [exchange.completion.text for exchange in outcome.exchanges]
 
 
@@ -63,8 +63,9 @@ async def test_samples_of_one_prompt_are_one_request(endpoint: Server) -> None:
 async def test_together_or_one_by_one_the_transcript_is_the_same(endpoint: Server) -> None:
     endpoint.respond = sampling
     async with engine(endpoint) as asking:
-        together, streamed = await vote(asking), await vote(asking, watcher=Watcher())
-    assert together == streamed
+        told = list[object]()
+        together, streamed = await vote(asking), await vote(asking, tell=told.append)
+    assert together.transcript == streamed.transcript
     assert asked(endpoint) == [(3, 7), (None, 7), (None, 8), (None, 9)]
 
 
@@ -243,7 +244,8 @@ async def test_a_resumed_round_asks_only_for_the_samples_that_it_lacks(
             if n not in lost:
                 await journal.record(n, exchange.call, exchange.completion)
         endpoint.requests.clear()
-        assert await vote(asking, journal=journal) == outcome
+        again = await vote(asking, journal=journal)
+        assert (again.result, again.transcript) == (outcome.result, outcome.transcript)
     if lost in ({0, 1}, {1, 2}):
         assert asked(endpoint) == [(2, 7 + min(lost))]
     else:

@@ -6,11 +6,12 @@ from dataclasses import replace
 import pytest
 import sqlalchemy as sa
 
+from constraint_first.attempt.attempt import Attempt, failed
 from constraint_first.attempt.drive import Scripted, drive
 from constraint_first.method.baselines import Direct
 from constraint_first.problem import Problem
 from constraint_first.run import attempt as module
-from constraint_first.run.attempt import Traffic, ending_of
+from constraint_first.run.attempt import Traffic
 from constraint_first.store import schema
 from constraint_first.store.database import StoreError
 from constraint_first.store.query import SeriesName, read_attempt, summaries
@@ -22,8 +23,8 @@ FOUR, FIVE = (Problem(f"What is {n} + 1?", id=f"q{n}") for n in (3, 4))
 
 async def serve(traffic: Traffic, problem: Problem, text: str = r"\boxed{4}") -> int:
     begun = await traffic.begin(SERIES, problem)
-    outcome = await drive(Direct().solve(problem), Scripted([text]), journal=begun.journal)
-    await begun.finish(ending_of(outcome.result, outcome.exchanges))
+    run = await drive(Direct().solve(problem), Scripted([text]), journal=begun.journal)
+    await begun.finish(Attempt(problem, Direct(), run.result, tuple(run.transcript)))
     return begun.run
 
 
@@ -48,7 +49,8 @@ async def test_what_was_broken_off_is_there_with_its_reason_and_its_calls(url: s
     with Store(url) as store, store.exclusively():
         begun = await Traffic(store).begin(SERIES, FOUR)
         await drive(Direct().solve(FOUR), Scripted(["a reply"]), journal=begun.journal)
-        begun.abandon("the client went away")
+        gone = failed(Attempt(FOUR, Direct()), "the client went away", begun.journal.usage)
+        begun.abandon(gone)
         store.flush()
         found = read_attempt(store, SeriesName("direct"), "q3", 0)
         assert found.ending

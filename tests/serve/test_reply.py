@@ -1,7 +1,7 @@
 import json
 from typing import Any
 
-from constraint_first.attempt.solve import Solved
+from constraint_first.attempt.attempt import Attempt
 from constraint_first.method.baselines import Direct
 from constraint_first.method.registry import make
 from constraint_first.method.soundness import mended, stated_in
@@ -19,7 +19,7 @@ def exchange(stage: str, text: str, **more: Any) -> Exchange:
 
 
 def answered(solution: Solution, *transcript: Entry, **more: Any) -> ServedAnswer:
-    solved = Solved(PROBLEM, Direct(), solution, transcript, 1.23456, **more)
+    solved = Attempt(PROBLEM, Direct(), solution, transcript, 1.23456, **more)
     return ServedAnswer(solved, "direct", "m", {"stored": {"problem": "p", "run": 0}})
 
 
@@ -48,7 +48,9 @@ def test_the_reply_that_became_the_content_is_not_repeated() -> None:
 
 
 def test_a_reply_without_work_has_no_reasoning() -> None:
-    plain = Solved(Problem("Compute."), Direct(), Solution("5", "5"), (exchange("direct", "5"),), 1)
+    plain = Attempt(
+        Problem("Compute."), Direct(), Solution("5", "5"), (exchange("direct", "5"),), 1
+    )
     assert "reasoning_content" not in ServedAnswer(plain, "direct", "m").message()
 
 

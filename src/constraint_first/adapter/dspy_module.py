@@ -14,7 +14,8 @@ from functools import partial
 from typing import Any, Final, cast
 
 from constraint_first.answer.grade import grade
-from constraint_first.attempt.solve import Solved, asolve, run_sync
+from constraint_first.attempt.attempt import Attempt
+from constraint_first.attempt.solve import asolve, run_sync
 from constraint_first.error import CfrError
 from constraint_first.method.method import BUDGET, Method
 from constraint_first.method.registry import make
@@ -207,7 +208,7 @@ def _usage(usage: Any) -> Usage:
     )
 
 
-def _prediction(solved: Solved) -> Any:
+def _prediction(solved: Attempt) -> Any:
     details: dict[str, Json] = dict(solved.solution.details)
     return dspy.Prediction(
         answer=solved.answer or "",

@@ -36,13 +36,12 @@ from inspect_ai.util import JSONSchema, span
 from rich.markup import escape
 
 from constraint_first.answer.grade import GradingCase, Verdict, grade_all
-from constraint_first.attempt.drive import drive
-from constraint_first.attempt.solve import preceded
+from constraint_first.attempt.attempt import make_attempt
+from constraint_first.attempt.events import Event, Executed
 from constraint_first.benchmark.registry import Benchmark, load
 from constraint_first.benchmark.registry import names as names_task
 from constraint_first.error import CfrError, InputError
 from constraint_first.file.safe import printable, storable_json, storable_text
-from constraint_first.method.checked import assessed
 from constraint_first.method.method import Method
 from constraint_first.method.policy import in_conversation
 from constraint_first.method.registry import METHODS, make, names
@@ -53,7 +52,7 @@ from constraint_first.model.resolve import AUTO, choose_for
 from constraint_first.model.transport import DecodingRefused, Endpoint, ParameterRefused, refusal
 from constraint_first.model.wire import SEEDS_A_RUN, SILENT, Decoding, Watcher
 from constraint_first.problem import Json, Problem, Solution
-from constraint_first.protocol import Call, Completion, Finish, Message, Output, Program, Usage
+from constraint_first.protocol import Call, Completion, Finish, Message, Usage
 from constraint_first.serve.reply import final_text
 
 # pyright: ignore[reportPrivateUsage]
@@ -357,21 +356,17 @@ def _solve_with(name: str) -> Solver:
                 choice = choose_for(engine)
                 noted |= {"method": choice.method, "why": choice.why}
             solving = in_conversation(chosen or make(str(noted["method"])), ahead)
-            steps = preceded(assessed(solving, problem), ahead)
-            outcome = await drive(steps, engine, watcher=_Recorder())
-        _note(state, solving, outcome.result, noted)
+            made = await make_attempt(solving, problem, engine, ahead=ahead, tell=_record)
+        _note(state, solving, made.solution, noted)
         return state
 
     return solve
 
 
-class _Recorder(Watcher):
-    """Puts the programs that were run into Inspect's transcript; calls are there already."""
-
-    streams = False
-
-    def executed(self, program: Program, output: Output) -> None:
-        """Add one program with what became of it."""
+def _record(event: Event) -> None:
+    """Put programs that were run into Inspect's transcript; calls are there already."""
+    if isinstance(event, Executed):
+        program, output = event.program, event.output
         told = {"program": program.source, "printed": output.text, "error": output.error}
         transcript().info(orjson.loads(storable_json(told)), source="cfr")
 

@@ -6,25 +6,31 @@ import asyncio
 import sys
 import threading
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 import llm
 from pydantic import Field
 
-from constraint_first.attempt.solve import asolve, preceded
+from constraint_first.attempt.attempt import make_attempt
 from constraint_first.error import CfrError, InputError
-from constraint_first.method.method import Method
 from constraint_first.method.policy import in_conversation
 from constraint_first.method.registry import make
-from constraint_first.model.resolve import AUTO, Dispatch, Resolved, choose_for, opened_all
-from constraint_first.problem import Problem, Solution
-from constraint_first.protocol import Call, Message, Steps
-from constraint_first.serve.attempt import REASONING, Outbox, StreamWatcher
+from constraint_first.model.resolve import (
+    AUTO,
+    Dispatch,
+    Resolved,
+    choose_for,
+    opened_all,
+    price_list,
+)
+from constraint_first.problem import Problem
+from constraint_first.protocol import Message
+from constraint_first.serve.attempt import REASONING, Outbox, StreamWriter
 from constraint_first.serve.reply import ServedAnswer
-from constraint_first.serve.service import announcing, describe_start
+from constraint_first.serve.service import describe_start
 
 if TYPE_CHECKING:
     from llm.parts import StreamEvent
@@ -255,17 +261,10 @@ Streamed: TypeAlias = Piece | ServedAnswer
 async def stream_answer(question: Question, engine: Dispatch[Resolved]) -> AsyncGenerator[Streamed]:
     """Answer a question; the split into work and solution is that of ``cfr serve``."""
     outbox = Outbox()
-    work = asyncio.create_task(_answer(question, engine, outbox))
-    work.add_done_callback(lambda _: outbox.close())
-    try:
-        while not outbox.is_drained:
-            for words in await outbox.take(_PATIENCE) or ():
+    async with aclosing(outbox.follow(_answer(question, engine, outbox))) as feed:
+        async for taken in feed:
+            for words in taken:
                 yield words.ended or Piece(words.text.getvalue(), words.name == REASONING)
-        await work
-    finally:
-        work.cancel()
-        with suppress(BaseException):
-            await work
 
 
 async def _answer(question: Question, engine: Dispatch[Resolved], outbox: Outbox) -> None:
@@ -274,29 +273,13 @@ async def _answer(question: Question, engine: Dispatch[Resolved], outbox: Outbox
         if name == AUTO:
             name = choose_for(opened.main).method
         method = in_conversation(make(name), question.context)
-        watcher = StreamWatcher(outbox, 0, describe_start(method, problem))
-        told = _Announced(method, watcher, question.context)
-        solved = await asolve(problem, told, engine=opened, watcher=watcher)
+        writer = StreamWriter(outbox, 0, method, describe_start(method, problem))
         upstream = opened.main.model
-    watcher.conclude(ServedAnswer(replace(solved, method=method), name, upstream))
-
-
-@dataclass(frozen=True, slots=True)
-class _Announced:
-    """A method whose watcher hears which call is the solving one, before it is asked."""
-
-    label: ClassVar[str] = "announced"
-    method: Method
-    watcher: StreamWatcher
-    context: tuple[Message, ...]
-
-    def solve(self, problem: Problem) -> Steps[Solution]:
-        """Take the method's steps, with what was said before ahead of each call."""
-        steps = preceded(self.method.solve(problem), self.context)
-        return announcing(steps, self.method, problem, self._tell)
-
-    def _tell(self, call: Call) -> None:
-        self.watcher.announce(call)
+        prices = price_list(upstream, opened.others)
+        made = await make_attempt(
+            method, problem, opened, tell=writer.tell, ahead=question.context, prices=prices
+        )
+    writer.conclude(ServedAnswer(made, name, upstream))
 
 
 def iterate(source: AsyncGenerator[T]) -> Generator[T]:

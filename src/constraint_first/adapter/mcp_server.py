@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import Callable, Generator, Sequence
+from contextlib import AsyncExitStack, aclosing, contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from inspect import getdoc
@@ -16,14 +16,10 @@ from mcp_types import ToolAnnotations
 from pydantic import BaseModel, Field
 
 from constraint_first.answer.grade import Verdict, grade_reply
+from constraint_first.attempt.attempt import Attempt
 from constraint_first.attempt.drive import AttemptLimit
-from constraint_first.attempt.solve import (
-    ProgressWatcher,
-    Solved,
-    SolveProgress,
-    TellProgress,
-    asolve,
-)
+from constraint_first.attempt.events import Feed, ProgressMeter, SolveProgress, TellProgress
+from constraint_first.attempt.solve import asolve
 from constraint_first.constraint.predicate import Truth
 from constraint_first.constraint.stage1 import Kind
 from constraint_first.constraint.stated.read import read_stated
@@ -40,7 +36,7 @@ from constraint_first.model.resolve import (
     serve,
 )
 from constraint_first.model.transport import Bounds
-from constraint_first.model.wire import SILENT, Decoding
+from constraint_first.model.wire import Decoding
 from constraint_first.problem import Problem
 from constraint_first.serve.reply import final_text
 from constraint_first.serve.service import ChosenMethod, MethodChoice
@@ -91,7 +87,7 @@ class SolveResult(BaseModel):
     dollars: float | None = Field(description="What it cost; null where no price is known.")
 
     @classmethod
-    def of(cls, solved: Solved, model: str) -> SolveResult:
+    def of(cls, solved: Attempt, model: str) -> SolveResult:
         """Take from a solution what a client needs."""
         solution, usage = solved.solution, solved.usage
         confidence = solution.details.get("confidence")
@@ -193,6 +189,9 @@ _AnswerText: TypeAlias = Annotated[
 ]
 
 
+_Moment: TypeAlias = SolveProgress | SolveResult
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """The model behind the tool ``solve``, and how it is asked."""
@@ -259,16 +258,24 @@ class ToolServer:
         The answer is checked against what the text demands of it. It may take minutes; a client
         that asks for progress hears of each stage.
         """
-        steps = _Steps(ctx)
-        sending = asyncio.create_task(steps.send())
-        try:
-            with _tool_errors():
-                return await self._solve(require_text(problem, "problem"), method, steps.note)
-        finally:
-            steps.end()
-            await sending
+        feed, count = Feed[_Moment](), 0
+        with _tool_errors():
+            require_text(problem, "problem")
+            async with aclosing(feed.follow(self._solve(problem, method, feed.tell))) as told:
+                async for moments in told:
+                    for moment in moments:
+                        if isinstance(moment, SolveResult):
+                            return moment
+                        count += 1
+                        await ctx.report_progress(count, None, one_line(str(moment)))
+        raise AssertionError("unreachable: the last moment is a result")
 
-    async def _solve(self, problem: str, method: str | None, tell: TellProgress) -> SolveResult:
+    async def _solve(
+        self,
+        problem: str,
+        method: str | None,
+        tell: Callable[[SolveProgress | SolveResult], object],
+    ) -> None:
         name = method or self._asked.method
         if name != AUTO:
             self._choose(name, "")  # a mistake shows before a model is opened
@@ -278,7 +285,7 @@ class ToolServer:
         solved = await asolve(
             Problem(problem), chosen, engine=engine, limit=self._asked.limit, progress=tell
         )
-        return SolveResult.of(solved, model)
+        tell(SolveResult.of(solved, model))
 
     def _choose(self, name: str, model: str) -> ChosenMethod:
         try:
@@ -296,11 +303,11 @@ class ToolServer:
 
     def _find(self, tell: TellProgress, loop: asyncio.AbstractEventLoop) -> Dispatch[Resolved]:
         """Choose the engines; a model for this machine is fetched, in a thread of its own."""
-        watcher = ProgressWatcher(lambda step: loop.call_soon_threadsafe(tell, step), SILENT)
+        meter = ProgressMeter(lambda step: loop.call_soon_threadsafe(tell, step))
         asked = self._asked
 
         def find(one: ModelRef) -> Resolved:
-            return resolve(one, asked.decoding, bounds=asked.bounds, progress=watcher.fetching)
+            return resolve(one, asked.decoding, bounds=asked.bounds, progress=meter.fetching)
 
         return serve(asked.ref, self._methods.other_models, find)
 
@@ -349,29 +356,6 @@ def _tool_errors() -> Generator[None]:
         yield
     except CfrError as error:
         raise ToolError(one_line(str(error))) from None
-
-
-class _Steps:
-    """What a solution tells of its progress, sent to the client in order."""
-
-    def __init__(self, ctx: Context[Any, Any]) -> None:
-        self._ctx = ctx
-        self._waiting: asyncio.Queue[SolveProgress | None] = asyncio.Queue()
-
-    def note(self, step: SolveProgress) -> None:
-        """Take a step."""
-        self._waiting.put_nowait(step)
-
-    def end(self) -> None:
-        """Say that no more will come."""
-        self._waiting.put_nowait(None)
-
-    async def send(self) -> None:
-        """Send what is told; a client that did not ask for progress gets none of it."""
-        count = 0
-        while (step := await self._waiting.get()) is not None:
-            count += 1
-            await self._ctx.report_progress(count, None, one_line(str(step)))
 
 
 async def run_stdio(asked: Asked) -> None:

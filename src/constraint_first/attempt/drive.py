@@ -5,12 +5,23 @@ from __future__ import annotations
 import asyncio
 import gc
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import isfinite
-from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
+from constraint_first.attempt.events import (
+    Executed,
+    Executing,
+    Finished,
+    Started,
+    Tell,
+    Telling,
+    raised_at,
+)
+from constraint_first.error import CfrError
 from constraint_first.file.safe import LONGEST, MOST, storable_count, storable_text
 from constraint_first.model.client import Sampler
 from constraint_first.model.error import EngineError, JournalMismatch, TooExpensive
@@ -300,116 +311,177 @@ def _prompt_characters(call: Call) -> int:
 # The driver of a method: performs its calls with an engine, its programs in a sandbox.
 
 T = TypeVar("T")
-R = TypeVar("R", covariant=True)
 
 RunProgram: TypeAlias = Callable[[Program], Awaitable[Output]]
 """What runs programs: a sandbox, or what stands for one in a test."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome(Generic[T]):
-    """A method's result and everything that led to it."""
-
-    result: T
-    transcript: tuple[Entry, ...]
-
-    @property
-    def exchanges(self) -> tuple[Exchange, ...]:
-        """The calls and their completions."""
-        return tuple(entry for entry in self.transcript if isinstance(entry, Exchange))
+AsSent: TypeAlias = Callable[[int, Call], Call]
+"""Makes of a call, given its place in the attempt, the one that is sent to the model."""
 
 
-class Advancing(Protocol[R]):
-    """A method under way that is run elsewhere: a ``Run`` whose next round is waited for."""
+class RemoteRun(Run[T], ABC):
+    """A run whose rounds are found in another process, and so have to be awaited."""
 
-    @property
-    def round(self) -> tuple[Step, ...]:
-        """The steps to perform next."""
-        ...
+    def __init__(self) -> None:
+        self.round = ()
+        self.transcript = []
+        self._result = []
 
-    @property
-    def transcript(self) -> list[Entry]:
-        """Every step so far with its answer."""
-        ...
-
-    @property
-    def done(self) -> bool:
-        """Whether the method has returned."""
-        ...
-
-    @property
-    def result(self) -> R:
-        """What it returned."""
-        ...
-
+    @abstractmethod
     async def start(self) -> None:
         """Find the first round."""
-        ...
 
-    async def advance(self, answers: tuple[Answer, ...]) -> None:
+    @abstractmethod
+    async def move(self, answers: tuple[Answer, ...]) -> None:
         """Hand over the answers of a round, and find the next one."""
-        ...
+
+
+def put_ahead(messages: tuple[Message, ...], first_sample: int = 0) -> AsSent | None:
+    """Put messages ahead of each call and shift its seed; None where that changes nothing.
+
+    A series has a system message, and each of its runs seeds of its own. They belong to the series
+    and not to what the method asks: neither the journal nor the transcript has them.
+    """
+    if not messages and not first_sample:
+        return None
+    return lambda _ordinal, call: replace(
+        call, messages=messages + call.messages, sample=call.sample + first_sample
+    )
 
 
 async def drive(
-    steps: Steps[T] | Advancing[T],
-    engine: Engine,
+    steps: Steps[T] | RemoteRun[T],
+    client: Engine,
     *,
-    watcher: Watcher = SILENT,
+    tell: Tell | None = None,
+    stream: bool = True,
     journal: Journal | None = None,
     sandbox: RunProgram = run_program,
     allowance: Allowance | None = None,
-) -> Outcome[T]:
+    as_sent: AsSent | None = None,
+    conceal: bool = False,
+) -> Run[T]:
     """Run a method to its end. Calls and programs of one round are performed at the same time.
 
     With a journal, answers it already has are not asked for again, and each new one is stored
     before the method sees it. Whatever comes from outside passes the gate for storable values
     first, so that the method sees the same on a replay; thinking inside a reply is set apart there
-    too. An attempt that goes beyond its allowance fails with ``TooExpensive``.
+    too. An attempt that goes beyond its allowance fails with ``TooExpensive``. ``conceal`` drops
+    the words of an error that the client did not foresee: they may hold a key or an address.
     """
-    run = Run(steps) if isinstance(steps, Generator) else steps
-    allowed = allowance or Allowance()
-    if not isinstance(run, Run):
-        await run.start()
-    while not run.done:
-        allowed.admit([step for step in run.round if isinstance(step, Call)])
-        first = len(run.transcript)
-        asked = Sampler(engine) if len(run.round) > 1 else engine
-        performed = [
-            _execute(step, first + n, sandbox, watcher, journal)
-            if isinstance(step, Program)
-            else _perform(step, first + n, asked, watcher, journal, allowed)
-            for n, step in enumerate(run.round)
-        ]
-        answers = tuple(_mark_shared(run, await _all(performed)))
-        if isinstance(run, Run):
-            run.advance(answers)
+    performer = _Performer(
+        client, tell, stream, journal, sandbox, allowance or Allowance(), as_sent, conceal
+    )
+    if isinstance(steps, RemoteRun):
+        await steps.start()
+        while steps.round:
+            await steps.move(await performer.perform(steps.round, steps.transcript))
+        return steps
+    run = Run(steps)
+    while run.round:
+        run.advance(await performer.perform(run.round, run.transcript))
+    return run
+
+
+@dataclass(slots=True, eq=False)
+class _Performer:
+    """Performs the steps of one attempt."""
+
+    client: Engine
+    tell: Tell | None
+    stream: bool
+    journal: Journal | None
+    sandbox: RunProgram
+    allowed: Allowance
+    as_sent: AsSent | None
+    conceal: bool
+
+    async def perform(
+        self, steps: tuple[Step, ...], transcript: Sequence[Entry]
+    ) -> tuple[Answer, ...]:
+        """Perform a round.
+
+        All its steps come to an end even if one fails: what is paid for is journalled.
+        """
+        self.allowed.admit([step for step in steps if isinstance(step, Call)])
+        first = len(transcript)
+        if len(steps) == 1:  # the usual round; it needs no task
+            answer = await self._answer(steps[0], first, self.client)
+            return tuple(_mark_shared(steps, (answer,), transcript))
+        client = Sampler(self.client)
+        performed = (self._answer(step, first + n, client) for n, step in enumerate(steps))
+        results = await asyncio.gather(*performed, return_exceptions=True)
+        answers: list[Answer] = []
+        for result in results:
+            if isinstance(result, BaseException):
+                raise result
+            answers.append(result)
+        return tuple(_mark_shared(steps, answers, transcript))
+
+    def _answer(
+        self, step: Step, ordinal: int, client: Engine
+    ) -> Coroutine[Any, Any, Completion | Output]:
+        if isinstance(step, Program):
+            return self._execute(step, ordinal)
+        return self._ask(step, ordinal, client)
+
+    async def _ask(self, call: Call, ordinal: int, client: Engine) -> Completion:
+        if self.tell:
+            self.tell(Started(call))
+        completion = self.journal.recall(ordinal, call) if self.journal else None
+        if not isinstance(completion, Completion):
+            reserved = await self.allowed.reserve(call)
+            try:
+                received = await self._complete(call, ordinal, client)
+                completion = storable_completion(_with_thinking_apart(received))
+                self.allowed.count(call, completion)
+            finally:
+                self.allowed.release(reserved)
+            if self.journal:
+                await self.journal.record(ordinal, call, completion)
         else:
-            await run.advance(answers)
-    return Outcome(run.result, tuple(run.transcript))
+            self.allowed.count(call, completion)
+        if self.tell:
+            self.tell(Finished(call, completion))
+        return completion
+
+    async def _complete(self, call: Call, ordinal: int, client: Engine) -> Completion:
+        sent = storable_call(self.as_sent(ordinal, call) if self.as_sent else call)
+        watcher = Telling(call, self.tell, stream=self.stream) if self.tell else SILENT
+        try:
+            return await client.complete(sent, watcher)
+        except CfrError:
+            raise
+        except Exception as error:
+            if not self.conceal:
+                raise
+            told = f"the call broke off: {type(error).__name__} {raised_at(error)}"
+            raise EngineError(told) from error
+
+    async def _execute(self, program: Program, ordinal: int) -> Output:
+        if self.tell:
+            self.tell(Executing(program))
+        output = self.journal.recall(ordinal, program) if self.journal else None
+        if not isinstance(output, Output):
+            output = storable_output(await self.sandbox(storable_program(program)))
+            if self.journal:
+                await self.journal.record(ordinal, program, output)
+        if self.tell:
+            self.tell(Executed(program, output))
+        return output
 
 
-async def _all(performed: Sequence[Coroutine[Any, Any, Answer]]) -> Iterable[Answer]:
-    """Wait for all steps of a round even if one fails: what is paid for is journalled."""
-    if len(performed) == 1:  # the usual round, and no task is needed for it
-        return (await performed[0],)
-    return map(_unless_failed, await asyncio.gather(*performed, return_exceptions=True))
-
-
-def _unless_failed(result: Answer | BaseException) -> Answer:
-    if isinstance(result, BaseException):
-        raise result
-    return result
-
-
-def _mark_shared(run: Run[T] | Advancing[T], answers: Iterable[Answer]) -> Iterator[Answer]:
+def _mark_shared(
+    steps: Sequence[Step], answers: Sequence[Answer], transcript: Sequence[Entry]
+) -> Iterator[Answer]:
     """Count the input of a call that repeats an earlier one of the attempt as shared.
 
     It follows from the transcript alone, so that it is the same on every engine and on a replay.
     """
-    exchanges = (entry for entry in run.transcript if isinstance(entry, Exchange))
+    exchanges = (entry for entry in transcript if isinstance(entry, Exchange))
     sent = {(exchange.call.model, exchange.call.messages) for exchange in exchanges}
-    for step, answer in zip(run.round, answers, strict=True):
+    for step, answer in zip(steps, answers, strict=True):
         if isinstance(step, Program) or not isinstance(answer, Completion):
             yield answer
             continue
@@ -420,45 +492,6 @@ def _mark_shared(run: Run[T] | Advancing[T], answers: Iterable[Answer]) -> Itera
             yield answer
         else:
             yield replace(answer, usage=replace(answer.usage, shared=shared))
-
-
-async def _perform(
-    call: Call,
-    ordinal: int,
-    engine: Engine,
-    watcher: Watcher,
-    journal: Journal | None,
-    allowed: Allowance,
-) -> Completion:
-    watcher.started(call)
-    completion = journal.recall(ordinal, call) if journal else None
-    if not isinstance(completion, Completion):
-        reserved = await allowed.reserve(call)
-        try:
-            received = await engine.complete(storable_call(call), watcher)
-            completion = storable_completion(_with_thinking_apart(received))
-            allowed.count(call, completion)
-        finally:
-            allowed.release(reserved)
-        if journal:
-            await journal.record(ordinal, call, completion)
-    else:
-        allowed.count(call, completion)
-    watcher.finished(call, completion)
-    return completion
-
-
-async def _execute(
-    program: Program, ordinal: int, sandbox: RunProgram, watcher: Watcher, journal: Journal | None
-) -> Output:
-    watcher.executing(program)
-    output = journal.recall(ordinal, program) if journal else None
-    if not isinstance(output, Output):
-        output = storable_output(await sandbox(storable_program(program)))
-        if journal:
-            await journal.record(ordinal, program, output)
-    watcher.executed(program, output)
-    return output
 
 
 def _with_thinking_apart(completion: Completion) -> Completion:

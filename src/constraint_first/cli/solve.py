@@ -8,7 +8,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from functools import partial
 from operator import itemgetter
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -19,9 +18,24 @@ from rich.rule import Rule
 from rich.status import Status
 from rich.text import Text
 
+from constraint_first.attempt.attempt import Attempt
 from constraint_first.attempt.drive import AttemptLimit
+from constraint_first.attempt.events import (
+    PROGRAM,
+    Adapted,
+    Event,
+    Executed,
+    Executing,
+    Finished,
+    InOrder,
+    Retrying,
+    Started,
+    Tell,
+    Wrote,
+    stage_title,
+)
 from constraint_first.attempt.judge import judge
-from constraint_first.attempt.solve import PROGRAM, OrderedWatcher, Solved, asolve, stage_title
+from constraint_first.attempt.solve import asolve
 from constraint_first.benchmark.source import read_instructions
 from constraint_first.cli.console import (
     Activity,
@@ -54,7 +68,6 @@ from constraint_first.method.policy import Calibrated
 from constraint_first.method.program import read_program
 from constraint_first.method.registry import make
 from constraint_first.method.soundness import CheckSummary, Intervention, read_summary
-from constraint_first.model.error import Transient
 from constraint_first.model.replicas import Balanced
 from constraint_first.model.resolve import (
     Dispatch,
@@ -66,7 +79,7 @@ from constraint_first.model.resolve import (
     serve,
 )
 from constraint_first.model.transport import Bounds
-from constraint_first.model.wire import Decoding, Watcher
+from constraint_first.model.wire import Decoding
 from constraint_first.problem import Json, Problem
 from constraint_first.protocol import Call, Completion, Exchange, Output, Program, Usage
 from constraint_first.report.table import Cell
@@ -200,9 +213,7 @@ async def _solve_silently(
     session: Session, method: Method, problem: Problem, scoring: Scoring, *, as_json: bool
 ) -> None:
     """Write a line for a problem."""
-    from constraint_first.model.wire import SILENT
-
-    solved = await session.solve(method, problem, SILENT)
+    solved = await session.solve_silently(method, problem)
     scoring.count(solved)
     if as_json:
         print_json(solved.to_json() | scoring.judge(solved))
@@ -238,13 +249,13 @@ class Scoring:
         title = Text(f"Problem {self._begun} of {self._problems}{name}", style="bold")
         return Group(*([Text()] if self._begun > 1 else []), Rule(title, style="bold"))
 
-    def count(self, solved: Solved) -> None:
+    def count(self, solved: Attempt) -> None:
         """Count a problem, whatever its answer."""
         self.solved += 1
         whole = read_instructions(solved.problem.answer) is not None
         self.unanswered += not solved.solution.text.strip() if whole else solved.answer is None
 
-    def judge(self, solved: Solved) -> dict[str, Json]:
+    def judge(self, solved: Attempt) -> dict[str, Json]:
         """Judge an answer, or a whole reply; nothing is said where the problem has no gold."""
         verdict = judge(solved.problem, solved.answer, solved.solution.text)
         if verdict is None:
@@ -416,54 +427,27 @@ _PAUSE: Final = 0.3
 """Seconds after which a word that has not ended is shown."""
 
 
-class ToldWatcher(Watcher):
-    """Says why a call takes longer or is made otherwise; its reply is not shown."""
-
-    streams = False
-
-    def __init__(self, console: SafeConsole) -> None:
-        self._console = console
-
-    def retrying(self, call: Call, fault: Transient, seconds: float) -> None:  # noqa: ARG002
-        """Say why a reply begins anew."""
-        said = f"\n{one_line(str(fault))}: asking again in {seconds:.1f} s"
-        self._console.print(Text(said, style="yellow"))
-
-    def adapted(self, call: Call, change: str) -> None:  # noqa: ARG002
-        """Say which setting the model will not have."""
-        self._console.print(Text(change, style="yellow"))
+def print_delay(console: SafeConsole, event: Event) -> None:
+    """Say why a call takes longer or is made otherwise."""
+    if isinstance(event, Retrying):
+        said = f"\n{one_line(str(event.fault))}: asking again in {event.seconds:.1f} s"
+        console.print(Text(said, style="yellow"))
+    elif isinstance(event, Adapted):
+        console.print(Text(event.change, style="yellow"))
 
 
-class CountingWatcher(ToldWatcher):
-    """Counts what is written where there is a line to show it; the replies are not shown."""
-
-    def __init__(self, console: SafeConsole, title: str) -> None:
-        super().__init__(console)
-        self.streams = console.is_terminal
-        self.activity = Activity(title)
-
-    def wrote(self, call: Call, piece: str, *, reasoning: bool) -> None:  # noqa: ARG002
-        """Count a piece."""
-        self.activity.wrote(call)
-
-    def finished(self, call: Call, completion: Completion) -> None:
-        """Count a reply as whoever wrote it does."""
-        self.activity.finished(call, completion)
-
-
-class ReplyWatcher(OrderedWatcher):
-    """Writes replies as they come: Stage 1 as a table when it is whole, the rest word by word.
+class ReplyPrinter:
+    """Writes replies as they come: Stage 1 as a table when it is complete, the rest word by word.
 
     A program that a reply has shown is not listed again. Whenever nothing is being written, a line
     says what goes on, with its tokens and seconds.
     """
 
     def __init__(self, console: SafeConsole, *, held: bool = False) -> None:
-        super().__init__()
         self._console = console
         self._held = held
         """Whether replies are only drafts, which are not shown: the checked one is, at the end."""
-        self._told = ToldWatcher(console)
+        self._in_order = InOrder(self._take)
         self._status: Status | None = None
         self._activity = Activity()
         self._text = TextStream(console)
@@ -474,13 +458,54 @@ class ReplyWatcher(OrderedWatcher):
         self._sources: list[tuple[int, str]] = []
         """Programs that replies have shown and that have not run yet, with their numbers."""
 
-    def started(self, call: Call) -> None:
-        """Count a call, and follow it unless another is followed."""
-        self._activity.started(call)
-        super().started(call)
+    def tell(self, event: Event) -> None:
+        """Count what goes on, and show what is complete or comes next."""
+        match event:
+            case Started(call):
+                self._activity.started(call)
+            case Wrote(call):
+                self._activity.wrote(call)
+            case Retrying(call):
+                self._activity.restarted(call)
+            case Finished(call, completion):
+                if self._in_order.followed is None or self._in_order.followed is call:
+                    self._stop_status()  # as it is: the reply does not count as ended on its line
+                self._activity.finished(call, completion)
+            case Executing():
+                self._activity.programs += 1
+            case Executed(program, output):
+                if not self._in_order.followed:
+                    self._stop_status()
+                self._activity.programs -= 1
+                self._outputs.append((program, output))
+            case _:
+                pass
+        self._in_order(event)
+        if isinstance(event, Finished | Executing) and not self._in_order.followed:
+            self._show_status()
 
-    def begin(self, call: Call) -> None:
-        """Say which stage begins."""
+    def _take(self, event: Event) -> None:
+        match event:
+            case Started(call):
+                self._begin(call)
+            case Wrote(call, text, thought):
+                self._write(call, text, thought=thought)
+            case Retrying():
+                self._text.flush()
+                self._text.restart()
+                print_delay(self._console, event)
+            case Adapted():
+                print_delay(self._console, event)
+            case Finished(call, completion, written):
+                self._end(call, completion, written=written)
+            case Executed():
+                if not self._activity.programs:  # of those that ran at the same time none is left
+                    self._show_outputs()
+                self._show_status()
+            case _:
+                pass
+
+    def _begin(self, call: Call) -> None:
         self._stop_status()
         self._thinks = False
         if call.stage == "stage1" or self._held:
@@ -488,12 +513,7 @@ class ReplyWatcher(OrderedWatcher):
         else:
             self._print_title(call)
 
-    def wrote(self, call: Call, piece: str, *, reasoning: bool) -> None:
-        """Count a piece, and write it."""
-        self._activity.wrote(call)
-        super().wrote(call, piece, reasoning=reasoning)
-
-    def write(self, call: Call, text: str, *, thought: bool) -> None:
+    def _write(self, call: Call, text: str, *, thought: bool) -> None:
         """Write the next words, thinking in grey."""
         if call.stage == "stage1" or self._held:
             return
@@ -507,51 +527,10 @@ class ReplyWatcher(OrderedWatcher):
         later = asyncio.get_running_loop().call_later
         self._pause = later(_PAUSE, self._text.flush) if self._text.waits else None
 
-    def retrying(self, call: Call, fault: Transient, seconds: float) -> None:
-        """Begin a reply anew, and say why."""
-        self._activity.restarted(call)
-        super().retrying(call, fault, seconds)
-        self._text.flush()
-        self._text.restart()
-        self._told.retrying(call, fault, seconds)
-
-    def adapted(self, call: Call, change: str) -> None:
-        """Say which setting the model will not have."""
-        self._told.adapted(call, change)
-
-    def finished(self, call: Call, completion: Completion) -> None:
-        """Close the stage; what ended in the meantime follows."""
-        if self._followed is None or self._followed is call:
-            self._stop_status()  # as it is: the reply does not count as ended on its line
-        self._activity.finished(call, completion)
-        super().finished(call, completion)
-        if not self.follows:
-            self._show_status()
-
-    def executing(self, program: Program) -> None:  # noqa: ARG002
-        """Say that a program runs."""
-        self._activity.programs += 1
-        if not self.follows:
-            self._show_status()
-
-    def executed(self, program: Program, output: Output) -> None:
-        """Keep what a program printed until no reply is being written."""
-        if not self.follows:
-            self._stop_status()
-        self._activity.programs -= 1
-        self._outputs.append((program, output))
-        super().executed(program, output)
-
-    def show_output(self, program: Program, output: Output) -> None:  # noqa: ARG002
-        """Show what programs printed, once none runs."""
-        if not self._activity.programs:
-            self._show_outputs()
-        self._show_status()
-
     def break_off(self) -> None:
         """End the line of a reply that stays unfinished, so that an error begins one of its own."""
         self._stop_status()
-        if self.follows:
+        if self._in_order.followed:
             self._text.end()
 
     def _show_status(self) -> None:
@@ -564,8 +543,7 @@ class ReplyWatcher(OrderedWatcher):
             self._status.stop()
             self._status = None
 
-    def end(self, call: Call, completion: Completion, *, written: bool) -> None:
-        """Close a stage."""
+    def _end(self, call: Call, completion: Completion, *, written: bool) -> None:
         if self._held:
             return
         if call.stage == "stage1":
@@ -712,34 +690,51 @@ class Session(AbstractAsyncContextManager["Session"]):
             print_note(str(choice))
         return make(choice.method)
 
-    async def solve(
-        self, method: Method, problem: Problem, watcher: Watcher | None = None
-    ) -> Solved:
-        """Solve a problem; without a watcher of its own everything is shown on standard output."""
+    async def solve_silently(
+        self, method: Method, problem: Problem, tell: Tell | None = None, *, stream: bool = False
+    ) -> Attempt:
+        """Solve a problem and show nothing of it."""
         if self._engine is None:
             raise RuntimeError("use the session inside `async with`")
-        given = {"engine": self._engine, "system": self._system, "limit": self._limit}
-        ask = partial(asolve, problem, method, **given)
-        if watcher is not None:
-            return await ask(watcher=watcher)
+        return await asolve(
+            problem,
+            method,
+            engine=self._engine,
+            system=self._system,
+            limit=self._limit,
+            tell=tell,
+            stream=stream,
+        )
+
+    async def solve(self, method: Method, problem: Problem) -> Attempt:
+        """Solve a problem and show everything on standard output."""
         held = is_held(method, problem)
         shown = _begin(self.console, method, problem, held=held)
         try:
-            solved = await ask(watcher=shown)
+            solved = await self.solve_silently(method, problem, shown.tell, stream=True)
         except BaseException:
             shown.break_off()
             raise
         _conclude(self.console, solved, held=held)
         return solved
 
-    async def solve_unseen(self, method: Method, problem: Problem) -> Solved:
+    async def solve_unseen(self, method: Method, problem: Problem) -> Attempt:
         """Solve a problem and show no more than that it goes on, and what goes wrong."""
-        watcher = CountingWatcher(self.console, one_line(method.label))
-        with self.console.status(watcher.activity):
-            return await self.solve(method, problem, watcher)
+        activity = Activity(one_line(method.label))
+
+        def tell(event: Event) -> None:
+            if isinstance(event, Wrote):
+                activity.wrote(event.call)
+            elif isinstance(event, Finished):
+                activity.finished(event.call, event.completion)
+            print_delay(self.console, event)
+
+        with self.console.status(activity):
+            stream = self.console.is_terminal
+            return await self.solve_silently(method, problem, tell, stream=stream)
 
 
-def _begin(console: SafeConsole, method: Method, problem: Problem, *, held: bool) -> ReplyWatcher:
+def _begin(console: SafeConsole, method: Method, problem: Problem, *, held: bool) -> ReplyPrinter:
     used = method.choose(problem).method if isinstance(method, Calibrated) else method
     routing = used.route(problem) if isinstance(used, Routed) else None
     console.print(Rule(Text(one_line(method.label), style="bold"), align="left", style="dim"))
@@ -752,7 +747,7 @@ def _begin(console: SafeConsole, method: Method, problem: Problem, *, held: bool
     if isinstance(method, Calibrated):
         console.print(Text(one_line(f"Policy: {method.explain(problem)}"), style="bold"))
         console.print()
-    return ReplyWatcher(console, held=held)
+    return ReplyPrinter(console, held=held)
 
 
 def _heading(routing: Routing) -> str:
@@ -763,7 +758,7 @@ def _heading(routing: Routing) -> str:
     return "No restrictive cue: Direct CoT"
 
 
-def _conclude(console: SafeConsole, solved: Solved, *, held: bool) -> None:
+def _conclude(console: SafeConsole, solved: Attempt, *, held: bool) -> None:
     solution = solved.solution
     answer = "none found" if solution.answer is None else printable(solution.answer)
     if solution.truncated:
@@ -875,7 +870,7 @@ def _introduction(method: Method) -> Iterator[str]:
     yield ""
 
 
-async def _solve_twice(session: Session, method: Method, at: int) -> tuple[Solved, Solved]:
+async def _solve_twice(session: Session, method: Method, at: int) -> tuple[Attempt, Attempt]:
     """Solve an example with Direct CoT and with a method, and show what came of it."""
     from rich.rule import Rule
     from rich.text import Text
@@ -901,7 +896,7 @@ async def _solve_twice(session: Session, method: Method, at: int) -> tuple[Solve
     return direct, solved
 
 
-def _way(solved: Solved) -> Iterator[RenderableType]:
+def _way(solved: Attempt) -> Iterator[RenderableType]:
     """Show how an answer was come by: Stage 1's constraints, the program that printed it."""
     from constraint_first.constraint.stage1 import read_spec
     from constraint_first.method.program import read_output
@@ -918,7 +913,7 @@ def _way(solved: Solved) -> Iterator[RenderableType]:
         yield f"No program of {len(solved.executions)} printed this answer.\n"
 
 
-def _result(solved: Solved) -> Text:
+def _result(solved: Attempt) -> Text:
     """Show a method's answer, whether it is right, and its tokens."""
     from rich.text import Text
 
@@ -926,11 +921,11 @@ def _result(solved: Solved) -> Text:
     return Text.assemble(label, _verdict(solved), (f"  {_written(solved)} output tokens", "dim"))
 
 
-def _written(solved: Solved) -> str:
+def _written(solved: Attempt) -> str:
     return f"{solved.usage.output:,}" if solved.usage.reported else "unknown"
 
 
-def _verdict(solved: Solved) -> Text:
+def _verdict(solved: Attempt) -> Text:
     from rich.text import Text
 
     from constraint_first.file.safe import printable
@@ -939,7 +934,7 @@ def _verdict(solved: Solved) -> Text:
     return Text.assemble(mark, printable(solved.answer or "no answer"))
 
 
-def _is_right(solved: Solved) -> bool:
+def _is_right(solved: Attempt) -> bool:
     from constraint_first.answer.grade import grade
 
     return grade(solved.answer, solved.problem.answer or "", solved.problem.text).correct
@@ -948,7 +943,9 @@ def _is_right(solved: Solved) -> bool:
 # --- What it came to.
 
 
-def _conclusion(method: Method, pairs: Sequence[tuple[Solved, Solved]]) -> Iterator[RenderableType]:
+def _conclusion(
+    method: Method, pairs: Sequence[tuple[Attempt, Attempt]]
+) -> Iterator[RenderableType]:
     from constraint_first.method.policy import Calibrated
 
     yield _side_by_side(pairs)
@@ -962,7 +959,7 @@ def _conclusion(method: Method, pairs: Sequence[tuple[Solved, Solved]]) -> Itera
     yield _NEXT.format(cfr=sys.argv[0] if hidden else "cfr")
 
 
-def _side_by_side(pairs: Sequence[tuple[Solved, Solved]]) -> Table:
+def _side_by_side(pairs: Sequence[tuple[Attempt, Attempt]]) -> Table:
     from constraint_first.cli.console import Column, Table
 
     answers = (
@@ -977,7 +974,7 @@ def _side_by_side(pairs: Sequence[tuple[Solved, Solved]]) -> Table:
     return table
 
 
-def _totals(pairs: Sequence[tuple[Solved, Solved]]) -> str:
+def _totals(pairs: Sequence[tuple[Attempt, Attempt]]) -> str:
     """Say in words how many answers were right, and at which price."""
     from constraint_first.protocol import Usage
 

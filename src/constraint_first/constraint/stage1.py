@@ -517,7 +517,7 @@ def solve_under(
     """Build the Stage 2 call: solve, and check against the constraints on the way."""
     prompt = templates.stage2(prompts, style).fill(problem=problem, constraints=spec.to_text())
     wanted = style == "json" and json != "off"
-    return Call.user(prompt, stage="stage2", max_tokens=budget, json=wanted)
+    return Call.user(prompt, stage="stage2", max_tokens=budget, json=wanted, final=True)
 
 
 def read_reply(text: str) -> dict[str, Json]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final, Literal, TypeAlias
 
 from constraint_first.method.method import (
@@ -74,12 +74,14 @@ class ExtendedCoT:
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Ask at length, then again and again until enough has been written."""
         prompt = self.prompt.fill(problem=problem.text, tokens=f"{self.tokens:,}")
-        call = Call.user(prompt, stage="solve", max_tokens=self.budget)
+        only = self.rounds == 0
+        call = Call.user(prompt, stage="solve", max_tokens=self.budget, final=only)
         reply = yield from ask(call)
         written, found = reply.usage.output, [solution_from(reply)]
         while len(found) <= self.rounds and self._goes_on(reply, written):
             call = self._continued(call, reply, written)
-            reply = yield from ask(call)
+            last = len(found) == self.rounds and not any(one.answer for one in found)
+            reply = yield from ask(replace(call, final=last))
             written += reply.usage.output
             found.append(solution_from(reply))
         return noting(last_answered(found), output=written, rounds=len(found) - 1)
@@ -164,17 +166,19 @@ class SelfRefine:
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         prompt = self.draft.fill(problem=problem.text)
-        drafts = [(yield from ask_once(prompt, "draft", self.budget))]
-        for _ in range(self.iterations):
-            drafts.append((yield from self._refine(problem, last_answered(drafts))))
+        only = self.iterations == 0
+        drafts = [(yield from ask_once(prompt, "draft", self.budget, final=only))]
+        for left in reversed(range(self.iterations)):
+            last = not left and not any(one.answer for one in drafts)
+            drafts.append((yield from self._refine(problem, last_answered(drafts), last)))
         return noting(last_answered(drafts), drafts=[draft.answer for draft in drafts])
 
-    def _refine(self, problem: Problem, draft: Solution) -> Steps[Solution]:
+    def _refine(self, problem: Problem, draft: Solution, final: bool) -> Steps[Solution]:
         proposed = said(draft)
         prompt = self.feedback.fill(problem=problem.text, solution=proposed)
         remarks = yield from ask(Call.user(prompt, stage="feedback", max_tokens=self.budget))
         prompt = self.revise.fill(problem=problem.text, solution=proposed, feedback=said(remarks))
-        return (yield from ask_once(prompt, "revise", self.budget))
+        return (yield from ask_once(prompt, "revise", self.budget, final=final))
 
 
 # A plain reply to any request, and two ways to have the model mind what the request demands.
@@ -228,7 +232,7 @@ class Plain:
         return noting((yield from self._reply(asked)), listed=demands)
 
     def _reply(self, asked: str) -> Steps[Solution]:
-        call = Call.user(asked, stage="reply", max_tokens=self.budget)
+        call = Call.user(asked, stage="reply", max_tokens=self.budget, final=True)
         return whole_reply((yield from ask(call)))
 
 

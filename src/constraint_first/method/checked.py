@@ -34,7 +34,7 @@ from constraint_first.method.soundness import (
 )
 from constraint_first.method.vote import as_fresh, ballot, value_ballot
 from constraint_first.problem import Json, Problem, Prompt, Solution, load
-from constraint_first.protocol import Call, Message, Steps, altered, ask
+from constraint_first.protocol import Call, Message, Steps, altered, ask, undecided
 
 _PROBLEM: Final = load("constraint_first.method", "direct")
 _CORRECT: Final = load("constraint_first.method", "correct")
@@ -69,8 +69,8 @@ class Checked:
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Solve, check, and intervene where the check fails."""
-        first = yield from self.base.solve(problem)
-        stated = stated_in(problem)
+        stated, steps = stated_in(problem), self.base.solve(problem)
+        first = yield from undecided(steps) if stated else steps
         faults = broken(stated, first.answer) if first.answer else ()
         if not first.answer or not faults:
             return noting(first, interventions=[])

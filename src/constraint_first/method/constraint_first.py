@@ -70,12 +70,14 @@ def solve_asking(
 ) -> Steps[tuple[Completion, list[Json]]]:
     """Ask the Stage 2 call, answer what it asks back, and return its reply with the questions."""
     asked = list[Json]()
-    call = _with_offer(call, prompts.offer.fill()) if questions else call
+    if questions:
+        call = replace(_with_offer(call, prompts.offer.fill()), final=False)
     reply = yield from ask(call)
     while len(asked) < questions and (question := read_question(reply.text)):
         told = yield from ask(_clarification(stage1, prompts.clarify.fill(question=question)))
         asked.append({"question": question, "reply": said(told)})
         call = _continued(call, reply, prompts.clarified.fill(reply=said(told)))
+        call = replace(call, final=len(asked) == questions)
         reply = yield from ask(call)
     return reply, asked
 

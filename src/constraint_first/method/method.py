@@ -149,6 +149,20 @@ def may_revise(method: object, problem: Problem) -> bool:
     return any(may_revise(one, problem) for one in _held(method))
 
 
+def marks_final(method: object) -> bool:
+    """Whether the calls that a method marks as final are to be believed.
+
+    Ours are. A method of another package may use one of ours and then change what it returned; it
+    says with ``marks_final = True`` in its class that it has seen to that.
+    """
+    ours = __package__ or ""
+    return all(
+        type(one).__module__.startswith(ours) or getattr(one, "marks_final", False)
+        for one in parts_of(method)
+        if isinstance(one, Method)
+    )
+
+
 def parts_of(method: object) -> Iterator[object]:
     """Go through a method and all methods that it holds."""
     yield method
@@ -209,8 +223,8 @@ def solution_from(completion: Completion, **details: Json) -> Solution:
     )
 
 
-def ask_once(prompt: str, stage: Stage, budget: int) -> Steps[Solution]:
-    call = Call.user(prompt, stage=stage, max_tokens=budget)
+def ask_once(prompt: str, stage: Stage, budget: int, *, final: bool = True) -> Steps[Solution]:
+    call = Call.user(prompt, stage=stage, max_tokens=budget, final=final)
     return solution_from((yield from ask(call)))
 
 

@@ -23,7 +23,7 @@ from constraint_first.method.method import BUDGET, Method, may_revise, noting, o
 from constraint_first.method.soundness import Switch, broken, intervened, intervention, sentences
 from constraint_first.method.vote import as_fresh
 from constraint_first.problem import Problem, Prompt, Solution, load
-from constraint_first.protocol import Call, Message, Steps, altered, ask
+from constraint_first.protocol import Call, Message, Steps, altered, ask, undecided
 
 _REQUEST: Final = load("constraint_first.method", "reply")
 _ADD: Final = load("constraint_first.method", "reply-add")
@@ -75,13 +75,17 @@ class Sound:
 
     def revises(self, problem: Problem) -> bool:
         """Whether the reply is checked, and may be edited, added to or asked for again."""
-        acts = self.repair == "on" or self.add == "on" or self.then != "off"
-        return (acts and bool(self.demands(problem))) or may_revise(self.base, problem)
+        return self._acts(problem) or may_revise(self.base, problem)
+
+    def _acts(self, problem: Problem) -> bool:
+        active = self.repair == "on" or self.add == "on" or self.then != "off"
+        return active and bool(self.demands(problem))
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Reply, check, and go on until the reply is sound or all was tried."""
         demands = self.demands(problem)
-        first = yield from self.base.solve(problem)
+        steps = self.base.solve(problem)
+        first = yield from undecided(steps) if self._acts(problem) else steps
         if not demands or not first.text.strip():
             return noting(first, interventions=[])
         tried = [self._mend(problem, demands, first)]

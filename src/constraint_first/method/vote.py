@@ -73,7 +73,11 @@ class SelfConsistency(Sampled):
         check_samples(self)
 
     def solve(self, problem: Problem) -> Steps[Solution]:
-        samples = [altered(self.base.solve(problem), as_sample(n)) for n in range(self.samples)]
+        only = self.samples == 1
+        samples = [
+            altered(self.base.solve(problem), as_sample(n, may_end=only))
+            for n in range(self.samples)
+        ]
         solutions = yield from together(samples)
         votes = Counter(ballot(one.answer) for one in solutions if one.answer)
         chosen = solutions[0]
@@ -85,15 +89,21 @@ class SelfConsistency(Sampled):
         return replace(chosen, details={**chosen.details, "votes": dict(votes), "samples": answers})
 
 
-def as_sample(number: int) -> Callable[[Call], Call]:
-    """Give the calls of a sample its number, so that equal calls can be told apart."""
+def as_sample(number: int, *, may_end: bool = False) -> Callable[[Call], Call]:
+    """Give the calls of a sample its number, so that equal calls can be told apart.
+
+    Which reply is the answer is open before the votes are counted; ``may_end`` says that this
+    sample decides.
+    """
     # Votes within votes: their samples still have numbers of their own.
-    return lambda call: replace(call, sample=call.sample * _MOST_VOTES + number)
+    return lambda call: replace(
+        call, sample=call.sample * _MOST_VOTES + number, final=call.final and may_end
+    )
 
 
 def as_fresh(nth: int = 0) -> Callable[[Call], Call]:
     """Give the calls of a repeated method numbers beyond those of a vote's samples."""
-    return lambda call: replace(call, sample=call.sample + _FRESH + nth)
+    return lambda call: replace(call, sample=call.sample + _FRESH + nth, final=False)
 
 
 def check_samples(method: Sampled, *, fewest: int = 1) -> None:
@@ -189,8 +199,11 @@ class _Agreement(Sampled):
         base = self.bases[number % len(self.bases)]
         return self._numbered(base, problem, number)
 
-    def _numbered(self, method: Method, problem: Problem, number: int) -> Steps[Solution]:
-        solution = yield from altered(method.solve(problem), as_sample(number))
+    def _numbered(
+        self, method: Method, problem: Problem, number: int, *, may_end: bool = False
+    ) -> Steps[Solution]:
+        numbered = as_sample(number, may_end=may_end)
+        solution = yield from altered(method.solve(problem), numbered)
         if self.check == "repair":
             return mended(stated_in(problem), solution, problem.text)
         return solution
@@ -201,7 +214,7 @@ class _Agreement(Sampled):
         solutions = list(drawn)
         votes = count_sound(stated, solutions)
         if self.fallback is not None and not _settled(votes, self.agree):
-            other = self._numbered(self.fallback, problem, len(solutions))
+            other = self._numbered(self.fallback, problem, len(drawn), may_end=not votes)
             solutions.append((yield from other))
             votes = count_sound(stated, solutions)
         chosen = _choose(stated, votes, solutions, self.agree)
@@ -334,16 +347,17 @@ class Search(Sampled):
         noted: dict[str, Json] = {"branches": len(begun), "dropped": len(begun) - len(alive)}
         if not alive:
             return noting((yield from self.fallback.solve(problem)), **noted)
-        solutions = yield from together(self._finish(one) for one in alive)
+        only = len(alive) == 1
+        solutions = yield from together(self._finish(one, only) for one in alive)
         voters = [one for one in solutions if is_sound(stated, one.answer)] or solutions
         votes = count_sound((), voters)
         chosen = first_with(votes.most_common(1)[0][0], voters) if votes else solutions[0]
         noted |= {"votes": dict(votes), "samples": [one.answer for one in solutions]}
         return replace(chosen, details={**chosen.details, **noted})
 
-    def _finish(self, begun: Exchange) -> Steps[Solution]:
+    def _finish(self, begun: Exchange, final: bool) -> Steps[Solution]:
         messages = conversation(begun.call, begun.completion, self.finish.fill())
-        call = replace(begun.call, messages=messages, stage="solve", max_tokens=self.solving_budget)
+        call = Call(messages, "solve", self.solving_budget, sample=begun.call.sample, final=final)
         return solution_from((yield from ask(call)))
 
 

@@ -30,9 +30,13 @@ class Rejected(EngineError):
 class Unauthorized(Rejected):
     """The key is missing, wrong, or not allowed to do this."""
 
+    ends = "series"
+
 
 class ModelNotFound(Rejected):
     """There is no such model there."""
+
+    ends = "series"
 
 
 class PromptTooLong(Rejected):
@@ -50,6 +54,8 @@ class ModelFileError(EngineError):
 
 class JournalMismatch(EngineError):
     """A replayed method asked something other than what its journal has an answer to."""
+
+    ends = "run"
 
 
 class TooExpensive(EngineError):

@@ -208,6 +208,8 @@ class ParameterRefused(Rejected):
 class DecodingRefused(Rejected):
     """A refusal of a setting of the decoding, by a model that can be asked with another."""
 
+    ends = "run"
+
     def __init__(self, message: str, model: str, setting: Setting, most: int | None = None) -> None:
         super().__init__(message)
         self.model = model

@@ -1,163 +1,44 @@
-"""One attempt: its calls in the store, its engine, and how it ended."""
+"""Attempts in a store: their calls as they are made, and how they ended."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-import traceback
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, cast
 
 import sqlalchemy as sa
 
-from constraint_first.attempt.drive import Allowance, AttemptLimit, digest, drive, require_same
-from constraint_first.attempt.judge import Status, judge_attempt
+from constraint_first.attempt.attempt import Attempt, failed
+from constraint_first.attempt.drive import digest, require_same
 from constraint_first.error import CfrError
-from constraint_first.file.safe import printable, storable_count, storable_json, storable_text
-from constraint_first.method.checked import assessed
-from constraint_first.method.method import Method
-from constraint_first.model.error import EngineError, JournalMismatch, ModelNotFound, Unauthorized
+from constraint_first.file.safe import storable_count, storable_json, storable_text
 from constraint_first.model.resolve import Cost, PriceList
-from constraint_first.model.transport import DecodingRefused
-from constraint_first.model.wire import (
-    SEEDS_A_RUN,
-    SILENT,
-    Engine,
-    SampledCall,
-    Watcher,
-    most_samples,
-)
-from constraint_first.problem import Problem, Solution
-from constraint_first.protocol import (
-    Answer,
-    Call,
-    Completion,
-    Exchange,
-    Message,
-    Output,
-    Program,
-    Step,
-    Usage,
-)
-from constraint_first.run.budget import BudgetSpent
-from constraint_first.sandbox.sandbox import SandboxMissing
+from constraint_first.problem import Problem
+from constraint_first.protocol import Answer, Call, Completion, Output, Program, Step, Usage
 from constraint_first.store import schema
-from constraint_first.store.database import LeaseLost, StoreError, Unstorable
+from constraint_first.store.database import Unstorable
 from constraint_first.store.store import Series, Store, enter_problem, enter_series, usage_columns
 from constraint_first.store.writer import EXECUTED, RowValues, StoredCall
 
-_ENDS_THE_RUN: Final = (BudgetSpent, DecodingRefused, JournalMismatch, LeaseLost, StoreError)
-# No other attempt will fare better.
-_HOPELESS: Final = (Unauthorized, ModelNotFound, SandboxMissing)
-_LONGEST_REASON: Final = 400
 _NO_PRICES: Final = PriceList()
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """How an attempt ended: its status, and all that is stored of it."""
-
-    status: Status
-    usage: Usage
-    answer: str | None = None
-    text: str = ""
-    error: str | None = None
-    verdict: str | None = None
-    tier: str | None = None
-    details: str = "{}"
-    hopeless: bool = False
-    """Whether the endpoint said something that holds for every attempt."""
-
-    def columns(self) -> RowValues:
-        """Spread it over the columns of a row."""
-        return {
-            "status": self.status,
-            "answer": self.answer,
-            "text": self.text,
-            "error": self.error,
-            "verdict": self.verdict,
-            "tier": self.tier,
-            "details": self.details,
-        } | usage_columns(self.usage)
-
-
-def failed(why: str, usage: Usage, *, hopeless: bool = False) -> Ending:
-    """End an attempt without a result."""
-    reason = printable(" ".join(why.split())[:_LONGEST_REASON])
-    return Ending("failed", usage, error=reason, hopeless=hopeless)
-
-
-async def make_attempt(
-    method: Method,
-    problem: Problem,
-    engine: EngineForRun,
-    journal: StoredJournal,
-    limit: AttemptLimit | None = None,
-) -> Ending:
-    """Make an attempt. Whatever goes wrong in it is how it ends, and touches no other.
-
-    Only a spent budget, a refused decoding, a store that cannot be written, a stored call that no
-    longer fits and a lease that was lost are raised. A method that breaks on stored replies would
-    break on them for ever: they are dropped, and asked for anew.
-    """
-    try:
-        outcome = await drive(
-            assessed(method, problem), engine, journal=journal, allowance=Allowance(limit)
-        )
-        return await _judge(ending_of(outcome.result, outcome.exchanges), problem)
-    except _ENDS_THE_RUN:
-        raise
-    except CfrError as error:
-        return failed(str(error), journal.usage, hopeless=isinstance(error, _HOPELESS))
-    except Exception as error:
-        broken = failed(
-            f"{type(error).__name__}: {_said(error)} ({raised_at(error)})", journal.usage
-        )
-    if not journal.replays:
-        return broken
-    await journal.forget()
-    return await make_attempt(method, problem, engine, journal, limit)
-
-
-def ending_of(solution: Solution, exchanges: Iterable[Exchange]) -> Ending:
-    """End an attempt with what its method returned."""
-    return Ending(
-        status=_status(solution),
-        usage=sum((one.completion.usage for one in exchanges), Usage()),
-        answer=None if solution.answer is None else storable_text(solution.answer),
-        text=storable_text(solution.text),
-        details=storable_json(solution.details),
-    )
-
-
-async def _judge(ending: Ending, problem: Problem) -> Ending:
-    """Judge what came of it where there is a gold to judge it by."""
-    verdict = await judge_attempt(problem, ending.answer, ending.text)
-    if verdict is None:
-        return ending
-    return replace(ending, verdict=verdict.verdict, tier=verdict.tier)
-
-
-def _status(solution: Solution) -> Status:
-    if solution.answer is not None:
-        return "ok"
-    return "truncated" if solution.truncated else "unparsed"
-
-
-def _said(error: Exception) -> str:
-    try:
-        return str(error)
-    except Exception:  # it has no words for itself either
-        return "…"
-
-
-def raised_at(error: Exception) -> str:
-    """Say where an exception was raised, for whoever mends it."""
-    *_, (frame, line) = traceback.walk_tb(error.__traceback__)
-    return f"in {frame.f_globals.get('__name__', '?')}, line {line}"
+def attempt_columns(attempt: Attempt) -> RowValues:
+    """Spread how an attempt ended over the columns of a row."""
+    solution, verdict = attempt.solution, attempt.verdict
+    return {
+        "status": attempt.status,
+        "answer": None if solution.answer is None else storable_text(solution.answer),
+        "text": storable_text(solution.text),
+        "error": attempt.error,
+        "verdict": verdict and verdict.verdict,
+        "tier": verdict and verdict.tier,
+        "details": storable_json(solution.details),
+    } | usage_columns(attempt.usage)
 
 
 class StoredJournal:
@@ -238,36 +119,6 @@ def _execution_columns(source: str, output: Output) -> RowValues:
         "reported": True,
         "seconds": output.seconds,
     } | usage_columns(Usage())
-
-
-class EngineForRun:
-    """An engine for one run of a series: with its system prompt, and seeds of its own."""
-
-    def __init__(self, engine: Engine, run_index: int, system: str) -> None:
-        self._engine = engine
-        self._offset = run_index * SEEDS_A_RUN
-        self._ahead = (Message("system", system),) if system else ()
-
-    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
-        """Perform a call.
-
-        What an engine did not foresee is told by its kind and place alone: its words may hold a
-        key or an address, of which only the engine knows that they are secret.
-        """
-        if self._ahead or self._offset:
-            messages = self._ahead + call.messages
-            call = replace(call, messages=messages, sample=call.sample + self._offset)
-        try:
-            return await self._engine.complete(call, watcher)
-        except CfrError:
-            raise
-        except Exception as error:
-            told = f"the call broke off: {type(error).__name__} {raised_at(error)}"
-            raise EngineError(told) from error
-
-    def most_samples(self, group: SampledCall) -> int:
-        """As many as the engine takes."""
-        return most_samples(self._engine, group)
 
 
 # Attempts that come one by one, as somebody asks for them, entered into a store as they come.
@@ -417,25 +268,20 @@ class TrafficAttempt:
         """Which run of its problem it is."""
         return self._key["run"]
 
-    async def finish(self, ending: Ending) -> None:
+    async def finish(self, attempt: Attempt) -> None:
         """Write how it ended, and wait until that is safe."""
         try:
-            await self._write(ending)
+            await self._write(attempt)
         except Unstorable as error:
-            await self._write(failed(str(error), ending.usage))
+            await self._write(failed(attempt, str(error), attempt.usage))
 
-    def abandon(self, why: str) -> None:
-        """Write that it came to nothing, and wait for nothing: nobody is there any more."""
-        self._write(failed(why, self.usage)).add_done_callback(_heed)
+    def abandon(self, attempt: Attempt) -> None:
+        """Write how it ended without waiting: its client is gone."""
+        self._write(attempt).add_done_callback(_heed)
 
-    @property
-    def usage(self) -> Usage:
-        """The tokens of the calls so far."""
-        return self.journal.usage
-
-    def _write(self, ending: Ending) -> asyncio.Future[None]:
+    def _write(self, attempt: Attempt) -> asyncio.Future[None]:
         row = {"seconds": time.monotonic() - self._began, "finished_at": time.time()}
-        return self._traffic.write(self._key, self._name, row | ending.columns())
+        return self._traffic.write(self._key, self._name, row | attempt_columns(attempt))
 
 
 def _heed(written: asyncio.Future[None]) -> None:

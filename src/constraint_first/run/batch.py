@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import shlex
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, fields, replace
@@ -13,7 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, TypeAlias
 
-from constraint_first.attempt.drive import collecting_rarely, digest, storable_call
+from constraint_first.attempt.attempt import Attempt, failed, judged_attempt
+from constraint_first.attempt.drive import AsSent, collecting_rarely, digest
 from constraint_first.error import CfrError, InputError
 from constraint_first.model.batch import (
     NOT_PERFORMED,
@@ -41,16 +42,15 @@ from constraint_first.model.resolve import (
     Dispatch,
     ModelRef,
     Price,
-    PriceList,
     find_preset,
     find_price,
     runs_here,
 )
 from constraint_first.model.transport import DecodingRefused, Endpoint
-from constraint_first.model.wire import SILENT, Engine, SampledCall, Served, Watcher
+from constraint_first.model.wire import Served
 from constraint_first.problem import Problem
-from constraint_first.protocol import Answer, Call, Completion, Step, Usage
-from constraint_first.run.attempt import Ending, EngineForRun, StoredJournal, failed, make_attempt
+from constraint_first.protocol import Call, Usage
+from constraint_first.run.attempt import StoredJournal, attempt_columns
 from constraint_first.run.batch_service import (
     BatchLog,
     BatchService,
@@ -189,52 +189,15 @@ class OpenWave:
         self.collect(model, part.file.path, part.names)
 
 
-# One attempt whose calls go into batches: each is given its place on its way to the model.
+def placed(attempt: tuple[int, int, int], as_sent: AsSent | None) -> AsSent:
+    """Give each call of an attempt its place, by which the results of a batch find their calls."""
 
+    def place(ordinal: int, call: Call) -> PlacedCall:
+        sent = as_sent(ordinal, call) if as_sent else call
+        values = {one.name: getattr(sent, one.name) for one in fields(Call)}
+        return PlacedCall(**values, place=Place(*attempt, ordinal), asked=digest(call))
 
-class PlacedJournal(StoredJournal):
-    """The calls of one attempt, which remembers the places of those that it has no answer to."""
-
-    def __init__(
-        self,
-        store: Store,
-        key: dict[str, int],
-        known: dict[int, StoredCall],
-        prices: PriceList,
-    ) -> None:
-        super().__init__(store, key, known, prices)
-        self._attempt = (key["series"], key["problem"], key["run"])
-        self._asked: dict[Call, deque[tuple[int, str]]] = {}
-
-    def recall(self, ordinal: int, step: Step) -> Answer | None:
-        """Return what is stored; what is not is about to be asked, under this number."""
-        answer = super().recall(ordinal, step)
-        if answer is None and isinstance(step, Call):
-            waiting = self._asked.setdefault(storable_call(step), deque())
-            waiting.append((ordinal, digest(step)))
-        return answer
-
-    def place(self, call: Call) -> PlacedCall:
-        """Give a call its place; equal ones have theirs in the order in which they are asked."""
-        ordinal, asked = self._asked[call].popleft()
-        values = {one.name: getattr(call, one.name) for one in fields(Call)}
-        return PlacedCall(**values, place=Place(*self._attempt, ordinal), asked=asked)
-
-
-class PlacedEngine(EngineForRun):
-    """An engine for one attempt, which tells the model the place of each call."""
-
-    def __init__(self, engine: Engine, journal: PlacedJournal, run_index: int, system: str) -> None:
-        super().__init__(engine, run_index, system)
-        self._journal = journal
-
-    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
-        """Perform a call."""
-        return await super().complete(self._journal.place(call), watcher)
-
-    def most_samples(self, group: SampledCall) -> int:  # noqa: ARG002
-        """One: every sample is a request of its own, with a place of its own."""
-        return 1
+    return place
 
 
 # A pass over the missing attempts of a series between two waves.
@@ -277,7 +240,6 @@ class _Replay:
         self._job = job
         self._log = log
         self._problem = problem
-        self._run = run_index
         number = job.registered.problems[problem.id]
         self._attempt: AttemptKey = (number, run_index)
         self._key = {"series": job.registered.series, "problem": number, "run": run_index}
@@ -285,44 +247,46 @@ class _Replay:
     async def make(self, known: dict[int, StoredCall]) -> bool:
         """Let it go on; whether it has ended."""
         started = time.monotonic()
-        ending = await self._ending(known)
-        if ending is None:
+        made = await self._make(known)
+        if made is None:
             return False
         tally = self._job.tally
-        if ending.hopeless and tally.scored == tally.resumed:
-            tally.refused = ending.error or ""
+        if made.ends == "series" and tally.scored == tally.resumed:
+            tally.refused = made.error or ""
         row = self._key | {"seconds": time.monotonic() - started, "finished_at": time.time()}
         try:
-            await self._store.write_attempt(row | ending.columns())
+            await self._store.write_attempt(row | attempt_columns(made))
         except Unstorable as error:
-            ending = failed(str(error), ending.usage)
-            await self._store.write_attempt(row | ending.columns())
-        self._count(ending)
+            made = failed(made, str(error), made.usage)
+            await self._store.write_attempt(row | attempt_columns(made))
+        self._count(made)
         return True
 
-    async def _ending(self, known: dict[int, StoredCall]) -> Ending | None:
-        """Find out how it ends; None where it waits for the next wave."""
+    async def _make(self, known: dict[int, StoredCall]) -> Attempt | None:
+        """Make the attempt; None where it waits for the next wave."""
         job = self._job
         if job.tally.refused:
-            return failed(job.tally.refused, Usage())
-        journal = PlacedJournal(self._store, self._key, known, job.prices)
-        engine = PlacedEngine(job.engine, journal, self._run, job.series.system)
+            return failed(Attempt(self._problem, job.method), job.tally.refused, Usage())
+        journal = StoredJournal(self._store, self._key, known, job.prices)
+        place = placed((job.registered.series, *self._attempt), job.as_sent(self._attempt[1]))
         try:
-            ending = await make_attempt(job.method, self._problem, engine, journal, job.limit)
+            made = await judged_attempt(
+                job.method, self._problem, job.engine, journal, job.limit, place
+            )
         except Deferred:
             return None
         if job.tally.cost is not None:
             job.tally.cost += journal.cost
-        return ending
+        return made
 
-    def _count(self, ending: Ending) -> None:
+    def _count(self, made: Attempt) -> None:
         """Count it; one that failed is not made again before the next command."""
         tally = self._job.tally
-        tally.add(ending.status, ending.verdict, ending.usage)
-        if ending.error is not None:
-            tally.reasons[ending.error] += 1
+        tally.add(made.status, made.verdict and made.verdict.verdict, made.usage)
+        if made.error is not None:
+            tally.reasons[made.error] += 1
         self._job.finished.add(self._attempt)
-        if ending.status == "failed":
+        if made.status == "failed":
             self._log.forget_refusals(Place(**self._key, ordinal=0))
 
 

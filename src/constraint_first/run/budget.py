@@ -35,6 +35,7 @@ class BudgetSpent(CfrError):
     """The next call could cost more than is left of a budget, which is named where it is shared."""
 
     exit_code = 7
+    ends = "run"
 
     def __init__(self, message: str = "", budget: str = "") -> None:
         super().__init__(message)

@@ -17,7 +17,8 @@ from typing import Final, NamedTuple, TypeAlias
 
 import sqlalchemy as sa
 
-from constraint_first.attempt.drive import AttemptLimit, collecting_rarely
+from constraint_first.attempt.attempt import Attempt, failed, judged_attempt
+from constraint_first.attempt.drive import AsSent, AttemptLimit, collecting_rarely, put_ahead
 from constraint_first.attempt.judge import Status
 from constraint_first.method.method import Method
 from constraint_first.model.limit import Limiter
@@ -25,10 +26,10 @@ from constraint_first.model.pull import NO_PROGRESS
 from constraint_first.model.pull import Progress as WatcherProgress
 from constraint_first.model.resolve import AutoChoice, Cost, PriceList, sum_costs
 from constraint_first.model.transport import DecodingRefused
-from constraint_first.model.wire import Engine, Served
+from constraint_first.model.wire import SEEDS_A_RUN, Engine, Served
 from constraint_first.problem import Problem
-from constraint_first.protocol import Usage
-from constraint_first.run.attempt import Ending, EngineForRun, StoredJournal, failed, make_attempt
+from constraint_first.protocol import Message, Usage
+from constraint_first.run.attempt import StoredJournal, attempt_columns
 from constraint_first.run.batch_service import WaveProgress
 from constraint_first.store import schema
 from constraint_first.store.database import LeaseLost, StoreError, Unstorable
@@ -98,6 +99,12 @@ class Job:
     def share(self) -> SeriesShare:
         """The attempts that are to be made, as leases select them."""
         return share_of(self.registered, self.problems, self.runs)
+
+    def as_sent(self, run_index: int) -> AsSent | None:
+        """Say what each call of a run gets on its way: the system message, seeds of its own."""
+        system = self.series.system
+        ahead = (Message("system", system),) if system else ()
+        return put_ahead(ahead, run_index * SEEDS_A_RUN)
 
     def missing(self) -> Iterator[tuple[Problem, int]]:
         """List the attempts that are to be made, run by run."""
@@ -677,32 +684,33 @@ async def _attempt(store: Store, attempts: _Attempts, assigned: Assigned) -> _Wr
     key = {"series": series, "problem": number, "run": run_index}
     started = time.monotonic()
     if job.tally.refused:
-        ending = failed(job.tally.refused, Usage())
+        made = failed(Attempt(assigned.problem, job.method), job.tally.refused, Usage())
     else:
         journal = StoredJournal(store, key, assigned.known, job.prices)
-        engine = EngineForRun(job.engine, run_index, job.series.system)
         try:
-            ending = await make_attempt(job.method, assigned.problem, engine, journal, job.limit)
+            made = await judged_attempt(
+                job.method, assigned.problem, job.engine, journal, job.limit, job.as_sent(run_index)
+            )
         except LeaseLost:
             return None
         if job.tally.cost is not None:
             job.tally.cost += journal.cost
-    if ending.hopeless and not job.tally.made:
+    if made.ends == "series" and not job.tally.made:
         if await attempts.give_up(assigned):
-            job.tally.left = ending.error or ""
+            job.tally.left = made.error or ""
             return None
-        job.tally.refused = ending.error or ""
-    _count(job.tally, ending, ending.usage)
+        job.tally.refused = made.error or ""
+    _count(job.tally, made, made.usage)
     row = key | {"seconds": time.monotonic() - started}
-    written = store.write_attempt(row | ending.columns())
+    written = store.write_attempt(row | attempt_columns(made))
     written.add_done_callback(lambda _: attempts.ended())
-    return _Writing(store, job.tally, row, ending, written)
+    return _Writing(store, job.tally, row, made, written)
 
 
-def _count(tally: Tally, ending: Ending, usage: Usage) -> None:
-    tally.add(ending.status, ending.verdict, usage)
-    if ending.error is not None:
-        tally.reasons[ending.error] += 1
+def _count(tally: Tally, made: Attempt, usage: Usage) -> None:
+    tally.add(made.status, made.verdict and made.verdict.verdict, usage)
+    if made.error is not None:
+        tally.reasons[made.error] += 1
     else:
         tally.made += 1
 
@@ -714,17 +722,21 @@ class _Writing:
     store: Store
     tally: Tally
     row: RowValues
-    ending: Ending
+    made: Attempt
     written: asyncio.Future[None]
 
     async def done(self) -> None:
         """Wait until it is safe; one whose row is refused has failed instead."""
         try:
             await self.written
-        except LeaseLost:  # whoever has it now counts it
-            self.tally.add(self.ending.status, self.ending.verdict, Usage(), count=-1)
+        except LeaseLost:  # the worker that has it now counts it
+            self._uncount()
         except Unstorable as error:
-            self.tally.add(self.ending.status, self.ending.verdict, Usage(), count=-1)
-            instead = failed(str(error), self.ending.usage)
+            self._uncount()
+            instead = failed(self.made, str(error), self.made.usage)
             _count(self.tally, instead, Usage())
-            await self.store.write_attempt(self.row | instead.columns())
+            await self.store.write_attempt(self.row | attempt_columns(instead))
+
+    def _uncount(self) -> None:
+        verdict = self.made.verdict
+        self.tally.add(self.made.status, verdict and verdict.verdict, Usage(), count=-1)

@@ -25,6 +25,7 @@ class SandboxMissing(EngineError):
     """The interpreter that programs run in is not installed, or does not start."""
 
     exit_code = 2
+    ends = "series"
 
 
 @dataclass(frozen=True, slots=True)

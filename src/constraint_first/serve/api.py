@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from typing import Any, Final, cast
 
 from aiohttp import web
@@ -15,7 +15,7 @@ from constraint_first.model.replicas import Balancer, Replica
 from constraint_first.model.transport import COMPLETIONS, Transport, read_beginning, refusal
 from constraint_first.problem import Json
 from constraint_first.protocol import Usage
-from constraint_first.serve.attempt import Outbox, Question, StreamWatcher, Words, answer, pose
+from constraint_first.serve.attempt import Outbox, Question, StreamWriter, Words, answer, pose
 from constraint_first.serve.guard import parse_json
 from constraint_first.serve.reply import DONE, ReplyHead, ServedAnswer
 from constraint_first.serve.service import (
@@ -59,14 +59,13 @@ async def answer_whole(question: Question) -> web.Response:
 
 async def answer_in_stream(request: web.Request, question: Question) -> web.StreamResponse:
     """Make all attempts, and write down what happens as it happens."""
-    outbox = Outbox()
-    work = asyncio.create_task(_work(question, outbox))
-    work.add_done_callback(lambda _: outbox.close())
+    outbox, answers = Outbox(), list[ServedAnswer]()
     stream = _EventStream(request, question)
+    work = outbox.follow(_work(question, outbox, answers), question.services.settings.silence)
     try:
-        while not outbox.is_drained:
-            await stream.send(await outbox.take(question.services.settings.silence))
-        answers = await work
+        async with aclosing(work) as feed:
+            async for words in feed:
+                await stream.send(words)
     except (Exception, asyncio.CancelledError) as error:
         told = question.served.overdue if isinstance(error, asyncio.CancelledError) else error
         if told is None or not stream.is_begun:  # nobody is there, or it can still be a status
@@ -75,23 +74,20 @@ async def answer_in_stream(request: web.Request, question: Question) -> web.Stre
     else:
         question.served.usage = _used(answers)
         await stream.end(question.served.usage)
-    finally:
-        work.cancel()
-        with suppress(BaseException):
-            await work
     return stream.response
 
 
-async def _work(question: Question, outbox: Outbox) -> list[ServedAnswer]:
-    start = describe_start(question.chosen.method, question.problem)
+async def _work(question: Question, outbox: Outbox, answers: list[ServedAnswer]) -> None:
+    method = question.chosen.method
+    start = describe_start(method, question.problem)
 
     async def attempt(number: int) -> ServedAnswer:
-        watcher = StreamWatcher(outbox, number, start)
-        made = await answer(question, number, watcher, watcher.announce)
-        watcher.conclude(made)
+        writer = StreamWriter(outbox, number, method, start)
+        made = await answer(question, number, writer.tell)
+        writer.conclude(made)
         return made
 
-    return await _attempts(question.asked.n, attempt)
+    answers += await _attempts(question.asked.n, attempt)
 
 
 async def _attempts(
@@ -133,13 +129,11 @@ class _EventStream:
         """Whether the client has a status already."""
         return self.response.prepared
 
-    async def send(self, waiting: Sequence[Words] | None) -> None:
+    async def send(self, waiting: Sequence[Words]) -> None:
         """Send words; a comment where there were none for too long."""
-        if waiting is None:
-            await self._write(_COMMENT)
-        elif waiting:
+        if waiting:
             self._served.spoke()
-            await self._write(b"".join(map(self._event, waiting)))
+        await self._write(b"".join(map(self._event, waiting)) or _COMMENT)
 
     async def end(self, usage: Usage) -> None:
         """Send what comes last."""

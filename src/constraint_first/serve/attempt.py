@@ -5,21 +5,31 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from io import StringIO
 from typing import Final
 
+from constraint_first.attempt.attempt import Attempt, failed
 from constraint_first.attempt.drive import Allowance, AttemptLimit, drive
-from constraint_first.attempt.solve import OrderedWatcher, Solved
+from constraint_first.attempt.events import (
+    Event,
+    Executed,
+    Feed,
+    Finished,
+    InOrder,
+    Retrying,
+    Started,
+    Tell,
+    Wrote,
+)
 from constraint_first.error import CfrError
 from constraint_first.file.safe import one_line
-from constraint_first.model.error import Transient
+from constraint_first.method.method import Method, marks_final
 from constraint_first.model.resolve import PriceList
-from constraint_first.model.wire import SILENT, Engine, Watcher
+from constraint_first.model.wire import Engine
 from constraint_first.problem import Json, Problem, Solution
 from constraint_first.protocol import Call, Completion, Output, Program
-from constraint_first.run.attempt import TrafficAttempt, ending_of, failed
+from constraint_first.run.attempt import TrafficAttempt
 from constraint_first.sandbox.sandbox import run_program
 from constraint_first.serve.reply import ServedAnswer, final_text
 from constraint_first.serve.service import (
@@ -82,35 +92,31 @@ def _name(asked: ChatRequest) -> str:
     return seen.hexdigest()[:_ID]
 
 
-async def answer(
-    question: Question,
-    number: int = 0,
-    watcher: Watcher = SILENT,
-    announce: Callable[[Call], None] | None = None,
-) -> ServedAnswer:
-    """Make one attempt; ``announce`` is called with the solving call before it is sent.
+async def answer(question: Question, number: int = 0, tell: Tell | None = None) -> ServedAnswer:
+    """Make one attempt.
 
     With a store, every call is stored before the attempt goes on, and the attempt before its answer
     is returned. A cancelled attempt is stored as cancelled.
     """
     begun = await _begin(question)
+    nothing = Attempt(question.problem, question.chosen.method)
     try:
-        solved = await _solve(question, number, watcher, announce, begun)
+        made = await _make(question, number, tell, begun)
     except asyncio.CancelledError:
         if begun:
-            begun.abandon(question.served.why_cancelled)
+            begun.abandon(failed(nothing, question.served.why_cancelled, begun.journal.usage))
         raise
     except BaseException as error:
         question.served.usage = question.allowance.usage
         if begun:
             why = str(error) if isinstance(error, CfrError) else type(error).__name__
-            await begun.finish(failed(why, begun.usage))
+            await begun.finish(failed(nothing, why, begun.journal.usage))
         raise
     stored: dict[str, Json] = {}
     if begun:
-        await begun.finish(ending_of(_noted(question, solved.solution), solved.exchanges))
+        await begun.finish(replace(made, solution=_noted(question, made.solution)))
         stored = {"stored": {"problem": question.problem.id, "run": begun.run}}
-    return ServedAnswer(solved, question.chosen.name, question.upstream, stored)
+    return ServedAnswer(made, question.chosen.name, question.upstream, stored)
 
 
 async def _begin(question: Question) -> TrafficAttempt | None:
@@ -140,54 +146,29 @@ def _noted(question: Question, solution: Solution) -> Solution:
     return replace(solution, details={**solution.details, "request": noted})
 
 
-async def _solve(
-    question: Question,
-    number: int,
-    watcher: Watcher,
-    announce: Callable[[Call], None] | None,
-    begun: TrafficAttempt | None,
-) -> Solved:
+async def _make(
+    question: Question, number: int, tell: Tell | None, begun: TrafficAttempt | None
+) -> Attempt:
     began = time.monotonic()
     asked, chosen = question.asked, question.chosen
-    reading = Reading(
-        chosen.name,
-        asked.problem,
-        asked.max_tokens,
-        announced=announce is not None,
-        alone=chosen.alone,
-    )
-    outcome = await drive(
-        ReadRun(
-            question.services.readers,
-            reading,
-            chosen.method,
-            announce or _ignore,
-            lambda call: _changed(call, asked, number),
-        ),
+
+    def change(call: Call) -> Call:
+        # The numbers of one of several attempts give its calls seeds of their own.
+        sample = call.sample + number * _SAMPLES_AN_ATTEMPT
+        return replace(call, messages=asked.context + call.messages, sample=sample)
+
+    reading = Reading(chosen.name, asked.problem, asked.max_tokens, chosen.alone)
+    run = await drive(
+        ReadRun(question.services.readers, reading, chosen.method, change),
         question.engine,
-        watcher=watcher,
+        tell=tell,
         journal=begun.journal if begun else None,
         sandbox=lambda program: _run(question, program),
         allowance=question.allowance,
     )
-    cost = question.prices.total(outcome.exchanges)
-    seconds = time.monotonic() - began
-    return Solved(
-        question.problem, chosen.method, outcome.result, outcome.transcript, seconds, cost
-    )
-
-
-def _changed(call: Call, asked: ChatRequest, number: int) -> Call:
-    """Put the conversation ahead of a call, and number those of one of several attempts.
-
-    Numbers of their own give them seeds of their own.
-    """
-    sample = call.sample + number * _SAMPLES_AN_ATTEMPT
-    return replace(call, messages=asked.context + call.messages, sample=sample)
-
-
-def _ignore(call: Call) -> None:
-    pass
+    made = Attempt(question.problem, chosen.method, run.result, tuple(run.transcript))
+    cost, seconds = question.prices.total(made.exchanges), time.monotonic() - began
+    return replace(made, cost=cost, seconds=seconds)
 
 
 async def _run(question: Question, program: Program) -> Output:
@@ -197,6 +178,9 @@ async def _run(question: Question, program: Program) -> Output:
 
 
 # What waits to be sent to a client: words of several choices, merged while it is slow.
+
+CONTENT: Final = "content"
+REASONING: Final = "reasoning_content"
 
 
 @dataclass(slots=True)
@@ -210,101 +194,73 @@ class Words:
     ended: ServedAnswer | None = None
 
 
-class Outbox:
-    """A queue that never makes its writers wait.
+class Outbox(Feed[Words]):
+    """A feed that holds words and not the pieces that they came in.
 
-    It holds the words alone and not the pieces that they came in, so that a client that does not
-    read costs as much memory as what it was told, and no more.
+    A client that does not read costs as much memory as the words that it was sent.
     """
-
-    def __init__(self) -> None:
-        self._waiting: list[Words] = []
-        self._changed = asyncio.Event()
-        self._closed = False
-
-    @property
-    def is_drained(self) -> bool:
-        """Whether nothing is there, and nothing will come."""
-        return self._closed and not self._waiting
 
     def write(self, index: int, name: str, text: str) -> None:
         """Add words; those that follow on the last ones join them."""
-        last = self._waiting[-1] if self._waiting else None
+        last = self.waiting[-1] if self.waiting else None
         if last is None or (last.index, last.name) != (index, name):
             last = Words(index, name)
-            self._waiting.append(last)
-            self._changed.set()
+            self.tell(last)
         last.text.write(text)
 
-    def end(self, index: int, answer: ServedAnswer) -> None:
-        """End a choice."""
-        self._waiting.append(Words(index, "", ended=answer))
-        self._changed.set()
 
-    def close(self) -> None:
-        """Say that nothing more will come."""
-        self._closed = True
-        self._changed.set()
+class StreamWriter:
+    """Writes one choice of a stream: the work as reasoning, the solution as content.
 
-    async def take(self, seconds: float) -> list[Words] | None:
-        """Wait for words, and take all that there are; None where the time is over."""
-        if not self._changed.is_set():
-            try:
-                async with asyncio.timeout(seconds):
-                    await self._changed.wait()
-            except TimeoutError:
-                return None
-        self._changed.clear()
-        taken, self._waiting = self._waiting, []
-        return taken
-
-
-# A watcher that writes an attempt into a stream: work as reasoning, the solution as content.
-
-CONTENT: Final = "content"
-REASONING: Final = "reasoning_content"
-
-
-class StreamWatcher(OrderedWatcher):
-    """Writes one choice. What has gone out as content is not taken back.
-
-    The solving call's reply is content word by word. All other replies are reasoning; Stage 1 and
-    other replies in JSON appear when they are whole.
+    The reply of a final call is content word by word; what has gone out as content is not taken
+    back. All other replies are reasoning; Stage 1 and other replies in JSON appear when complete.
     """
 
-    def __init__(self, outbox: Outbox, index: int, start: str) -> None:
-        super().__init__()
+    def __init__(self, outbox: Outbox, index: int, method: Method, start: str) -> None:
         self._outbox = outbox
         self._index = index
+        self._trusted = marks_final(method)
         self._held = start
-        """What is said once a reply is there: until then the request may still fail as a whole."""
-        self._solving: Call | None = None
+        """Sent once a reply is there: until then the request may still fail as a whole."""
         self._content: list[str] = []
         self._programs: list[str] = []
+        self._in_order = InOrder(self._take)
 
-    def announce(self, call: Call) -> None:
-        """Note the solving call."""
-        self._solving = call
+    def tell(self, event: Event) -> None:
+        """Write what has happened."""
+        if isinstance(event, Retrying) and self._is_final(event.call) and self._content:
+            raise event.fault  # the client has read a part of the reply that would begin anew
+        self._in_order(event)
 
-    def begin(self, call: Call) -> None:
-        """Head a stage."""
-        if call is not self._solving:
-            self._held += heading(call.stage)
+    def _take(self, event: Event) -> None:
+        match event:
+            case Started(call) if not self._is_final(call):
+                self._held += heading(call.stage)
+            case Wrote(call, text, thought):
+                if thought:
+                    self._reason(text)
+                elif self._is_final(call):
+                    self._say(text)
+                elif not call.json:
+                    self._reason(text)
+            case Finished(call, completion, written):
+                self._programs.append(completion.text)
+                if not self._is_final(call):
+                    self._finish(call, completion, written=written)
+            case Executed(program, output):
+                source = program.source.strip()
+                listed = any(source in reply for reply in self._programs)
+                self._reason(describe_output(program, output, listed=listed))
+            case Retrying(_, fault):
+                self._held += f"\n\n({one_line(str(fault))}: asked again)\n\n"
+            case _:
+                pass
 
-    def write(self, call: Call, text: str, *, thought: bool) -> None:
-        """Write the next words."""
-        if thought:
-            self._reason(text)
-        elif call is self._solving:
-            self._say(text)
-        elif not call.json:
-            self._reason(text)
+    def _is_final(self, call: Call) -> bool:
+        return call.final and self._trusted
 
-    def end(self, call: Call, completion: Completion, *, written: bool) -> None:
+    def _finish(self, call: Call, completion: Completion, *, written: bool) -> None:
         """Write a reply that was not followed, or a list of constraints."""
-        self._programs.append(completion.text)
-        if call is self._solving:
-            return
         if not written:
             self._held += heading(call.stage)
         if call.stage == "stage1":
@@ -312,24 +268,11 @@ class StreamWatcher(OrderedWatcher):
         elif call.json or not written:
             self._reason(completion.text)
 
-    def show_output(self, program: Program, output: Output) -> None:
-        """Write what a program printed."""
-        source = program.source.strip()
-        listed = any(source in reply for reply in self._programs)
-        self._reason(describe_output(program, output, listed=listed))
-
-    def retrying(self, call: Call, fault: Transient, seconds: float) -> None:
-        """Begin a reply anew; one that the client has begun to read as content cannot be."""
-        if call is self._solving and self._content:
-            raise fault
-        super().retrying(call, fault, seconds)
-        self._held += f"\n\n({one_line(str(fault))}: asked again)\n\n"
-
     def conclude(self, answer: ServedAnswer) -> None:
         """Write what is still missing of the solution, and end the choice.
 
         Content that was sent and is not how the solution begins ends the stream with an error: two
-        replies one behind the other would be taken for one.
+        replies one after the other would be read as one.
         """
         solution = answer.solved.solution
         final, said = final_text(solution), "".join(self._content).strip()
@@ -345,7 +288,7 @@ class StreamWatcher(OrderedWatcher):
                 500,
                 code="reply_changed",
             )
-        self._outbox.end(self._index, answer)
+        self._outbox.tell(Words(self._index, "", ended=answer))
 
     def _say(self, text: str) -> None:
         text = text if self._content else text.lstrip()

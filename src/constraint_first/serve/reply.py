@@ -12,7 +12,7 @@ from typing import Final
 import orjson
 
 from constraint_first.answer.extract import extract
-from constraint_first.attempt.solve import Solved
+from constraint_first.attempt.attempt import Attempt
 from constraint_first.file.safe import storable_json, storable_text
 from constraint_first.method.soundness import read_summary
 from constraint_first.problem import Json, Solution
@@ -30,7 +30,7 @@ _DETAILS: Final = ("confidence", "cues", "constraints", "checks", "programs")
 class ServedAnswer:
     """One of a reply's choices: a solution, and where it is stored."""
 
-    solved: Solved
+    solved: Attempt
     method: str
     upstream: str
     stored: Mapping[str, Json] = field(default_factory=dict[str, Json])
@@ -86,7 +86,7 @@ def _original(solution: Solution) -> dict[str, Json]:
     return {"original_answer": made[0].before}
 
 
-def _calls(solved: Solved) -> dict[str, Json]:
+def _calls(solved: Attempt) -> dict[str, Json]:
     """Count calls and tokens by stage."""
     counted: dict[str, Json] = {}
     for stage in dict.fromkeys(exchange.call.stage for exchange in solved.exchanges):

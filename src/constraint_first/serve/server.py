@@ -21,10 +21,11 @@ from typing import Any, Final, TypeAlias
 from aiohttp import web
 
 from constraint_first.attempt.drive import collecting_rarely
+from constraint_first.attempt.events import raised_at
 from constraint_first.error import CfrError, InputError
 from constraint_first.model.error import EngineError
 from constraint_first.model.resolve import AUTO, ModelRef, choose_method
-from constraint_first.run.attempt import Traffic, raised_at
+from constraint_first.run.attempt import Traffic
 from constraint_first.serve.api import API
 from constraint_first.serve.guard import (
     Admission,

@@ -13,13 +13,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from itertools import islice
 from typing import Any, Final, Literal, TypeAlias, TypeVar, cast
 
 import orjson
 from aiohttp import web
 
-from constraint_first.attempt.solve import stage_title
+from constraint_first.attempt.drive import RemoteRun
+from constraint_first.attempt.events import stage_title
 from constraint_first.constraint.reply.reader import read_demands
 from constraint_first.constraint.stage1 import read_spec
 from constraint_first.constraint.stated.read import read_stated
@@ -703,72 +703,9 @@ async def _open(
     return transport
 
 
-# Which call is the solving one: the reply to it will be the solution, whatever it says.
-#
-# A stream cannot take back what it has said. A method is a pure function of its replies, so it
-# can be replayed on those so far with a made-up one as the next: where each of several very
-# different ones is returned at once as the solution's text, any will be, unless the method checks
-# its replies.
-
-_FEW: Final = Usage(10, 10)
-_MADE_UP: Final = (
-    Completion(r"It is \boxed{2}.", usage=Usage(10, 1)),
-    Completion("", usage=_FEW),
-    Completion(r"It is \boxed{-1/2}.", usage=_FEW),
-    Completion("QUESTION: Of what?", usage=_FEW),
-    Completion("```python\nprint(2)\n```\n", usage=_FEW),
-    Completion(r"It is \boxed{x", "length", usage=Usage(10, 10**6)),
-    Completion('{"raw_constraints": [], "restrictive": "yes", "final_answer": "2"}', usage=_FEW),
-)
-
-
-def announcing(
-    steps: Steps[Solution], method: Method, problem: Problem, tell: Callable[[Call], None]
-) -> Steps[Solution]:
-    """Run a method's steps, and tell of the solving call before it is asked.
-
-    ``steps`` are those of the method on the problem, whatever was changed about its calls.
-    """
-    run = Run(steps)
-    while run.round:
-        (call, *others) = run.round
-        if isinstance(call, Call) and not others and is_solving(method, problem, run.transcript):
-            tell(call)
-        run.advance((yield run.round))
-    return run.result
-
-
 def is_held(method: Method, problem: Problem) -> bool:
     """Say whether replies to a text with demands are only drafts until the method has returned."""
     return may_revise(method, problem) and bool(read_demands(problem.text))
-
-
-def is_solving(method: Method, problem: Problem, transcript: list[Entry]) -> bool:
-    """Say whether the next call of a method is the solving one.
-
-    A method that may edit a reply, or ask for another one, says so itself: whether it does depends
-    on the reply, and no made-up one is like all that a model may write.
-    """
-    return not may_revise(method, problem) and all(
-        _ends_with(method, problem, transcript, reply) for reply in _MADE_UP
-    )
-
-
-def _ends_with(
-    method: Method, problem: Problem, transcript: list[Entry], reply: Completion
-) -> bool:
-    try:
-        run, answers = Run(method.solve(problem)), _answers(transcript)
-        while len(run.transcript) < len(transcript):
-            run.advance(tuple(islice(answers, len(run.round))))
-        run.advance((reply,))
-        return run.done and run.result.text.strip() == reply.text.strip()
-    except Exception:  # a method that breaks on a reply will say so when it gets one
-        return False
-
-
-def _answers(transcript: list[Entry]) -> Iterator[Answer]:
-    return (e.completion if isinstance(e, Exchange) else e.output for e in transcript)
 
 
 # Run a method's generator in a worker process that can be killed, so that no text blocks the
@@ -797,16 +734,12 @@ class Reading:
     method: str
     problem: str
     max_tokens: int | None
-    announced: bool
     alone: bool = True
 
-    def steps(self, method: Method, tell: Callable[[Call], None]) -> Steps[Solution]:
+    def steps(self, method: Method) -> Steps[Solution]:
         """Start the method, within the request's token limit."""
-        problem = Problem(self.problem)
-        steps = method.solve(problem)
-        if self.max_tokens:
-            steps = within(steps, self.max_tokens)
-        return announcing(steps, method, problem, tell) if self.announced else steps
+        steps = method.solve(Problem(self.problem))
+        return within(steps, self.max_tokens) if self.max_tokens else steps
 
 
 class Readers:
@@ -843,7 +776,7 @@ class Readers:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
-class ReadRun:
+class ReadRun(RemoteRun[Solution]):
     """A method under way, like a ``Run``, that reads long texts in a worker."""
 
     def __init__(
@@ -851,45 +784,28 @@ class ReadRun:
         readers: Readers,
         reading: Reading,
         method: Method,
-        tell: Callable[[Call], None],
         change: Callable[[Call], Call],
     ) -> None:
+        super().__init__()
         self._readers = readers
         self._reading = reading
         self._method = method
-        self._tell = tell
         self._change = change
         self._here: Run[Solution] | None = None
-        self._solving: list[Call] = []
         self._answers: list[tuple[Answer, ...]] = []
         self._sent: list[Json] = []
         """The answers as JSON for the workers; each is converted once."""
         self._size = len(reading.problem)
-        self._result: Solution | None = None
-        self.round: tuple[Step, ...] = ()
-        self.transcript: list[Entry] = []
-
-    @property
-    def done(self) -> bool:
-        """Whether the method has returned."""
-        return self._result is not None
-
-    @property
-    def result(self) -> Solution:
-        """What it returned."""
-        if self._result is None:
-            raise RuntimeError("the run is not done")
-        return self._result
 
     async def start(self) -> None:
         """Find the first round."""
         if self._size <= SHORT:
-            self._here = Run(self._reading.steps(self._method, self._solving.append))
+            self._here = Run(self._reading.steps(self._method))
             self._take_here()
         else:
             await self._ask()
 
-    async def advance(self, answers: tuple[Answer, ...]) -> None:
+    async def move(self, answers: tuple[Answer, ...]) -> None:
         """Hand over the answers of a round, and find the next one."""
         asked, self.round = self.round, ()
         self.transcript += [
@@ -911,12 +827,10 @@ class ReadRun:
         run = cast("Run[Solution]", self._here)
         if not run.done:
             self.round = tuple(map(self._changed, run.round))
-            if self._solving and run.round == (self._solving.pop(),):
-                self._tell(cast("Call", self.round[0]))
         elif isinstance(self._method, Plain) and self._size > SHORT:
-            self._result = run.result
+            self._result.append(run.result)
         else:
-            self._result = assess(Problem(self._reading.problem), run.result)
+            self._result.append(assess(Problem(self._reading.problem), run.result))
 
     def _changed(self, step: Step) -> Step:
         return self._change(step) if isinstance(step, Call) else step
@@ -933,11 +847,9 @@ class ReadRun:
         if "fault" in reply:
             raise RuntimeError(reply["fault"])
         if "solution" in reply:
-            self._result = Solution(**reply["solution"])
+            self._result.append(Solution(**reply["solution"]))
             return
         self.round = tuple(self._changed(_step(one)) for one in reply["round"])
-        if reply["solving"]:
-            self._tell(cast("Call", self.round[0]))
 
     def _go_unread(self) -> None:
         """Pass the text, or the reply, on unread where reading takes too long."""
@@ -953,7 +865,7 @@ class ReadRun:
                 502,
                 code="unreadable_reply",
             )
-        self._result = _note(whole_reply(last.completion))
+        self._result.append(_note(whole_reply(last.completion)))
 
 
 def _noted(steps: Steps[Solution]) -> Steps[Solution]:
@@ -1005,7 +917,10 @@ def _holds(name: str, text: str, alone: bool) -> Json:
 def _advance(order: dict[str, Any], rounds: Sequence[Sequence[Mapping[str, Any]]]) -> Json:
     """Run a method on the answers so far, and say what it asks next or what it returned."""
     try:
-        run, solving = _run(Reading(**order), rounds)
+        reading = Reading(**order)
+        run = Run(reading.steps(_made_reading(reading.method, alone=reading.alone)))
+        for given in rounds:
+            run.advance(tuple(map(_answer, given)))
         if run.done:
             solution = assess(Problem(order["problem"]), run.result)
             details = storable_json(solution.details)
@@ -1016,17 +931,7 @@ def _advance(order: dict[str, Any], rounds: Sequence[Sequence[Mapping[str, Any]]
         {"kind": "program" if isinstance(one, Program) else "call", **asdict(one)}
         for one in run.round
     ]
-    return {"round": steps, "solving": bool(solving) and run.round == (solving[-1],)}
-
-
-def _run(
-    reading: Reading, rounds: Sequence[Sequence[Mapping[str, Any]]]
-) -> tuple[Run[Solution], list[Call]]:
-    solving: list[Call] = []
-    run = Run(reading.steps(_made_reading(reading.method, alone=reading.alone), solving.append))
-    for given in rounds:
-        run.advance(tuple(map(_answer, given)))
-    return run, solving
+    return {"round": steps}
 
 
 def main() -> None:

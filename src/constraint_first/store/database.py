@@ -42,6 +42,7 @@ class StoreError(CfrError):
     """A store that cannot be opened, is in use, or holds something else than what is run now."""
 
     exit_code = 5
+    ends = "run"
 
 
 class Unstorable(CfrError):
@@ -54,6 +55,7 @@ class LeaseLost(CfrError):
     """An attempt that another worker has taken over: this one has to leave it."""
 
     exit_code = 5
+    ends = "run"
 
 
 # Where PostgreSQL names no state of its own (the constants of its manual, appendix A), it is the

@@ -6,8 +6,8 @@ import asyncio
 import json
 import secrets
 import shlex
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Final, TypeAlias, cast
@@ -16,7 +16,16 @@ import orjson
 from aiohttp import web
 
 from constraint_first.answer.grade import grade
-from constraint_first.attempt.solve import OrderedWatcher, stage_title
+from constraint_first.attempt.events import (
+    Event,
+    Executed,
+    Finished,
+    InOrder,
+    Retrying,
+    Started,
+    Wrote,
+    stage_title,
+)
 from constraint_first.benchmark.constraintbench.item import Item, find_item, load
 from constraint_first.constraint.router import route
 from constraint_first.constraint.stage1 import read_spec
@@ -24,12 +33,12 @@ from constraint_first.constraint.stated.read import read_stated
 from constraint_first.file.safe import one_line, storable_text
 from constraint_first.method.registry import METHODS, names
 from constraint_first.method.soundness import read_summary
-from constraint_first.model.error import EngineError, Transient
+from constraint_first.model.error import EngineError
 from constraint_first.model.resolve import AUTO
 from constraint_first.problem import Json
-from constraint_first.protocol import Call, Completion, Output, Program
+from constraint_first.protocol import Call
 from constraint_first.report.math import to_html
-from constraint_first.serve.attempt import Outbox, Question, Words, answer, pose
+from constraint_first.serve.attempt import Outbox, Question, answer, pose
 from constraint_first.serve.guard import parse_json
 from constraint_first.serve.page.site import (
     SITE,
@@ -59,7 +68,7 @@ _EVENTS: Final = {
 }
 
 
-class PageWatcher(OrderedWatcher):
+class PageWriter:
     """Writes an attempt step by step.
 
     A step is a reply or a program. It has a title, then words as they come, then HTML that takes
@@ -67,38 +76,34 @@ class PageWatcher(OrderedWatcher):
     """
 
     def __init__(self, outbox: Outbox, fill: Fill, *, held: bool = False) -> None:
-        super().__init__()
+        self.tell = InOrder(self._take)
         self._outbox = outbox
         self._fill = fill
         self._held = held
         """Whether replies are drafts, folded away when the checked one comes."""
         self._step = 0
 
-    def begin(self, call: Call) -> None:
-        """Open a step."""
-        self._open(self._title(call))
-
-    def write(self, call: Call, text: str, *, thought: bool) -> None:  # noqa: ARG002
-        """Add words."""
-        self._outbox.write(self._step, "thought" if thought else "words", text)
-
-    def end(self, call: Call, completion: Completion, *, written: bool) -> None:
-        """Put the whole reply in the place of its words."""
-        if not written:
-            self._open(self._title(call))
-        spec = read_spec(completion.text) if call.stage == "stage1" else None
-        fold = self._held or not written
-        self._close("reply_part.html", reply=completion, call=call, recovered=spec, fold=fold)
-
-    def show_output(self, program: Program, output: Output) -> None:
-        """Show a program and what it printed."""
-        self._open("Program run")
-        self._close("program_part.html", source=program.source, output=output)
-
-    def retrying(self, call: Call, fault: Transient, seconds: float) -> None:
-        """Say that a reply begins anew."""
-        super().retrying(call, fault, seconds)
-        self._outbox.write(self._step, "again", one_line(str(fault)))
+    def _take(self, event: Event) -> None:
+        match event:
+            case Started(call):
+                self._open(self._title(call))
+            case Wrote(_, text, thought):
+                self._outbox.write(self._step, "thought" if thought else "words", text)
+            case Finished(call, completion, written):
+                if not written:
+                    self._open(self._title(call))
+                spec = read_spec(completion.text) if call.stage == "stage1" else None
+                fold = self._held or not written
+                self._close(
+                    "reply_part.html", reply=completion, call=call, recovered=spec, fold=fold
+                )
+            case Executed(program, output):
+                self._open("Program run")
+                self._close("program_part.html", source=program.source, output=output)
+            case Retrying(_, fault):
+                self._outbox.write(self._step, "again", one_line(str(fault)))
+            case _:
+                pass
 
     def _title(self, call: Call) -> str:
         return "Draft" if self._held else stage_title(call.stage)
@@ -118,41 +123,30 @@ async def stream_answer(
     """Answer a question, and send what happens as it happens."""
     outbox = Outbox()
     held = await question.services.holds(question.chosen, question.problem)
-    watcher = PageWatcher(outbox, fill, held=held)
-    work = asyncio.create_task(answer(question, watcher=watcher))
-    work.add_done_callback(lambda _: outbox.close())
     response = web.StreamResponse(headers=_EVENTS)
+
+    async def work() -> None:
+        """Answer, and end with an event that has the answer or the error."""
+        try:
+            made = await answer(question, tell=PageWriter(outbox, fill, held=held).tell)
+            question.served.usage = made.solved.usage
+            outbox.write(0, "end", await asyncio.to_thread(conclude, made))
+        except Exception as error:
+            told = describe_error(error)
+            question.served.error = told.message
+            outbox.write(0, "error", told.message)
+
     try:
         await response.prepare(request)
-        while not outbox.is_drained:
-            await response.write(_written(await outbox.take(question.services.settings.silence)))
-        await response.write(await _last(question, work, conclude))
+        silence = question.services.settings.silence
+        async with aclosing(outbox.follow(work(), silence)) as feed:
+            async for words in feed:
+                events = (_event(one.name, one.text.getvalue(), one.index) for one in words)
+                await response.write(b"".join(events) or _COMMENT)
         await response.write_eof()
     except ConnectionError:
         question.served.error = question.served.why_cancelled
-    finally:
-        work.cancel()
-        with suppress(BaseException):
-            await work
     return response
-
-
-async def _last(question: Question, work: asyncio.Task[ServedAnswer], conclude: Conclude) -> bytes:
-    """Write the event that ends an answer."""
-    try:
-        made = await work
-        question.served.usage = made.solved.usage
-        return _event("end", await asyncio.to_thread(conclude, made))
-    except Exception as error:
-        told = describe_error(error)
-        question.served.error = told.message
-        return _event("error", told.message)
-
-
-def _written(waiting: Sequence[Words] | None) -> bytes:
-    if waiting is None:
-        return _COMMENT
-    return b"".join(_event(one.name, one.text.getvalue(), one.index) for one in waiting)
 
 
 def _event(kind: str, text: str, step: int = 0) -> bytes:

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 from aiohttp import web
 
-from constraint_first.attempt.solve import stage_title
+from constraint_first.attempt.events import stage_title
 from constraint_first.benchmark.constraintbench.item import (
     SPLITS,
     TIERS,

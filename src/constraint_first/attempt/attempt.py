@@ -1,0 +1,278 @@
+"""One attempt: a problem answered by a method, from its first call to its verdict."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import Final, Protocol
+
+from constraint_first.answer.grade import Verdict
+from constraint_first.attempt.drive import (
+    Allowance,
+    AsSent,
+    AttemptLimit,
+    Journal,
+    RunProgram,
+    drive,
+)
+from constraint_first.attempt.events import Ended, Event, Feed, Tell, raised_at
+from constraint_first.attempt.judge import Status, judge_attempt
+from constraint_first.error import CfrError
+from constraint_first.file.safe import printable, storable_text
+from constraint_first.method.checked import assessed
+from constraint_first.method.method import Method
+from constraint_first.model.resolve import Cost, PriceList
+from constraint_first.model.wire import Engine
+from constraint_first.problem import Json, Problem, Solution
+from constraint_first.protocol import Entry, Exchange, Execution, Message, Usage, preceded
+from constraint_first.sandbox.sandbox import run_program
+
+_LONGEST_REASON: Final = 400
+_NOTHING: Final = Solution(None, "")
+_NO_PRICES: Final = PriceList()
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A problem answered by a method, and everything that led to the answer."""
+
+    problem: Problem
+    method: Method
+    solution: Solution = _NOTHING
+    transcript: tuple[Entry, ...] = ()
+    seconds: float = 0.0
+    cost: Cost | None = None
+    """What its calls cost; None where no model has a price."""
+    verdict: Verdict | None = None
+    """Whether the answer is right; None where that was not judged."""
+    error: str | None = None
+    """Why it failed; None where its method came to an end."""
+    ends: str = "attempt"
+    """What the error of a failed attempt ends, as ``CfrError.ends`` says it."""
+    used: Usage | None = None
+    """Tokens of a failed attempt; otherwise the transcript has them."""
+
+    @property
+    def status(self) -> Status:
+        """How it ended."""
+        if self.error is not None:
+            return "failed"
+        if self.solution.answer is not None:
+            return "ok"
+        return "truncated" if self.solution.truncated else "unparsed"
+
+    @property
+    def exchanges(self) -> tuple[Exchange, ...]:
+        """The calls and their completions."""
+        return tuple(entry for entry in self.transcript if isinstance(entry, Exchange))
+
+    @property
+    def executions(self) -> tuple[Execution, ...]:
+        """The programs and their outputs."""
+        return tuple(entry for entry in self.transcript if isinstance(entry, Execution))
+
+    @property
+    def answer(self) -> str | None:
+        """The final answer as the model wrote it; None where the reply contains none."""
+        return self.solution.answer
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens of all stages together."""
+        if self.used is not None:
+            return self.used
+        return sum((exchange.completion.usage for exchange in self.exchanges), Usage())
+
+    @property
+    def tokens(self) -> int:
+        """Input and output tokens of all stages together."""
+        return self.usage.total
+
+    def to_json(self) -> dict[str, Json]:
+        """Describe it for programs."""
+        cost = self.cost.to_json() if self.cost else {}
+        return {
+            "id": self.problem.id or None,
+            "method": self.method.label,
+            "answer": self.answer,
+            "truncated": self.solution.truncated,
+            "details": dict(self.solution.details),
+            "stages": [
+                {
+                    "stage": exchange.call.stage,
+                    "model": exchange.call.model,
+                    "text": exchange.completion.text,
+                    "reasoning": exchange.completion.reasoning,
+                    "finish": exchange.completion.finish,
+                    "tokens": _counts(exchange.completion.usage),
+                }
+                for exchange in self.exchanges
+            ],
+            "programs": [
+                {
+                    "stage": execution.program.stage,
+                    "source": execution.program.source,
+                    "output": execution.output.text,
+                    "error": execution.output.error,
+                    "seconds": round(execution.output.seconds, 4),
+                }
+                for execution in self.executions
+            ],
+            "tokens": _counts(self.usage),
+            "seconds": round(self.seconds, 3),
+            **cost,
+        }
+
+
+def _counts(usage: Usage) -> dict[str, Json]:
+    return {
+        "input": usage.input,
+        "output": usage.output,
+        "reasoning": usage.reasoning,
+        "cached": usage.cached,
+        "shared": usage.shared,
+        "total": usage.total,
+        "reported": usage.reported,
+    }
+
+
+async def make_attempt(
+    method: Method,
+    problem: Problem,
+    client: Engine,
+    *,
+    tell: Tell | None = None,
+    stream: bool = True,
+    sandbox: RunProgram = run_program,
+    limit: AttemptLimit | None = None,
+    ahead: tuple[Message, ...] = (),
+    prices: PriceList = _NO_PRICES,
+) -> Attempt:
+    """Solve a problem; what goes wrong is raised.
+
+    ``ahead`` are messages before those of each call: a system message, or a conversation so far.
+    Replies are streamed where ``tell`` takes events and ``stream`` is set.
+    """
+    began = time.monotonic()
+    run = await drive(
+        preceded(assessed(method, problem), ahead),
+        client,
+        tell=tell,
+        stream=stream,
+        sandbox=sandbox,
+        allowance=Allowance(limit),
+    )
+    cost, seconds = prices.total(run.exchanges), time.monotonic() - began
+    return Attempt(problem, method, run.result, tuple(run.transcript), seconds, cost)
+
+
+async def attempt(
+    method: Method,
+    problem: Problem,
+    client: Engine,
+    *,
+    stream: bool = True,
+    sandbox: RunProgram = run_program,
+    limit: AttemptLimit | None = None,
+    ahead: tuple[Message, ...] = (),
+    prices: PriceList = _NO_PRICES,
+) -> AsyncGenerator[Event]:
+    """Solve a problem and yield what happens; the last event is ``Ended`` with the attempt."""
+    feed = Feed[Event]()
+
+    async def work() -> None:
+        made = await make_attempt(
+            method,
+            problem,
+            client,
+            tell=feed.tell,
+            stream=stream,
+            sandbox=sandbox,
+            limit=limit,
+            ahead=ahead,
+            prices=prices,
+        )
+        feed.tell(Ended(made))
+
+    async with aclosing(feed.follow(work())) as taken:
+        async for events in taken:
+            for event in events:
+                yield event
+
+
+class Resumable(Journal, Protocol):
+    """A journal that may have answers of an earlier run."""
+
+    @property
+    def replays(self) -> bool:
+        """Whether it has some."""
+        ...
+
+    async def forget(self) -> None:
+        """Drop them; what they cost stays counted."""
+        ...
+
+
+async def judged_attempt(
+    method: Method,
+    problem: Problem,
+    client: Engine,
+    journal: Resumable,
+    limit: AttemptLimit | None = None,
+    as_sent: AsSent | None = None,
+) -> Attempt:
+    """Run one attempt and judge it; an exception becomes its failed status.
+
+    Only errors that end the whole run are raised. A method that breaks on stored replies would
+    break on them in every run: they are dropped and asked for anew.
+    """
+    began, allowance = time.monotonic(), Allowance(limit)
+    try:
+        run = await drive(
+            assessed(method, problem),
+            client,
+            journal=journal,
+            allowance=allowance,
+            as_sent=as_sent,
+            conceal=True,
+        )
+        solution = run.result
+        answer = None if solution.answer is None else storable_text(solution.answer)
+        verdict = await judge_attempt(problem, answer, storable_text(solution.text))
+        return Attempt(
+            problem,
+            method,
+            solution,
+            tuple(run.transcript),
+            time.monotonic() - began,
+            verdict=verdict,
+        )
+    except CfrError as error:
+        if error.ends == "run":
+            raise
+        failure = Attempt(problem, method, ends=error.ends)
+        return failed(failure, str(error), allowance.usage, time.monotonic() - began)
+    except Exception as error:
+        if not journal.replays:
+            why = f"{type(error).__name__}: {_words_of(error)} ({raised_at(error)})"
+            failure = Attempt(problem, method)
+            return failed(failure, why, allowance.usage, time.monotonic() - began)
+    await journal.forget()
+    return await judged_attempt(method, problem, client, journal, limit, as_sent)
+
+
+def failed(attempt: Attempt, why: str, used: Usage, seconds: float = 0.0) -> Attempt:
+    """End an attempt without a result."""
+    reason = printable(" ".join(why.split())[:_LONGEST_REASON])
+    return replace(
+        attempt, solution=_NOTHING, verdict=None, error=reason, used=used, seconds=seconds
+    )
+
+
+def _words_of(error: Exception) -> str:
+    try:
+        return str(error)
+    except Exception:  # it has no words for itself either
+        return "…"
