@@ -6,7 +6,8 @@ from collections.abc import AsyncGenerator
 import pytest
 from loopback import Endpoint, completion, failure
 
-from constraint_first.adapter.llm_plugin import Piece, Question, Streamed, iterate, stream_answer
+from constraint_first.adapter.llm_plugin import Piece, Question, Streamed, stream_answer
+from constraint_first.attempt.solve import iterate
 from constraint_first.model.error import Unauthorized
 from constraint_first.model.resolve import Dispatch, ModelRef, Resolved, resolve
 from constraint_first.model.wire import Decoding

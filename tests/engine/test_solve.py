@@ -3,6 +3,7 @@ import threading
 from collections.abc import Coroutine
 from contextvars import ContextVar
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any, ClassVar, cast
 
 import pytest
@@ -167,29 +168,25 @@ async def test_an_interrupted_caller_stops_what_it_started(monkeypatch: pytest.M
             cancelled.set()
             raise
 
-    def interrupt(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
+    class Interrupted(SimpleQueue[Any]):
+        def get(self, *given: Any) -> Any:
+            if isinstance(found := super().get(*given), tuple) and len(found) == 2:
+                return found  # the loop has begun
+            raise KeyboardInterrupt
 
-    monkeypatch.setattr("constraint_first.attempt.solve.Future.result", _first(interrupt))
+        def put(self, item: Any, *given: Any) -> None:
+            super().put(item, *given)
+            if isinstance(item, tuple) and len(item) == 2:
+                queues[-1].put(None)
+
+        def __init__(self) -> None:
+            queues.insert(0, self)
+
+    queues: list[Any] = []
+    monkeypatch.setattr("constraint_first.attempt.solve.SimpleQueue", Interrupted)
     with pytest.raises(KeyboardInterrupt):
         run_sync(endless())
     assert cancelled.is_set()
-
-
-def _first(interrupt: Any) -> Any:
-    """Interrupt the first wait, and let later ones be."""
-    from concurrent.futures import Future
-
-    real: Any = cast("Any", Future).result
-    seen: list[bool] = []
-
-    def result(self: Any, timeout: float | None = None) -> Any:
-        if not seen:
-            seen.append(True)
-            interrupt()
-        return real(self, timeout)
-
-    return result
 
 
 def test_a_coroutine_runs_without_a_loop() -> None:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import sys
-import threading
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from dataclasses import dataclass
-from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import llm
 from pydantic import Field
 
 from constraint_first.attempt.attempt import make_attempt
+from constraint_first.attempt.solve import iterate
 from constraint_first.error import CfrError, InputError
 from constraint_first.method.policy import in_conversation
 from constraint_first.method.registry import make
@@ -230,11 +229,6 @@ def check_answer(problem: str, answer: str) -> str:
 
 # An answer as it is made: the work and the solution in pieces, then the whole of it.
 
-T = TypeVar("T")
-
-_PATIENCE: Final = 60.0
-"""Seconds between two looks at a model that says nothing."""
-
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -280,42 +274,3 @@ async def _answer(question: Question, engine: Dispatch[Resolved], outbox: Outbox
             method, problem, opened, tell=writer.tell, ahead=question.context, prices=prices
         )
     writer.conclude(ServedAnswer(made, name, upstream))
-
-
-def iterate(source: AsyncGenerator[T]) -> Generator[T]:
-    """Read an asynchronous generator from ordinary code, also where an event loop runs already.
-
-    It runs in a thread of its own, and is stopped where the reader goes away.
-    """
-    waiting: SimpleQueue[tuple[T] | BaseException | None] = SimpleQueue()
-    begun: SimpleQueue[tuple[asyncio.AbstractEventLoop, asyncio.Task[None]]] = SimpleQueue()
-
-    async def read() -> None:
-        async for one in source:
-            waiting.put((one,))
-
-    async def main() -> None:
-        task = asyncio.create_task(read())
-        begun.put((asyncio.get_running_loop(), task))
-        await task
-
-    def work() -> None:
-        try:
-            asyncio.run(main())
-        except BaseException as error:  # whatever it is, it belongs to the reader
-            waiting.put(error)
-        else:
-            waiting.put(None)
-
-    thread = threading.Thread(target=work, name="cfr-iterate", daemon=True)
-    thread.start()
-    loop, task = begun.get()
-    try:
-        while (one := waiting.get()) is not None:
-            if isinstance(one, BaseException):
-                raise one
-            yield one[0]
-    finally:
-        with suppress(RuntimeError):  # the loop has ended by itself
-            loop.call_soon_threadsafe(task.cancel)
-        thread.join()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import Coroutine, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Mapping, Sequence
+from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any, ParamSpec, TypeVar
 
 from constraint_first.attempt.attempt import Attempt, make_attempt
 from constraint_first.attempt.drive import AttemptLimit
@@ -35,6 +37,7 @@ from constraint_first.model.wire import Decoding, Engine
 from constraint_first.problem import Problem
 from constraint_first.protocol import Message
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -57,6 +60,8 @@ async def asolve(
     progress: TellProgress | None = None,
 ) -> Attempt:
     """Solve one problem with an engine, or with the model that is named.
+
+    ``solve`` is the same for ordinary code, a notebook included.
 
     An engine that is not open yet is opened, and closed again. Without an engine, a model or an
     address the embedded model does it, on this machine. Other models that the method names are
@@ -123,84 +128,68 @@ def _refuse_beside_engine(settings: Mapping[str, object]) -> None:
         )
 
 
-def solve(
-    problem: str | Problem,
-    method: str | Method = AUTO,
-    *,
-    engine: Engine | None = None,
-    model: ModelRef | str | None = None,
-    base_url: str | Sequence[str] | None = None,
-    key: str | None = None,
-    context: int | None = None,
-    decoding: Decoding | None = None,
-    bounds: Bounds | None = None,
-    prompts: str | Path | Wording | None = None,
-    system: str = "",
-    limit: AttemptLimit | None = None,
-    tell: Tell | None = None,
-    stream: bool = True,
-    progress: TellProgress | None = None,
-) -> Attempt:
-    """Solve one problem from ordinary code, a notebook included; see ``asolve``."""
-    return run_sync(
-        asolve(
-            problem,
-            method,
-            engine=engine,
-            model=model,
-            base_url=base_url,
-            key=key,
-            context=context,
-            decoding=decoding,
-            bounds=bounds,
-            prompts=prompts,
-            system=system,
-            limit=limit,
-            tell=tell,
-            stream=stream,
-            progress=progress,
-        )
-    )
-
-
 def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine to its end, also where an event loop is running already (a notebook)."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(coroutine)
-    return _run_in_thread(coroutine)
+
+    async def only() -> AsyncGenerator[T]:
+        yield await coroutine
+
+    (result,) = iterate(only())
+    return result
 
 
-def _run_in_thread(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine in an event loop of its own, and stop it where the caller is interrupted."""
-    result: Future[T] = Future()
-    started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = Future()
+def synchronous(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
+    """Make of an asynchronous function one for ordinary code, with the same arguments."""
 
-    async def main() -> T:
-        task = asyncio.current_task()
-        if task is None:
-            raise AssertionError("unreachable: this runs as a task")
-        started.set_result((asyncio.get_running_loop(), task))
-        return await coroutine
+    @wraps(function)
+    def run(*args: P.args, **options: P.kwargs) -> T:
+        return run_sync(function(*args, **options))
+
+    return run
+
+
+def iterate(source: AsyncGenerator[T]) -> Generator[T]:
+    """Read an asynchronous generator from ordinary code, also where an event loop is running.
+
+    It runs in a thread of its own, and is cancelled where the reader leaves or is interrupted.
+    """
+    waiting: SimpleQueue[tuple[T] | BaseException | None] = SimpleQueue()
+    begun: SimpleQueue[tuple[asyncio.AbstractEventLoop, asyncio.Task[None]]] = SimpleQueue()
+
+    async def read() -> None:
+        async for one in source:
+            waiting.put((one,))
+
+    async def main() -> None:
+        task = asyncio.create_task(read())
+        begun.put((asyncio.get_running_loop(), task))
+        await task
 
     def work() -> None:
         try:
-            result.set_result(asyncio.run(main()))
-        except BaseException as error:  # whatever it is, it belongs to the caller
-            result.set_exception(error)
+            asyncio.run(main())
+        except BaseException as error:  # any error belongs to the reader
+            waiting.put(error)
+        else:
+            waiting.put(None)
 
-    # As asyncio.run does in this thread: what the caller has set in context variables holds there.
-    thread = threading.Thread(
-        target=copy_context().run, args=(work,), name="cfr-run-sync", daemon=True
-    )
+    # As asyncio.run does in this thread: the context variables of the caller hold there.
+    thread = Thread(target=copy_context().run, args=(work,), name="cfr-iterate", daemon=True)
     thread.start()
+    loop, task = begun.get()
     try:
-        return result.result()
-    except BaseException:
-        if not result.done():
-            loop, task = started.result()
-            loop.call_soon_threadsafe(task.cancel)
-        raise
+        while (one := waiting.get()) is not None:
+            if isinstance(one, BaseException):
+                raise one
+            yield one[0]
     finally:
+        with suppress(RuntimeError):  # the loop has ended by itself
+            loop.call_soon_threadsafe(task.cancel)
         thread.join()
+
+
+solve = synchronous(asolve)
