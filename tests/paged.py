@@ -13,7 +13,7 @@ import aiohttp
 from aiohttp import web
 from served import Served, served
 
-from constraint_first.serve.page.pages import install_pages
+from constraint_first.serve.page import install_pages
 from constraint_first.serve.page.site import SiteOptions
 
 __all__ = ["HOSTILE", "Paged", "Shown", "check_harmless", "paged"]

@@ -21,11 +21,13 @@ from served import PLAIN, Served, chat, served
 from constraint_first.file.safe import printable_json
 from constraint_first.serve import guard as bodies
 from constraint_first.serve import guard as connection
-from constraint_first.serve.guard import access_line, describe_access, parse_json
-from constraint_first.serve.page.pages import install_pages
+from constraint_first.serve.context import Served as ServedRequest
+from constraint_first.serve.context import access_line, describe_access
+from constraint_first.serve.guard import parse_json
+from constraint_first.serve.page import install_pages
 from constraint_first.serve.page.site import SiteOptions
-from constraint_first.serve.service import Served as ServedRequest
-from constraint_first.serve.service import is_foreign, read_request, request_decoding
+from constraint_first.serve.request import is_foreign, read_request
+from constraint_first.serve.service import request_decoding
 from constraint_first.serve.setting import RequestError
 
 ASKED = {"model": "direct@", "messages": [{"role": "user", "content": PLAIN}]}

@@ -1,8 +1,7 @@
 from aiohttp.test_utils import make_mocked_request
 
 from constraint_first.protocol import Usage
-from constraint_first.serve.guard import access_line, describe_access
-from constraint_first.serve.service import Served
+from constraint_first.serve.context import Served, access_line, describe_access
 
 
 def test_a_line_for_programs_and_one_for_people() -> None:

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
+from constraint_first.serve.context import Served
 from constraint_first.serve.guard import Admission
-from constraint_first.serve.service import Served
 from constraint_first.serve.setting import RequestError
 
 

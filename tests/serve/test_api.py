@@ -10,8 +10,8 @@ from loopback import Endpoint as Server
 from loopback import completion, failure
 from served import CUED, SPEC, Served, chat, events, served
 
+from constraint_first.serve import context as metric
 from constraint_first.serve import guard as bodies
-from constraint_first.serve import setting as metric
 
 
 def _missing(name: str) -> None:

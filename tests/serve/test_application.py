@@ -11,15 +11,11 @@ from served import chat, served
 from yarl import URL
 
 from constraint_first.model.resolve import ModelRef
+from constraint_first.serve.context import SERVED, Metrics, Services
+from constraint_first.serve.request import MethodChoice
 from constraint_first.serve.server import ADMISSION, make_application
-from constraint_first.serve.service import (
-    SERVED,
-    MethodChoice,
-    Services,
-    UpstreamOptions,
-    opened_upstream,
-)
-from constraint_first.serve.setting import Metrics, ServeSettings
+from constraint_first.serve.service import UpstreamOptions, opened_upstream
+from constraint_first.serve.setting import ServeSettings
 
 PAGE = web.RouteTableDef()
 TOKEN = "a-token"  # noqa: S105

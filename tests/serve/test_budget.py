@@ -14,7 +14,7 @@ from constraint_first.protocol import (
     execute,
     together,
 )
-from constraint_first.serve.setting import within
+from constraint_first.serve.reading import within
 
 CUED = Problem("Find the remainder when $3^5$ is divided by 7.")
 SPEC = '{"raw_constraints": [{"id": "C1", "type": "modular", "description": "taken modulo 7"}]}'

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from constraint_first.protocol import Message
-from constraint_first.serve.service import ChatRequest, check_length, is_foreign, read_request
+from constraint_first.serve.request import ChatRequest, check_length, is_foreign, read_request
 from constraint_first.serve.setting import RequestError
 
 USER = {"role": "user", "content": "What is 2 + 2?"}

@@ -20,7 +20,7 @@ from constraint_first.model.error import (
 )
 from constraint_first.model.transport import DecodingRefused
 from constraint_first.sandbox.sandbox import SandboxMissing
-from constraint_first.serve.setting import RequestError, describe_error
+from constraint_first.serve.setting import RequestError, request_error
 from constraint_first.store.database import StoreError
 
 
@@ -66,27 +66,26 @@ def unavailable() -> ServerFault:
 def test_each_error_has_its_status_and_its_name(
     error: Exception, status: int, kind: str, code: str | None
 ) -> None:
-    reply = describe_error(error)
-    assert (reply.status, reply.kind, reply.code) == (status, kind, code)
+    reply = request_error(error)
+    assert (reply.status, reply.type, reply.code) == (status, kind, code)
     told = json.loads(reply.body())["error"]
     assert set(told) == {"message", "type", "param", "code"}
     response = reply.response()
     assert response.status == status
     assert response.content_type == "application/json"
-    assert reply.event().startswith(b'data: {"error":')
 
 
 def test_the_time_to_wait_is_a_header_in_whole_seconds() -> None:
-    assert describe_error(RateLimited("x", 6.2)).response().headers["Retry-After"] == "7"
-    assert "Retry-After" not in describe_error(RateLimited("x")).response().headers
-    assert "Retry-After" not in describe_error(RateLimited("x", float("inf"))).response().headers
+    assert request_error(RateLimited("x", 6.2)).response().headers["Retry-After"] == "7"
+    assert "Retry-After" not in request_error(RateLimited("x")).response().headers
+    assert "Retry-After" not in request_error(RateLimited("x", float("inf"))).response().headers
 
 
 def test_an_error_that_we_have_no_words_for_is_not_quoted() -> None:
-    reply = describe_error(KeyError("sk-secret"))
+    reply = request_error(KeyError("sk-secret"))
     assert reply.status == 500
     assert b"sk-secret" not in reply.body()
 
 
 def test_half_a_surrogate_pair_is_told_all_the_same() -> None:
-    assert b"odd" in describe_error(RequestError("odd \ud800")).body()
+    assert b"odd" in request_error(RequestError("odd \ud800")).body()

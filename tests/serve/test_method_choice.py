@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from constraint_first.method.method import MethodError
-from constraint_first.serve import service as method_choice
-from constraint_first.serve.service import MethodChoice
+from constraint_first.serve import request as method_choice
+from constraint_first.serve.request import MethodChoice
 from constraint_first.serve.setting import RequestError
 
 CHOICE = MethodChoice(("auto", "vote(samples=5)"), 8)

@@ -1,8 +1,8 @@
 import pytest
 
 from constraint_first.protocol import Call, Completion, Output, Usage
-from constraint_first.serve import setting as metric
-from constraint_first.serve.setting import Metrics
+from constraint_first.serve import context as metric
+from constraint_first.serve.context import Metrics
 
 CALL = Call.user("?", stage="stage1", max_tokens=9)
 REPLY = Completion("4", usage=Usage(10, 5, 2))

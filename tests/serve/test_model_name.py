@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.serve.setting import ModelName, rename_model, split_model
+from constraint_first.serve.request import ModelName, rename_model, split_model
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from loopback import completion
 from served import chat, events, served
 
 from constraint_first.process import Undecided
-from constraint_first.serve import service as reading
-from constraint_first.serve.service import Readers
+from constraint_first.serve import reading
+from constraint_first.serve.reading import Readers
 
 LONG = (
     "A farmer has 12 rows of 8 trees. " * 20 + "How many trees are there? Answer with an integer."
@@ -29,8 +29,8 @@ async def test_a_worker_does_what_the_loop_would(
     told: list[tuple[Any, Any, int]] = []
     for short in (10**9, 0):
         monkeypatch.setattr(reading, "SHORT", short)
-        monkeypatch.setattr("constraint_first.serve.service.SHORT", short)
-        monkeypatch.setattr("constraint_first.serve.service.SHORT", 0)
+        monkeypatch.setattr("constraint_first.serve.context.SHORT", short)
+        monkeypatch.setattr("constraint_first.serve.reply.SHORT", 0)
         endpoint.requests.clear()
         async with served(endpoint.url) as server:
             _, body = await chat(server, f"{method}@", text, max_tokens=900)

@@ -10,7 +10,8 @@ from constraint_first.model.limit import Retry
 from constraint_first.model.transport import DecodingRefused, Endpoint
 from constraint_first.model.wire import Decoding, SampledCall
 from constraint_first.protocol import Call, Completion
-from constraint_first.serve.service import ChatRequest, RequestEngine, request_decoding
+from constraint_first.serve.request import ChatRequest
+from constraint_first.serve.service import RequestEngine, request_decoding
 
 SOLVING = Call.user("What is 2 + 2?", stage="direct", max_tokens=99)
 STAGE1 = Call.user("What is asked?", stage="stage1", max_tokens=99, json=True)

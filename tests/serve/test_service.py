@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from constraint_first.serve.service import Served
+from constraint_first.serve.context import Served
 
 
 def test_only_the_first_word_counts() -> None:

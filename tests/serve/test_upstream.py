@@ -13,12 +13,8 @@ from constraint_first.model.error import ModelNotFound, Rejected, Unreachable
 from constraint_first.model.resolve import Dispatch, ModelRef
 from constraint_first.protocol import Call, Completion
 from constraint_first.serve import service as module
-from constraint_first.serve.service import (
-    ChatRequest,
-    UpstreamOptions,
-    opened_upstream,
-    request_decoding,
-)
+from constraint_first.serve.request import ChatRequest
+from constraint_first.serve.service import UpstreamOptions, opened_upstream, request_decoding
 
 CALL = Call.user("What is 2 + 2?", stage="direct", max_tokens=99)
 OPTIONS = UpstreamOptions()

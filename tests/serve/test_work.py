@@ -2,7 +2,7 @@ from constraint_first.method.checked import assess
 from constraint_first.method.registry import make
 from constraint_first.problem import Json, Problem, Solution
 from constraint_first.protocol import Call, Completion, Exchange, Execution, Output, Program
-from constraint_first.serve.service import (
+from constraint_first.serve.reply import (
     describe_checks,
     describe_constraints,
     describe_output,

@@ -28,8 +28,7 @@ from constraint_first.model.resolve import (
 from constraint_first.problem import Problem
 from constraint_first.protocol import Message
 from constraint_first.serve.attempt import REASONING, Outbox, StreamWriter
-from constraint_first.serve.reply import ServedAnswer
-from constraint_first.serve.service import describe_start
+from constraint_first.serve.reply import ServedAnswer, describe_start
 
 if TYPE_CHECKING:
     from llm.parts import StreamEvent

@@ -39,7 +39,7 @@ from constraint_first.model.transport import Bounds
 from constraint_first.model.wire import Decoding
 from constraint_first.problem import Problem
 from constraint_first.serve.reply import final_text
-from constraint_first.serve.service import ChosenMethod, MethodChoice
+from constraint_first.serve.request import ChosenMethod, MethodChoice
 from constraint_first.serve.setting import RequestError
 
 

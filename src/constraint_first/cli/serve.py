@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from constraint_first.model.transport import Bounds
     from constraint_first.model.wire import Decoding
     from constraint_first.problem import Json
-    from constraint_first.serve.service import Log
+    from constraint_first.serve.context import Log
     from constraint_first.serve.setting import ServeSettings
 
 _USUAL_STORE: Final = "runs.db"
@@ -264,7 +264,7 @@ def _pages(
     if find_spec("jinja2") is None or find_spec("latex2mathml") is None:
         print_note("no pages, the API alone: pip install 'constraint-first[serve]' adds them")
         return None
-    from constraint_first.serve.page.pages import install_pages
+    from constraint_first.serve.page import install_pages
     from constraint_first.serve.page.site import SiteOptions
 
     options = SiteOptions(runs, labels, classes)
@@ -281,7 +281,7 @@ def _fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 def _log(kind: str) -> Log | None:
     """Make what writes a line for each request; a reader who goes away ends the lines alone."""
-    from constraint_first.serve.guard import describe_access
+    from constraint_first.serve.context import describe_access
 
     reading = True
 

@@ -84,7 +84,7 @@ from constraint_first.problem import Json, Problem
 from constraint_first.protocol import Call, Completion, Exchange, Output, Program, Usage
 from constraint_first.report.table import Cell
 from constraint_first.report.table import Table as Value
-from constraint_first.serve.service import is_held
+from constraint_first.serve.reading import is_held
 
 if TYPE_CHECKING:
     from constraint_first.method.policy import Evidence

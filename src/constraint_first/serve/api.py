@@ -16,28 +16,19 @@ from constraint_first.model.transport import COMPLETIONS, Transport, read_beginn
 from constraint_first.problem import Json
 from constraint_first.protocol import Usage
 from constraint_first.serve.attempt import Outbox, Question, StreamWriter, Words, answer, pose
+from constraint_first.serve.context import CONTENT_TYPE, SERVED, SERVICES, Served, Services
 from constraint_first.serve.guard import parse_json
-from constraint_first.serve.reply import DONE, ReplyHead, ServedAnswer
-from constraint_first.serve.service import (
-    SERVED,
-    SERVICES,
+from constraint_first.serve.reply import DONE, ReplyHead, ServedAnswer, describe_start
+from constraint_first.serve.request import (
     Fields,
-    Served,
-    Services,
-    Upstream,
-    describe_start,
+    ModelName,
     is_foreign,
     read_request,
-)
-from constraint_first.serve.setting import (
-    CONTENT_TYPE,
-    ErrorReply,
-    ModelName,
-    RequestError,
-    describe_error,
     rename_model,
     split_model,
 )
+from constraint_first.serve.service import Upstream
+from constraint_first.serve.setting import RequestError, request_error
 
 _COMMENT: Final = b": still at work\n\n"
 _FAREWELL: Final = 1.0
@@ -70,7 +61,7 @@ async def answer_in_stream(request: web.Request, question: Question) -> web.Stre
         told = question.served.overdue if isinstance(error, asyncio.CancelledError) else error
         if told is None or not stream.is_begun:  # nobody is there, or it can still be a status
             raise
-        await stream.fail(describe_error(told))
+        await stream.fail(request_error(told))
     else:
         question.served.usage = _used(answers)
         await stream.end(question.served.usage)
@@ -141,12 +132,12 @@ class _EventStream:
         await self._write(last + DONE)
         await self.response.write_eof()
 
-    async def fail(self, error: ErrorReply) -> None:
+    async def fail(self, error: RequestError) -> None:
         """Send what went wrong, unless the client takes nothing any more."""
-        self._served.error = error.message
+        self._served.error = str(error)
         try:
             async with asyncio.timeout(_FAREWELL):
-                await self._write(error.event())
+                await self._write(b"data: " + error.body() + b"\n\n")
                 await self.response.write_eof()
         except (TimeoutError, ConnectionError):
             if self._request.transport:
@@ -292,7 +283,7 @@ async def _refusal(transport: Transport, reply: Response, headers: dict[str, str
     if transport.redaction.is_clean(body.decode("utf-8", "replace")):
         return web.Response(status=reply.status, body=body, headers=headers)
     said = transport.redaction.quote(body.decode("utf-8", "replace"))
-    response = ErrorReply(reply.status, said).response()
+    response = RequestError(said, reply.status).response()
     if retry_after := headers.get("Retry-After"):
         response.headers["Retry-After"] = retry_after
     return response

@@ -31,21 +31,18 @@ from constraint_first.problem import Json, Problem, Solution
 from constraint_first.protocol import Call, Completion, Output, Program
 from constraint_first.run.attempt import TrafficAttempt
 from constraint_first.sandbox.sandbox import run_program
-from constraint_first.serve.reply import ServedAnswer, final_text
-from constraint_first.serve.service import (
-    ChatRequest,
-    ChosenMethod,
-    Reading,
-    ReadRun,
-    Served,
-    Services,
-    check_length,
+from constraint_first.serve.context import Served, Services
+from constraint_first.serve.reading import Reading, ReadRun
+from constraint_first.serve.reply import (
+    ServedAnswer,
     describe_checks,
     describe_constraints,
     describe_output,
+    final_text,
     heading,
-    request_decoding,
 )
+from constraint_first.serve.request import ChatRequest, ChosenMethod, check_length
+from constraint_first.serve.service import request_decoding
 from constraint_first.serve.setting import RequestError
 from constraint_first.store.store import SERVED, Series
 

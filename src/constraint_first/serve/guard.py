@@ -1,7 +1,6 @@
-"""The guard of every route: who asks, from which page, and by which name for this server.
+"""The guard of every route: host names, origins, the token, places, connections, bodies.
 
-A name that leads here although it is not ours is how a web page elsewhere gets at a server on
-somebody's own machine (DNS rebinding), so only names that we know are answered.
+All of it but the token's own check holds for clients without a token, too.
 """
 
 from __future__ import annotations
@@ -14,21 +13,17 @@ import json
 import re
 import socket
 import struct
-import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
-from datetime import UTC, datetime
 from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
 import orjson
 from aiohttp import web
 
-from constraint_first.file.safe import one_line
 from constraint_first.pattern import lazy_pattern
-from constraint_first.problem import Json
-from constraint_first.serve.service import Served, stopped
+from constraint_first.serve.context import Served, stopped
 from constraint_first.serve.setting import RequestError, ServeSettings, is_loopback
 
 PUBLIC: Final = frozenset({"/health", "/login", "/static/page.css"})
@@ -48,7 +43,11 @@ _PORTS: Final = {"http": 80, "https": 443}
 
 
 class Guard:
-    """Refuses requests that are not for this server, or not from somebody who may ask."""
+    """Refuses requests that are not for this server, or that may not be made.
+
+    A foreign name that resolves to this machine is how a web page elsewhere reaches a server here
+    (DNS rebinding), so only known names are answered.
+    """
 
     def __init__(self, settings: ServeSettings) -> None:
         self._token = settings.token.encode()
@@ -56,11 +55,11 @@ class Guard:
         own = () if self._only_here else (socket.gethostname(), settings.host)
         self._hosts = {name.lower() for name in (*settings.allowed_hosts, *own)}
         self._known: set[str] = set()
-        """Host headers that were found to be ours."""
+        """Host headers that were checked, to check each once."""
         self._origins = {one.rstrip("/").lower() for one in settings.allowed_origins}
 
     def check_origin(self, request: web.Request) -> None:
-        """Refuse a request that was not meant for this server, or that another one's page makes."""
+        """Refuse an unknown Host header, and a request that another server's page makes."""
         host = request.headers.get("Host", "")
         if host not in self._known and not self._is_ours(_name(host)):
             raise RequestError(
@@ -81,7 +80,6 @@ class Guard:
             )
 
     def check_token(self, request: web.Request) -> None:
-        """Refuse whoever does not have the token, where there is one."""
         if self._token and request.path not in PUBLIC and not self._has_token(request):
             raise RequestError(
                 "give the server's token, as the API key (Authorization: Bearer …)",
@@ -89,15 +87,30 @@ class Guard:
                 code="invalid_api_key",
             )
 
-    def is_foreign(self, origin: str) -> bool:
-        """Say whether an origin is another server's that was allowed by name."""
-        return origin.lower() in self._origins
+    def add_headers(self, request: web.BaseRequest, response: web.StreamResponse) -> None:
+        """Add the headers of every reply, unless its handler has set them."""
+        headers = response.headers
+        for name, value in _HEADERS.items():
+            headers.setdefault(name, value)
+        headers["Server"] = "cfr"
+        origin = request.headers.get("Origin")
+        if origin is not None and origin.lower() in self._origins:
+            headers["Access-Control-Allow-Origin"] = origin
+            headers["Access-Control-Allow-Headers"] = "Authorization, Content-Type"
+            headers["Access-Control-Expose-Headers"] = "Retry-After"
+            headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+            headers["Vary"] = "Origin"
 
     def _is_ours(self, name: str) -> bool:
         if name in self._hosts or is_loopback(name):
             return True
-        # A number cannot have been rebound; only a server that others can reach is called by one.
-        return not self._only_here and _is_address(name)
+        if self._only_here:
+            return False
+        try:  # an address cannot have been rebound
+            ipaddress.ip_address(name)
+        except ValueError:
+            return False
+        return True
 
     def _may_ask(self, origin: str, host: str) -> bool:
         if origin.lower() in self._origins:
@@ -109,10 +122,9 @@ class Guard:
             return False
         if parts.scheme not in _PORTS or not parts.hostname:
             return False
-        # Behind a proxy that speaks TLS the scheme is not ours, and neither is the usual port.
+        # Behind a proxy that speaks TLS neither the scheme nor the default port is the server's.
         usual = _PORTS[parts.scheme]
-        there = (parts.hostname.lower(), port or usual)
-        return there in {(_name(host), _port(host) or usual)}
+        return (parts.hostname.lower(), port or usual) == (_name(host), _port(host) or usual)
 
     def _has_token(self, request: web.Request) -> bool:
         scheme, _, given = request.headers.get("Authorization", "").partition(" ")
@@ -122,7 +134,7 @@ class Guard:
 
 
 def _name(host: str) -> str:
-    """Take the name out of a Host header, without a port and brackets."""
+    """Strip port and brackets from a Host header."""
     if host.startswith("["):
         return host[1:].partition("]")[0].lower()
     return host.rpartition(":")[0].lower() if host.count(":") == 1 else host.lower()
@@ -133,34 +145,11 @@ def _port(host: str) -> int | None:
     return int(digits) if digits.isascii() and digits.isdecimal() and len(digits) < 6 else None
 
 
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
-
-
-def add_headers(guard: Guard, request: web.BaseRequest, response: web.StreamResponse) -> None:
-    """Add what every reply tells a browser, unless its handler has said otherwise."""
-    headers = response.headers
-    for name, value in _HEADERS.items():
-        headers.setdefault(name, value)
-    headers["Server"] = "cfr"
-    origin = request.headers.get("Origin")
-    if origin is not None and guard.is_foreign(origin):
-        headers["Access-Control-Allow-Origin"] = origin
-        headers["Access-Control-Allow-Headers"] = "Authorization, Content-Type"
-        headers["Access-Control-Expose-Headers"] = "Retry-After"
-        headers["Cross-Origin-Resource-Policy"] = "cross-origin"
-        headers["Vary"] = "Origin"
-
-
-# Admission of requests: so many at a time, so many more that wait, and an end to each.
+# Admission: a number of requests at a time, more that wait, and a time limit for each.
 
 
 class Admission:
-    """Places for requests. Who waits longest goes first."""
+    """Places for requests, in the order in which they come."""
 
     def __init__(self, most: int, waiting: int, seconds: float) -> None:
         self._most = most
@@ -173,17 +162,16 @@ class Admission:
 
     @property
     def under_way(self) -> int:
-        """How many requests hold a place."""
+        """Requests that hold a place."""
         return self._places
 
     @property
     def waiting(self) -> int:
-        """How many wait for one."""
         return len(self._queue)
 
     @asynccontextmanager
     async def place(self, served: Served) -> AsyncGenerator[None]:
-        """Hold a place for a request, and end it when its time is over; waiting counts."""
+        """Hold a place for a request, and end it at its time limit, which includes the wait."""
         if self._stopping is not None:
             raise stopped()
         served.seconds = self._seconds
@@ -203,7 +191,7 @@ class Admission:
             self._under_way.discard(served)
 
     def stop(self, grace: float) -> None:
-        """Take no more requests, and give those under way so many seconds."""
+        """Take no more requests, and end those under way after ``grace`` seconds."""
         end = asyncio.get_running_loop().time() + grace
         self._stopping = end
         for served in self._under_way:
@@ -229,15 +217,15 @@ class Admission:
         try:
             await turn
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():  # the turn came just as it was given up
+            if turn.done() and not turn.cancelled():  # the turn came at the moment of cancelling
                 self._leave()
             else:
-                with suppress(ValueError):  # or it was passed over already
+                with suppress(ValueError):  # _leave has dropped it already
                     self._queue.remove(turn)
             raise
 
     def _leave(self) -> None:
-        """Give a place to whoever is next."""
+        """Hand the place to the next in the queue."""
         while self._queue:
             turn = self._queue.popleft()
             if not turn.done():
@@ -246,67 +234,10 @@ class Admission:
         self._places -= 1
 
 
-# One line a request, for programs or for people.
-
-_LONGEST: Final = 500
-_GONE: Final = "\N{REPLACEMENT CHARACTER}"
-
-
-def access_line(request: web.Request, served: Served, status: int) -> dict[str, Json]:
-    """Say what is known of a request; of what it holds, no more than the model's name."""
-    usage = served.usage
-    told: dict[str, Json] = {
-        "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
-        "id": served.id,
-        "remote": request.remote,
-        "verb": request.method,
-        "path": request.rel_url.raw_path[:_LONGEST],
-        "status": status,
-        "seconds": round(time.monotonic() - served.began, 4),
-        "model": served.model,
-        "method": served.method,
-        "upstream": served.upstream,
-        "stream": served.stream,
-        "first_word_seconds": None if served.first is None else round(served.first, 4),
-        "input_tokens": usage.input if usage else None,
-        "output_tokens": usage.output if usage else None,
-        "error": served.error,
-    }
-    return {name: value for name, value in told.items() if _is_told(value)}
-
-
-def _is_told(value: Json) -> bool:
-    return value is not None and value is not False and value != ""
-
-
-def describe_access(line: dict[str, Json]) -> str:
-    """Write a line for people."""
-    time_of_day = str(line["time"])[11:19]
-    asked = f"{_word(line['verb'])} {_word(line['path'])}"
-    said = f"{time_of_day} {line['status']} {line['seconds']} s {asked}"
-    if model := line.get("model"):
-        said += f" {_word(model)}"
-    if "input_tokens" in line:
-        said += f" {line['input_tokens']}+{line['output_tokens']} tokens"
-    return said + (f": {_plain(str(line['error']))}" if "error" in line else "")
-
-
-def _word(value: Json) -> str:
-    """Write a client's own word so that it cannot be read as more than one, nor as a new line."""
-    word = str(value)[:_LONGEST]
-    return word if word.isprintable() and " " not in word and '"' not in word else json.dumps(word)
-
-
-def _plain(text: str) -> str:
-    """Write a message in one line, without signs that a terminal obeys or that turn its text."""
-    return "".join(sign if sign.isprintable() else _GONE for sign in one_line(text))
-
-
-# Connections of clients: how many there may be, and how long each may keep the server waiting.
+# Connections: their number, and how long each may keep the server waiting.
 #
-# None of this needs a token, so all of it holds before one is asked for. A connection that is not
-# at work for an admitted request (it sends its head or its body, or idles) may be closed for a
-# new one: a flood of half-open connections then takes places from itself and not from others.
+# A connection without an admitted request (it sends its head or its body, or idles) may be closed
+# for a new one, so that a flood of half-open connections displaces itself and not others.
 
 _BACKLOG: Final = 1_024
 _ACCEPTED_AT_ONCE: Final = 64
@@ -316,9 +247,9 @@ _IDLE_SECONDS: Final = 75.0
 """Longer than reverse proxies keep a connection that is not in use."""
 _UNREAD_SECONDS: Final = 30.0
 _UNREAD_BYTES: Final = 2**14
-"""Least that a client must read of what waits for it in that time."""
+"""Least that a slow client must read in that time."""
 _LINGER_SECONDS: Final = 2.0
-_TOLD_EVERY: Final = 60.0
+_NOTE_EVERY: Final = 60.0
 _MOST_FILES: Final = 65_536
 _OTHER_FILES: Final = 128
 _NO_FILES: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
@@ -329,7 +260,7 @@ _FULL: Final = (
 
 
 def allow_many_files() -> int:
-    """Raise the limit on open files; return how many connections leave enough of them for us."""
+    """Raise the limit on open files; return how many connections it allows."""
     try:
         import resource
     except ImportError:  # a system without these limits
@@ -339,12 +270,12 @@ def allow_many_files() -> int:
         wanted = _MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, _MOST_FILES)
         resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    # A request takes a file of its own and one to the endpoint; the store and pages take some.
+    # Each request takes two, its own and one to the endpoint; the store and pages take some.
     return max(1, (soft - _OTHER_FILES) // 2) if soft > 0 else _MOST_FILES
 
 
 class Connections:
-    """All connections of a server."""
+    """All connections of a server, and those among them that may be closed for others."""
 
     def __init__(self, most: int, most_an_address: int) -> None:
         self._most = most
@@ -352,13 +283,10 @@ class Connections:
         self._open: set[Connection] = set()
         self._addresses: Counter[str] = Counter()
         self._loose: OrderedDict[Connection, None] = OrderedDict()
-        """Those that may be closed for others, the first to go first."""
-
-    def __len__(self) -> int:
-        return len(self._open)
+        """Those without an admitted request; the oldest is closed first."""
 
     def enter(self, one: Connection) -> bool:
-        """Make room for a connection; False where all others are at work."""
+        """Make room for a connection; False where all others have requests at work."""
         if self._addresses[one.address] >= self._most_an_address:
             room = self._close_first(lambda other: other.address == one.address)
         else:
@@ -378,7 +306,6 @@ class Connections:
         return True
 
     def leave(self, one: Connection) -> None:
-        """Forget a connection."""
         self._loose.pop(one, None)
         if one in self._open:
             self._open.remove(one)
@@ -387,17 +314,15 @@ class Connections:
                 del self._addresses[one.address]
 
     def hold(self, one: Connection) -> None:
-        """Keep a connection for as long as its request is at work."""
         self._loose.pop(one, None)
 
     def release(self, one: Connection) -> None:
-        """Let a connection go whose request is done, if a place is needed."""
         if one in self._open:
             self._loose[one] = None
 
 
 class Connection(web.RequestHandler):
-    """One connection; aiohttp speaks HTTP on it, and this class ends it when it takes too long."""
+    """One connection: aiohttp's HTTP, ended when the client is too slow."""
 
     def __init__(self, connections: Connections, server: web.Server, **options: Any) -> None:
         super().__init__(
@@ -408,45 +333,34 @@ class Connection(web.RequestHandler):
             **options,
         )
         self.address = ""
-        self._connections = connections
+        self.connections = connections
         self._heading: asyncio.TimerHandle | None = None
         self._unread: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take a place, or say that there is none."""
         peer: Any = transport.get_extra_info("peername")
         self.address = str(peer[0]) if peer else ""
         super().connection_made(transport)
-        if self._connections.enter(self):
+        if self.connections.enter(self):
             self._heading = self._loop.call_later(_HEAD_SECONDS, self._end_slow_head)
         else:
             cast("asyncio.Transport", transport).write(_FULL)
             self.force_close()
 
     def data_received(self, data: bytes) -> None:
-        """Read on; a head that has begun must end soon."""
         super().data_received(data)
         self._await_head()
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """Give the place back."""
-        self._connections.leave(self)
+        self.connections.leave(self)
         for timer in (self._heading, self._unread):
             if timer:
                 timer.cancel()
         self._heading = self._unread = None
         super().connection_lost(exc)
 
-    def hold(self) -> None:
-        """Keep it while its request is at work."""
-        self._connections.hold(self)
-
-    def release(self) -> None:
-        """Let it go where another needs the place."""
-        self._connections.release(self)
-
     def abort(self) -> None:
-        """Close it at once, and drop what still waits to be sent, in the system's memory too."""
+        """Close it at once, and drop unsent data, the system's included."""
         transport = self.transport
         if transport is None:
             return
@@ -475,12 +389,10 @@ class Connection(web.RequestHandler):
             self.abort()
 
     def pause_writing(self) -> None:
-        """Begin to count how long the client leaves unread what was sent."""
         super().pause_writing()
         self._await_reader()
 
     def resume_writing(self) -> None:
-        """Stop counting: it has read on."""
         super().resume_writing()
         if self._unread:
             self._unread.cancel()
@@ -502,7 +414,7 @@ class Connection(web.RequestHandler):
 
 
 class LimitedSite(web.SockSite):
-    """A socket whose connections are limited."""
+    """A listening socket whose connections are limited."""
 
     def __init__(
         self,
@@ -519,7 +431,6 @@ class LimitedSite(web.SockSite):
         self._options = options
 
     async def start(self) -> None:
-        """Begin to listen."""
         await web.BaseSite.start(self)
         loop, server = asyncio.get_running_loop(), self._runner.server
         if server is None:
@@ -536,38 +447,36 @@ class LimitedSite(web.SockSite):
 def _rarely(
     note: Callable[[str], None],
 ) -> Callable[[asyncio.AbstractEventLoop, dict[str, Any]], None]:
-    """Tell of connections that cannot be accepted now and then; asyncio tells of each try."""
-    told = -_TOLD_EVERY
+    """Report now and then that no file is left for a connection; asyncio reports every try."""
+    noted = -_NOTE_EVERY
 
     def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        nonlocal told
+        nonlocal noted
         error = context.get("exception")
         if not (isinstance(error, OSError) and error.errno in _NO_FILES):
             loop.default_exception_handler(context)
-        elif loop.time() - told >= _TOLD_EVERY:
-            told = loop.time()
+        elif loop.time() - noted >= _NOTE_EVERY:
+            noted = loop.time()
             note("no connection can be accepted now: too many files are open")
 
     return handle
 
 
-# Bodies of requests: read within a time and a size, as many at once as memory allows, and parsed.
-#
-# A body is read before its request takes a place among those at work, so that slow senders keep no
-# other waiting.
+# Bodies: read within a time, a size and the memory for all of them, and parsed. A body is read
+# before its request is admitted, so that slow senders take no place.
 
 _SECONDS: Final = 60.0
 _AT_ONCE: Final = 128_000_000
 _LARGEST_AT_ONCE: Final = 4
-"""All bodies together may be as large as so many of the largest, if that is more."""
+"""There is room for this many of the largest, if that is more."""
 _FORM_BYTES: Final = 1_000_000
 _MOST_VALUES: Final = 200_000
-"""Texts, numbers, lists and objects of a body: each takes memory, however short it is written."""
+"""Values of a body: each takes memory as an object, however short its text."""
 _IN_A_ROW: Final = 5_000
 
 
 class Bodies:
-    """Memory for the bodies of all requests that a server holds at a time."""
+    """The memory for the bodies of all requests."""
 
     def __init__(self, largest: int) -> None:
         self._largest = largest
@@ -575,7 +484,7 @@ class Bodies:
 
     @asynccontextmanager
     async def read(self, request: web.Request, *, form: bool) -> AsyncGenerator[None]:
-        """Read the body of a request, and keep its memory until the request is over."""
+        """Read the body of a request, and count its memory until the request is over."""
         if not request.can_read_body:
             yield
             return
@@ -637,19 +546,14 @@ def _too_large(most: int) -> RequestError:
 
 
 async def parse_json(body: bytes) -> Any:
-    """Parse a JSON text that does not become much larger as values than it is as a text."""
+    """Parse a JSON text, unless it holds too many values."""
     await _check_values(body)
+    with suppress(orjson.JSONDecodeError):
+        return orjson.loads(body)
     try:
-        return _loaded(body)
+        return json.loads(body)  # which takes half a surrogate pair
     except (ValueError, RecursionError) as error:
         raise RequestError(f"the body is not JSON: {error}"[:300], code="invalid_json") from None
-
-
-def _loaded(body: bytes) -> Any:
-    try:
-        return orjson.loads(body)
-    except orjson.JSONDecodeError:
-        return json.loads(body)  # it takes half a surrogate pair
 
 
 _MARKS: Final = (b"{", b"[", b",", b":")
@@ -658,10 +562,13 @@ _SLICE: Final = 2**20
 
 
 async def _check_values(body: bytes) -> None:
-    """Count the marks that begin or part values; those within texts only where there are many."""
+    """Count the signs that begin or separate values, with time for the loop between slices.
+
+    Signs within texts count at first; a second pass leaves them out where they are too many.
+    """
     values = at = 0
     for start in range(0, len(body), _SLICE):
-        if start:  # most bodies are one slice, and wait for nothing
+        if start:  # most bodies are one slice
             await asyncio.sleep(0)
         values += _marks(body, start, start + _SLICE)
     if values <= _MOST_VALUES:

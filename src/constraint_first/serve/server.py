@@ -1,7 +1,7 @@
-"""The application: tables of routes behind one guard, one admission and one log.
+"""The application, and a server from its start to its end.
 
-Whatever route a table adds, a request to it is checked for its Host, its Origin and its token,
-waits for its place, ends when its time is over, is answered with our headers, counted and logged.
+On every route a request is checked for its Host, its Origin and its token, waits for its place,
+ends at its time limit, is answered with our headers, counted and logged.
 """
 
 from __future__ import annotations
@@ -27,6 +27,15 @@ from constraint_first.model.error import EngineError
 from constraint_first.model.resolve import AUTO, ModelRef, choose_method
 from constraint_first.run.attempt import Traffic
 from constraint_first.serve.api import API
+from constraint_first.serve.context import (
+    SERVED,
+    SERVICES,
+    Log,
+    Metrics,
+    Served,
+    Services,
+    access_line,
+)
 from constraint_first.serve.guard import (
     Admission,
     Bodies,
@@ -34,66 +43,79 @@ from constraint_first.serve.guard import (
     Connections,
     Guard,
     LimitedSite,
-    access_line,
-    add_headers,
     allow_many_files,
 )
+from constraint_first.serve.request import MethodChoice
 from constraint_first.serve.service import (
-    SERVED,
-    SERVICES,
     Fetching,
-    Log,
-    MethodChoice,
-    Served,
-    Services,
     Upstream,
     UpstreamOptions,
     fetch_silently,
     opened_upstream,
 )
-from constraint_first.serve.setting import ErrorReply, Metrics, ServeSettings, describe_error
+from constraint_first.serve.setting import RequestError, ServeSettings, request_error
 from constraint_first.store.database import StoreError, without_password
 from constraint_first.store.store import Store
 
 Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
-ErrorPage: TypeAlias = Callable[[web.Request, ErrorReply], "web.Response | None"]
-"""Tells a person what is wrong; None where a program asked."""
+ErrorPage: TypeAlias = Callable[[web.Request, RequestError], "web.Response | None"]
+"""Shows an error to a person; None where a program asked."""
 
 ADMISSION: Final = web.AppKey("admission", Admission)
 ERROR_PAGE: Final = web.AppKey[ErrorPage]("error_page")
 _AT_ONCE: Final = frozenset({"/health", "/metrics"})
-"""Paths that wait for nobody: whoever watches a busy server must get an answer."""
+"""Paths without admission: monitoring needs an answer from a busy server, too."""
 _CLIENT_GONE: Final = 499
 _COUNTED: Final = "/v1/"
 
 
 def make_application(services: Services, *tables: web.RouteTableDef) -> web.Application:
     """Build the application of the API and of more tables of routes, such as those of a page."""
-    settings = services.settings
+    settings, metrics = services.settings, services.metrics
     guard, bodies = Guard(settings), Bodies(settings.body_bytes)
-    admission = Admission(
-        settings.most_requests,
-        settings.most_waiting,
-        settings.request_seconds,
-    )
-    services.metrics.watch(lambda: admission.under_way, lambda: admission.waiting)
+    admission = Admission(settings.most_requests, settings.most_waiting, settings.request_seconds)
+    metrics.watch(lambda: admission.under_way, lambda: admission.waiting)
+
+    async def admitted(request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Check a request, read its body, wait for its place, and handle it."""
+        guard.check_origin(request)
+        if request.method == "OPTIONS":  # a browser's preflight: the headers are the answer
+            return web.Response(status=204)
+        guard.check_token(request)
+        if request.path in _AT_ONCE:
+            return await handler(request)
+        async with bodies.read(request, form=not request.path.startswith(_COUNTED)):
+            protocol = request.protocol
+            connection = protocol if isinstance(protocol, Connection) else None
+            if connection:
+                connection.connections.hold(connection)
+            try:
+                async with admission.place(request[SERVED]):
+                    return await handler(request)
+            finally:
+                if connection:
+                    connection.connections.release(connection)
 
     @web.middleware
     async def front(request: web.Request, handler: Handler) -> web.StreamResponse:
         served = request[SERVED] = Served()
         status = _CLIENT_GONE
         try:
-            response = await _answered(request, handler, served, guard, admission, bodies)
+            response = await _answered(request, admitted(request, handler))
             status = response.status
             return response
         except asyncio.CancelledError:
             served.error = served.error or served.why_cancelled
             raise
         finally:
-            _tell(services, request, served, status)
+            if request.path.startswith(_COUNTED):
+                seconds = time.monotonic() - served.began
+                metrics.answered(served.method or "none", status, seconds, served.first)
+            if services.log:
+                services.log(access_line(request, served, status))
 
     async def prepare(request: web.BaseRequest, response: web.StreamResponse) -> None:
-        add_headers(guard, request, response)
+        guard.add_headers(request, response)
 
     application = web.Application(middlewares=[front], client_max_size=settings.body_bytes)
     application[SERVICES] = services
@@ -105,63 +127,27 @@ def make_application(services: Services, *tables: web.RouteTableDef) -> web.Appl
 
 
 async def _answered(
-    request: web.Request,
-    handler: Handler,
-    served: Served,
-    guard: Guard,
-    admission: Admission,
-    bodies: Bodies,
+    request: web.Request, answering: Awaitable[web.StreamResponse]
 ) -> web.StreamResponse:
-    """Answer a request, whatever comes of it."""
+    """Turn an exception into an error reply. Half of a reply can only be cut off."""
+    served = request[SERVED]
     try:
-        guard.check_origin(request)
-        if request.method == "OPTIONS":  # a browser asks whether it may ask; the headers say so
-            return web.Response(status=204)
-        guard.check_token(request)
-        if request.path in _AT_ONCE:
-            return await handler(request)
-        async with bodies.read(request, form=not request.path.startswith(_COUNTED)):
-            protocol = request.protocol
-            if isinstance(protocol, Connection):
-                protocol.hold()
-            try:
-                async with admission.place(served):
-                    return await handler(request)
-            finally:
-                if isinstance(protocol, Connection):
-                    protocol.release()
+        return await answering
     except web.HTTPException as answer:
         if answer.status < 400:
             raise
-        return _failed(request, served, ErrorReply(answer.status, _said(request, answer)))
-    except Exception as error:
-        described = describe_error(error)
-        if not isinstance(error, CfrError):  # a mistake of ours; its words may hold a secret
-            served.error = f"{type(error).__name__} {raised_at(error)}"
-        return _failed(request, served, described)
-
-
-def _said(request: web.Request, answer: web.HTTPException) -> str:
-    if answer.status == 404:
-        return f"{request.path}: there is nothing here; the API is at /v1/chat/completions"
-    return answer.text or answer.reason
-
-
-def _failed(request: web.Request, served: Served, error: ErrorReply) -> web.StreamResponse:
-    """Tell the client what is wrong; one that has half of a reply can only be cut off."""
-    served.error = served.error or error.message
+        there = f"{request.path}: there is nothing here; the API is at /v1/chat/completions"
+        said = there if answer.status == 404 else answer.text or answer.reason
+        error = RequestError(said, answer.status)
+    except Exception as raised:
+        error = request_error(raised)
+        if not isinstance(raised, CfrError):  # a bug; its message may hold a secret
+            served.error = f"{type(raised).__name__} {raised_at(raised)}"
+    served.error = served.error or str(error)
     if request.writer.output_size and request.transport:
         request.transport.abort()
     page = request.app.get(ERROR_PAGE)
     return (page(request, error) if page else None) or error.response()
-
-
-def _tell(services: Services, request: web.Request, served: Served, status: int) -> None:
-    if request.path.startswith(_COUNTED):
-        seconds = time.monotonic() - served.began
-        services.metrics.answered(served.method or "none", status, seconds, served.first)
-    if services.log:
-        services.log(access_line(request, served, status))
 
 
 # A server from its start to its end: it listens, answers, and stops in an orderly way.
@@ -171,19 +157,19 @@ _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _LISTING: Final = 5.0
 _OBJECTS_A_COLLECTION: Final = 5_000
 _LAST: Final = 2.0
-"""Seconds that a request has to say that its time is over, before its connection is closed."""
+"""Seconds for the last error replies, before connections are closed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """What a server is started with."""
+    """The arguments of a server."""
 
     settings: ServeSettings
     ref: ModelRef
     options: UpstreamOptions
     log: Log | None
     note: Callable[[str], None]
-    """Says something to the person who started it."""
+    """Writes a line for the person who started it."""
     store: str | None = None
     tables: Sequence[web.RouteTableDef] = ()
     install: Callable[[web.Application], None] | None = None
@@ -213,12 +199,12 @@ async def serve(serving: Serving, stop: asyncio.Event | None = None) -> None:
             stack.callback(services.readers.close)
             async with _running(serving, services, listening, most) as runner:
                 if not gc.get_freeze_count():
-                    gc.freeze()  # a collection of all that modules hold would stop every request
+                    gc.freeze()  # a collection of all loaded modules would stop every request
                     stack.callback(gc.unfreeze)
-                with _heeding_signals(stop or asyncio.Event()) as (once, again):
+                with _stopping_by_signal(stop or asyncio.Event()) as (once, again):
                     tasks = [asyncio.create_task(_introduce(serving, upstream, listening))]
                     if traffic:
-                        tasks.append(asyncio.create_task(_tell_of_failure(serving, traffic)))
+                        tasks.append(asyncio.create_task(_watch(serving, traffic)))
                     await once.wait()
                     for task in tasks:
                         task.cancel()
@@ -227,8 +213,8 @@ async def serve(serving: Serving, stop: asyncio.Event | None = None) -> None:
                     await _stop(serving, services, runner, again)
 
 
-async def _tell_of_failure(serving: Serving, traffic: Traffic) -> None:
-    """Say at once that nothing can be stored any more; methods answer with an error from then."""
+async def _watch(serving: Serving, traffic: Traffic) -> None:
+    """Report a store that cannot be written any more; methods answer with an error from then on."""
     try:
         await traffic.watch()
     except StoreError as error:
@@ -255,27 +241,21 @@ def _listening(settings: ServeSettings) -> Generator[socket.socket]:
             taken.bind(address)
             taken.listen(_BACKLOG)
         except OSError as error:
-            raise _cannot_listen(settings, error) from None
+            raise InputError(_cannot_listen(settings, error)) from None
         yield taken
 
 
-def _cannot_listen(settings: ServeSettings, error: OSError) -> InputError:
-    if error.errno == errno.EADDRINUSE:
-        return InputError(
-            f"--port {settings.port}: taken already on {settings.host}; choose another, or 0 for "
-            "any that is free"
-        )
-    if error.errno == errno.EACCES:
-        return InputError(f"--port {settings.port}: needs more rights; choose one from 1024 on")
-    return InputError(f"--host {settings.host}: cannot listen there ({error.strerror})")
-
-
-def _no_log() -> logging.Logger:
-    """Say nothing of what is no HTTP: anybody can send it, and a traceback each helps nobody."""
-    silent = logging.getLogger("constraint_first.serve.guard")
-    silent.addHandler(logging.NullHandler())
-    silent.propagate = False
-    return silent
+def _cannot_listen(settings: ServeSettings, error: OSError) -> str:
+    host, port = settings.host, settings.port
+    match error.errno:
+        case errno.EADDRINUSE:
+            return (
+                f"--port {port}: taken already on {host}; choose another, or 0 for any that is free"
+            )
+        case errno.EACCES:
+            return f"--port {port}: needs more rights; choose one from 1024 on"
+        case _:
+            return f"--host {host}: cannot listen there ({error.strerror})"
 
 
 @asynccontextmanager
@@ -292,9 +272,13 @@ async def _running(
     )
     await runner.setup()
     try:
+        # aiohttp would log a traceback for whatever is not HTTP, and any client can send that.
+        silent = logging.getLogger("constraint_first.serve.guard")
+        silent.addHandler(logging.NullHandler())
+        silent.propagate = False
         limited = Connections(most, max(1, most // 2))
-        silent: dict[str, Any] = {"access_log": None, "logger": _no_log()}
-        await LimitedSite(runner, listening, limited, serving.note, **silent).start()
+        options: dict[str, Any] = {"access_log": None, "logger": silent}
+        await LimitedSite(runner, listening, limited, serving.note, **options).start()
         yield runner
     finally:
         if runner.server:  # unless it was stopped already
@@ -302,7 +286,7 @@ async def _running(
 
 
 async def _introduce(serving: Serving, upstream: Upstream, listening: socket.socket) -> None:
-    """Say where the server is, what it does, and whether the endpoint can be asked now."""
+    """Report where the server is, what it does, and whether the endpoint can be asked now."""
     host, port = listening.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     name = upstream.endpoint.model
@@ -325,18 +309,18 @@ async def _introduce(serving: Serving, upstream: Upstream, listening: socket.soc
 
 
 @contextmanager
-def _heeding_signals(
+def _stopping_by_signal(
     stop: asyncio.Event,
 ) -> Generator[tuple[asyncio.Event, asyncio.Event]]:
-    """Set an event when a signal to stop comes, and another one when it comes again."""
+    """Set an event at the first signal to stop, and another one at the second."""
     loop, again = asyncio.get_running_loop(), asyncio.Event()
 
-    def heed() -> None:
+    def on_signal() -> None:
         (again if stop.is_set() else stop).set()
 
     for one in _SIGNALS:
         with suppress(NotImplementedError, RuntimeError, ValueError):  # Windows, or another thread
-            loop.add_signal_handler(one, heed)
+            loop.add_signal_handler(one, on_signal)
     try:
         yield stop, again
     finally:

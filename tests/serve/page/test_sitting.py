@@ -1,7 +1,7 @@
 import pytest
 
 from constraint_first.error import InputError
-from constraint_first.serve.page.marking import Sitting, Turn
+from constraint_first.serve.page.marking import Sitting, _turn  # pyright: ignore[reportPrivateUsage]
 from constraint_first.serve.setting import RequestError
 
 
@@ -37,9 +37,9 @@ def test_a_name_is_a_name(name: str) -> None:
 def test_whose_turn_it_is(
     sent: dict[str, str], left: list[int], number: int, after: int | None
 ) -> None:
-    assert Turn.read(sent, left, 5, "errors") == Turn(number, after)
+    assert _turn(sent, left, 5, "errors") == (number, after)
 
 
 def test_there_is_no_turn_beyond_the_last() -> None:
     with pytest.raises(RequestError, match="n: there are 5 errors"):
-        Turn.read({"n": "6"}, [1], 5, "errors")
+        _turn({"n": "6"}, [1], 5, "errors")

@@ -1,1 +1,17 @@
-"""The web pages of a server: a playground, stored runs, comparisons, audits, the report."""
+"""The pages of a server: playground, runs, comparison, marking, benchmark, report."""
+
+from aiohttp import web
+
+from constraint_first.serve.page import marking, playground, report, runs, site
+from constraint_first.serve.server import ERROR_PAGE
+
+
+def install_pages(application: web.Application, options: site.SiteOptions) -> None:
+    """Add all pages to a server's application."""
+    playground.prepare()
+    application[site.SITE] = site.Site(options)
+    application[ERROR_PAGE] = site.show_error
+    application[report.REPORTS] = reports = report.Reports(options)
+    application.on_cleanup.append(lambda _: reports.close())
+    for module in (site, playground, runs, marking, report):
+        application.add_routes(module.ROUTES)

@@ -1,11 +1,11 @@
-"""A sitting: whose marks, on which sample of which runs, and whose turn it is there."""
+"""The audit: constraints and errors marked by several people, and how far they agree."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from aiohttp import web
 
@@ -20,7 +20,6 @@ from constraint_first.report.exhibit.marks import (
     Label,
     Mark,
     MarkingTask,
-    Mistake,
     Sample,
     annotator_table,
     append_error_label,
@@ -61,12 +60,20 @@ from constraint_first.serve.page.site import (
 )
 from constraint_first.serve.setting import RequestError
 
+T = TypeVar("T")
+
+ROUTES: Final = web.RouteTableDef()
+
 _LARGEST: Final = 100_000
+_LONGEST: Final = 2_000
+"""Characters of a note, or of a constraint that is missing."""
+_KEYS: Final[dict[Mark, str]] = {"entailed": "e", "not_entailed": "n", "vague": "v"}
+_NO_TEXT: Final = ProblemText("(its text is not in these runs)")
 
 
 @dataclass(frozen=True, slots=True)
 class Sitting:
-    """What an annotator judges; the names of methods and models may be empty for all."""
+    """What an annotator judges; an empty name of a method or model stands for all."""
 
     annotator: str
     runs: int = 1
@@ -80,7 +87,6 @@ class Sitting:
 
     @classmethod
     def read(cls, sent: Mapping[str, object]) -> Sitting:
-        """Read what an address or a form says."""
         names = ("benchmark", "model", "method", "baseline")
         return cls(
             check_annotator(str(sent.get("annotator", "")).strip()),
@@ -91,39 +97,89 @@ class Sitting:
         )
 
     def fields(self) -> dict[str, str]:
-        """Give what is not empty, for a form."""
+        """List what is not empty, for a form."""
         return {name: str(value) for name, value in asdict(self).items() if value != ""}
 
     def to_query(self, **more: object) -> str:
-        """Write it as the query of an address."""
         return write_query(self.fields() | more)
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """Which of some numbered tasks is open before an annotator, and which comes after it."""
-
-    number: int
-    next: int | None
-    """The next one that is not done yet; None where all others are."""
-
-    @classmethod
-    def read(cls, sent: Mapping[str, object], left: Sequence[int], total: int, name: str) -> Turn:
-        """Take the task that is named, or the first of those that are left."""
-        number = read_number(sent, "n", left[0] if left else 1)
-        if number > total:
-            raise RequestError(f"n: there are {total} {name}", param="n")
-        others = [other for other in left if other != number]
-        later = (other for other in others if other > number)
-        return cls(number, next(later, others[0] if others else None))
+@ROUTES.get("/audit")
+async def show_audit(request: web.Request) -> web.Response:
+    """Show what was marked so far, and the forms to mark more."""
+    site, runs = request.app[SITE], read_runs(request)
+    if not site.library.sources:
+        return render(request, "no_runs.html", title="Audit")
+    values = await in_thread(_overview, site, runs)
+    given = {"annotator": request.query.get("annotator", "")}
+    return render(request, "audit.html", library=site.library, runs=runs, **given, **values)
 
 
-# Marking of Stage 1's constraints on a page: the same sample and file as ``cfr audit mark``.
+def _overview(site: Site, runs: int) -> dict[str, Any]:
+    study = with_short_names(site.library.study(runs))
+    labels, elsewhere = labels_of(_labels(site), study)
+    errors = read_error_labels(site.options.classes)
+    tables = [manual_audit_table(labels), annotator_table(labels)] if rates(labels) else []
+    base = find_baseline(study)
+    base = base if base in study.names("method") else study.names("method")[0]
+    people: dict[str, tuple[int, int]] = {}
+    for label in labels:
+        judged, begun = people.get(label.annotator, (0, 0))
+        people[label.annotator] = (judged + label.complete, begun + (not label.complete))
+    return {
+        "study": study,
+        "methods": {name: study.method_name(name) for name in study.names("method")},
+        "models": {name: model_label(name) for name in study.names("model")},
+        "benchmarks": {name: benchmark_label(name) for name in study.names("benchmark")},
+        "baseline": base,
+        "method": constrained_method(study, base),
+        "people": people,
+        "classed": Counter(one.annotator for one in errors),
+        "tables": [*tables, *([error_annotator_table(errors)] if errors else [])],
+        "elsewhere": elsewhere,
+        "paths": (site.options.labels, site.options.classes),
+    }
 
-ROUTES: Final = web.RouteTableDef()
-_KEYS: Final[dict[Mark, str]] = {"entailed": "e", "not_entailed": "n", "vague": "v"}
-_LONGEST: Final = 2_000
-"""Characters of a note, or of a constraint that is missing."""
+
+def _labels(site: Site) -> list[Label]:
+    path = site.options.labels
+    return read_labels([path]) if path.exists() else []
+
+
+def _turn(
+    sent: Mapping[str, object], left: Sequence[int], total: int, name: str
+) -> tuple[int, int | None]:
+    """Choose the task that is named, or the first open one; and the next open one after it."""
+    number = read_number(sent, "n", left[0] if left else 1)
+    if number > total:
+        raise RequestError(f"n: there are {total} {name}", param="n")
+    others = [other for other in left if other != number]
+    later = (other for other in others if other > number)
+    return number, next(later, others[0] if others else None)
+
+
+def _show(
+    request: web.Request, template: str, sitting: Sitting, text: str, **values: Any
+) -> web.Response:
+    part = "_part" if "HX-Request" in request.headers else ""
+    marked = mark_text(text, cue_marks(route(text)))
+    return render(request, f"{template}{part}.html", sitting=sitting, marked=marked, **values)
+
+
+def _moved(path: str, query: str) -> web.Response:
+    return web.Response(status=303, headers={"Location": f"{path}?{query}"})
+
+
+def _one_of(sent: Mapping[str, str], name: str, known: Sequence[T]) -> T:
+    written = sent.get(name, "")
+    for one in known:
+        if one == written:
+            return one
+    said = ", ".join(map(str, known))
+    raise RequestError(f"{name}: {written[:40]!r} is not one of {said}", param=name)
+
+
+# Constraints of Stage 1: a sample of attempts, one mark for each constraint.
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +198,7 @@ async def show_task(request: web.Request) -> web.Response:
     """Show an attempt with its constraints."""
     sitting = Sitting.read(request.query)
     opened = await in_thread(_open, request.app[SITE], sitting, dict(request.query))
-    return _shown(request, sitting, opened)
+    return _show_task(request, sitting, opened)
 
 
 @ROUTES.post("/audit/mark")
@@ -152,35 +208,22 @@ async def save_mark(request: web.Request) -> web.Response:
     sent = await read_form(request)
     sitting = Sitting.read(sent)
     opened = await in_thread(_save, request.app[SITE], sitting, sent)
-    if "HX-Request" not in request.headers:
-        where = sitting.to_query(n=opened.task.number, at=opened.task.at + 1)
-        return web.Response(status=303, headers={"Location": f"/audit/mark?{where}"})
-    return _shown(request, sitting, opened)
+    if "HX-Request" in request.headers:
+        return _show_task(request, sitting, opened)
+    task = opened.task
+    return _moved("/audit/mark", sitting.to_query(n=task.number, at=task.at + 1))
 
 
-def _shown(request: web.Request, sitting: Sitting, opened: _Open) -> web.Response:
-    text = opened.task.asked.text
-    part = "HX-Request" in request.headers
-    return render(
-        request,
-        "task_part.html" if part else "task.html",
-        sitting=sitting,
-        opened=opened,
-        task=opened.task,
-        marked=mark_text(text, cue_marks(route(text))),
-        keys=_KEYS,
-    )
-
-
-def _labels(site: Site) -> list[Label]:
-    path = site.options.labels
-    return read_labels([path]) if path.exists() else []
+def _show_task(request: web.Request, sitting: Sitting, opened: _Open) -> web.Response:
+    task = opened.task
+    text = task.asked.text
+    return _show(request, "task", sitting, text, opened=opened, task=task, keys=_KEYS)
 
 
 def _open(site: Site, sitting: Sitting, sent: Mapping[str, str]) -> _Open:
     """Draw the sample again, and lay out one attempt of it: the one named, or the first open one.
 
-    Names that were given twice draw the same sample, here and on the command line.
+    The same names always draw the same sample, so that several people judge the same attempts.
     """
     study = site.library.study(sitting.runs)
     sample = draw(
@@ -193,20 +236,19 @@ def _open(site: Site, sitting: Sitting, sent: Mapping[str, str]) -> _Open:
     )
     labels = _labels(site)
     left = [sample.keys.index(key) + 1 for key in resume(sample, labels, sitting.annotator)]
-    turn = Turn.read(sent, left, len(sample.keys), "attempts in the sample")
-    key = sample.keys[turn.number - 1]
+    number, after = _turn(sent, left, len(sample.keys), "attempts in the sample")
+    key = sample.keys[number - 1]
     about = [label for label in labels if label.key == key]
     (task,) = lay_out(study, sample, about, sitting.annotator, [key])
     if sent.get("at"):
         task.at = min(read_number(sent, "at", 1) - 1, len(task.label.constraints))
-    return _Open(sample, task, len(sample.keys) - len(left), turn.next)
+    return _Open(sample, task, len(sample.keys) - len(left), after)
 
 
 def _save(site: Site, sitting: Sitting, sent: Mapping[str, str]) -> _Open:
     with site.marking:  # two marks at the same time must not undo each other
         begin_labels(site.options.labels)
-        opened = _open(site, sitting, sent)
-        task = opened.task
+        task = _open(site, sitting, sent).task
         _change(task, sent)
         if task.label != task.saved:
             append_label(site.options.labels, task.label)
@@ -215,10 +257,10 @@ def _save(site: Site, sitting: Sitting, sent: Mapping[str, str]) -> _Open:
 
 def _change(task: MarkingTask, sent: Mapping[str, str]) -> None:
     label = task.label
-    if written := sent.get("mark"):
+    if sent.get("mark"):
         if task.finished:
             raise RequestError("at: there is no such constraint", param="at")
-        task.mark(_mark(written))
+        task.mark(_one_of(sent, "mark", MARKS))
     elif (missing := sent.get("missing", "").strip()[:_LONGEST]) and missing not in label.missing:
         task.label = replace(label, missing=(*label.missing, missing))
     elif "drop" in sent:
@@ -229,16 +271,7 @@ def _change(task: MarkingTask, sent: Mapping[str, str]) -> None:
         task.label = replace(label, note=sent["note"].strip()[:_LONGEST])
 
 
-def _mark(written: str) -> Mark:
-    for one in MARKS:
-        if one == written:
-            return one
-    raise RequestError(f"mark: {written[:40]!r} is not one of {', '.join(MARKS)}", param="mark")
-
-
-# Classing of errors on a page, key by key, into the file that ``--classes`` reads.
-
-_NO_TEXT: Final = ProblemText("(its text is not in these runs)")
+# Errors: problems that only one of two methods solves, one class for each wrong answer.
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +285,7 @@ class _Error:
     asked: ProblemText
     said: Transcript | None
     given: ErrorLabel | None
-    """What the annotator said of it before."""
+    """The annotator's earlier label."""
     method: str
     next: int | None
 
@@ -261,8 +294,8 @@ class _Error:
 async def show_error(request: web.Request) -> web.Response:
     """Show a wrong answer."""
     sitting = Sitting.read(request.query)
-    found = await in_thread(_open_error_marking, request.app[SITE], sitting, dict(request.query))
-    return _shown_error_marking(request, sitting, found)
+    found = await in_thread(_open_error, request.app[SITE], sitting, dict(request.query))
+    return _show_error(request, sitting, found)
 
 
 @ROUTES.post("/audit/errors")
@@ -271,33 +304,21 @@ async def save_class(request: web.Request) -> web.Response:
     check_same_origin(request)
     sent = await read_form(request)
     sitting = Sitting.read(sent)
-    found = await in_thread(_save_error_marking, request.app[SITE], sitting, sent)
-    if "HX-Request" not in request.headers:
-        where = sitting.to_query(n=found.number)
-        return web.Response(status=303, headers={"Location": f"/audit/errors?{where}"})
-    return _shown_error_marking(request, sitting, found)
+    found = await in_thread(_save_class, request.app[SITE], sitting, sent)
+    if "HX-Request" in request.headers:
+        return _show_error(request, sitting, found)
+    return _moved("/audit/errors", sitting.to_query(n=found.number))
 
 
-def _shown_error_marking(request: web.Request, sitting: Sitting, found: _Error) -> web.Response:
-    part = "HX-Request" in request.headers
-    text = found.asked.text
-    return render(
-        request,
-        "error_task_part.html" if part else "error_task.html",
-        sitting=sitting,
-        found=found,
-        marked=mark_text(text, cue_marks(route(text))),
-        classes=[
-            (name, MISTAKE_LABELS[name], str((n + 1) % 10)) for n, name in enumerate(MISTAKES)
-        ],
-        labels=MISTAKE_LABELS,
-    )
+def _show_error(request: web.Request, sitting: Sitting, found: _Error) -> web.Response:
+    keys = [(name, MISTAKE_LABELS[name], str((n + 1) % 10)) for n, name in enumerate(MISTAKES)]
+    values = {"found": found, "classes": keys, "labels": MISTAKE_LABELS}
+    return _show(request, "error_task", sitting, found.asked.text, **values)
 
 
-def _open_error_marking(site: Site, sitting: Sitting, sent: Mapping[str, str]) -> _Error:
-    """Find the errors of two methods, and open one: that which is named, or the first open one."""
-    whole = site.library.study(sitting.runs)
-    study = whole.only(
+def _open_error(site: Site, sitting: Sitting, sent: Mapping[str, str]) -> _Error:
+    """Find the errors of two methods, and open one: the one named, or the first open one."""
+    study = site.library.study(sitting.runs).only(
         benchmark=[sitting.benchmark] if sitting.benchmark else [],
         model=[sitting.model] if sitting.model else [],
     )
@@ -314,18 +335,18 @@ def _open_error_marking(site: Site, sitting: Sitting, sent: Mapping[str, str]) -
     }
     keys = [(one.benchmark, one.problem, method, one.model) for one in found]
     left = [number for number, key in enumerate(keys, start=1) if key not in labels]
-    turn = Turn.read(sent, left, len(found), "errors")
-    flip = found[turn.number - 1]
+    number, after = _turn(sent, left, len(found), "errors")
+    flip = found[number - 1]
     return _Error(
-        turn.number,
+        number,
         len(found),
         len(found) - len(left),
         flip,
         study.problems.get((flip.benchmark, flip.problem)) or _NO_TEXT,
         _transcript(study, flip, base if flip.fixed else method),
-        labels.get(keys[turn.number - 1]),
+        labels.get(keys[number - 1]),
         method,
-        turn.next,
+        after,
     )
 
 
@@ -340,9 +361,9 @@ def _transcript(study: Study, flip: Flip, method: str) -> Transcript | None:
     return None
 
 
-def _save_error_marking(site: Site, sitting: Sitting, sent: Mapping[str, str]) -> _Error:
+def _save_class(site: Site, sitting: Sitting, sent: Mapping[str, str]) -> _Error:
     with site.marking:
-        found = _open_error_marking(site, sitting, sent)
+        found = _open_error(site, sitting, sent)
         flip = found.flip
         label = ErrorLabel(
             sitting.annotator,
@@ -350,64 +371,9 @@ def _save_error_marking(site: Site, sitting: Sitting, sent: Mapping[str, str]) -
             flip.problem,
             found.method,
             flip.model,
-            _class(sent.get("class", ""), MISTAKES),
+            _one_of(sent, "class", MISTAKES),
             sent.get("note", "").strip()[:_LONGEST],
         )
         if label != found.given:
             append_error_label(site.options.classes, label)
-        return _open_error_marking(site, sitting, {"n": str(found.next or found.number)})
-
-
-def _class(written: str, known: Sequence[Mistake]) -> Mistake:
-    for one in known:
-        if one == written:
-            return one
-    raise RequestError(f"class: {written[:40]!r} is not one of {', '.join(known)}", param="class")
-
-
-# The audit: who has marked what, how far people agree, and the way to mark more.
-
-
-@ROUTES.get("/audit")
-async def show_audit(request: web.Request) -> web.Response:
-    """Show what was marked so far."""
-    site, runs = request.app[SITE], read_runs(request)
-    if not site.library.sources:
-        return render(request, "no_runs.html", title="Audit")
-    annotator = request.query.get("annotator", "")
-    values = await in_thread(_overview, site, runs)
-    return render(
-        request, "audit.html", library=site.library, runs=runs, annotator=annotator, **values
-    )
-
-
-def _overview(site: Site, runs: int) -> dict[str, Any]:
-    study = with_short_names(site.library.study(runs))
-    path = site.options.labels
-    labels, elsewhere = labels_of(read_labels([path]) if path.exists() else [], study)
-    errors = read_error_labels(site.options.classes)
-    tables = [manual_audit_table(labels), annotator_table(labels)] if rates(labels) else []
-    base = find_baseline(study)
-    base = base if base in study.names("method") else study.names("method")[0]
-    return {
-        "study": study,
-        "methods": {name: study.method_name(name) for name in study.names("method")},
-        "models": {name: model_label(name) for name in study.names("model")},
-        "benchmarks": {name: benchmark_label(name) for name in study.names("benchmark")},
-        "baseline": base,
-        "method": constrained_method(study, base),
-        "people": _people(labels),
-        "classed": Counter(one.annotator for one in errors),
-        "tables": [*tables, *([error_annotator_table(errors)] if errors else [])],
-        "elsewhere": elsewhere,
-        "paths": (path, site.options.classes),
-    }
-
-
-def _people(labels: list[Label]) -> dict[str, tuple[int, int]]:
-    """Count for each annotator the attempts that are judged, and those that are begun."""
-    found: dict[str, tuple[int, int]] = {}
-    for label in labels:
-        judged, begun = found.get(label.annotator, (0, 0))
-        found[label.annotator] = (judged + label.complete, begun + (not label.complete))
-    return found
+        return _open_error(site, sitting, {"n": str(found.next or found.number)})

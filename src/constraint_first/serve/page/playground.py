@@ -39,6 +39,7 @@ from constraint_first.problem import Json
 from constraint_first.protocol import Call
 from constraint_first.report.math import to_html
 from constraint_first.serve.attempt import Outbox, Question, answer, pose
+from constraint_first.serve.context import SERVED, SERVICES, Services
 from constraint_first.serve.guard import parse_json
 from constraint_first.serve.page.site import (
     SITE,
@@ -51,8 +52,8 @@ from constraint_first.serve.page.site import (
     write_query,
 )
 from constraint_first.serve.reply import ServedAnswer
-from constraint_first.serve.service import SERVED, SERVICES, Services, read_request
-from constraint_first.serve.setting import ModelName, RequestError, describe_error
+from constraint_first.serve.request import ModelName, read_request
+from constraint_first.serve.setting import RequestError, request_error
 from constraint_first.thinking import without_thinking
 
 Fill: TypeAlias = Callable[..., str]
@@ -132,9 +133,9 @@ async def stream_answer(
             question.served.usage = made.solved.usage
             outbox.write(0, "end", await asyncio.to_thread(conclude, made))
         except Exception as error:
-            told = describe_error(error)
-            question.served.error = told.message
-            outbox.write(0, "error", told.message)
+            told = request_error(error)
+            question.served.error = str(told)
+            outbox.write(0, "error", str(told))
 
     try:
         await response.prepare(request)

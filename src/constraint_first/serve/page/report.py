@@ -1,125 +1,181 @@
-"""The report: ordered on a page, made by the code of ``cfr report``, read here or downloaded."""
+"""The report: a button that runs ``cfr report``, and links to what it wrote."""
 
 from __future__ import annotations
 
 import asyncio
 import base64
 import hashlib
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final
-from urllib.parse import quote
+from pathlib import Path
+from typing import Final, cast
 
 from aiohttp import web
 
 from constraint_first.report.page import report_style
-from constraint_first.report.study import benchmark_label, model_label
 from constraint_first.serve.page.site import (
-    ALL,
     SITE,
-    STEPS,
-    ZIP,
-    ReportJob,
-    ReportOrder,
-    Site,
+    SiteOptions,
     check_same_origin,
-    in_thread,
     read_form,
     read_number,
-    read_runs,
     render,
 )
 from constraint_first.serve.setting import RequestError
 
 ROUTES: Final = web.RouteTableDef()
-_PAGE: Final = "report.html"
-_MOST_CASES: Final = 200
-_NAMES: Final = ("baseline", "method", "benchmark", "model")
-_JOB: Final = r"/report/{number:\d{1,9}}"
+
+_SECONDS: Final = 1_800.0
+"""Longest time that a report may take."""
+_LONGEST_LINE: Final = 1 << 20
+# The arguments come on standard input: the address of a store may hold a password, which must not
+# show in the list of processes.
+_PROGRAM: Final = (
+    "import json, os, sys; os.nice(5); sys.argv[1:] = json.load(sys.stdin); "
+    "from constraint_first.cli import main; main()"
+)
+_ERROR: Final = "cfr: "
+_DIED: Final = (
+    "the report could not be made: its process ended early; 'cfr report' on the same runs says why"
+)
+
+
+@dataclass(slots=True)
+class _Report:
+    place: Path
+    said: str = ""
+    """The last line that the command wrote: the step that it is at."""
+    error: str = ""
+    task: asyncio.Task[None] | None = None
+
+    @property
+    def under_way(self) -> bool:
+        return self.task is not None and not self.task.done()
+
+
+class Reports:
+    """The last report on each choice of runs; one is made at a time."""
+
+    def __init__(self, options: SiteOptions, seconds: float = _SECONDS) -> None:
+        self.made: dict[int, _Report] = {}
+        self._marks = (("--labels", options.labels), ("--classes", options.classes))
+        self._seconds = seconds
+        self._turn = asyncio.Lock()
+
+    def begin(self, runs: int, urls: list[str]) -> None:
+        """Begin a report, unless the one on these runs is being made already."""
+        known = self.made.get(runs)
+        if known is None or not known.under_way:
+            place = known.place if known else Path(tempfile.mkdtemp(prefix="cfr-report-"))
+            report = self.made[runs] = _Report(place)
+            report.task = asyncio.create_task(self._make(report, urls))
+
+    def find(self, runs: int) -> _Report:
+        report = self.made.get(runs)
+        if report is None or report.under_way or report.error:
+            raise RequestError(f"report {runs}: not here; make it again", 404)
+        return report
+
+    async def close(self) -> None:
+        """End what is under way, and remove all files."""
+        for report in self.made.values():
+            if report.task:
+                report.task.cancel()
+                await asyncio.wait([report.task])
+            await asyncio.to_thread(shutil.rmtree, report.place, ignore_errors=True)
+
+    async def _make(self, report: _Report, urls: list[str]) -> None:
+        marks = [word for name, path in self._marks if path.is_file() for word in (name, str(path))]
+        arguments = ["report", "-o", str(report.place / "report"), *marks, "--", *urls]
+        try:
+            async with self._turn, asyncio.timeout(self._seconds):
+                await asyncio.to_thread(shutil.rmtree, report.place, ignore_errors=True)
+                if await _run(report, json.dumps(arguments)):
+                    wrong = report.said.startswith(_ERROR)
+                    report.error = report.said.removeprefix(_ERROR) if wrong else _DIED
+                else:
+                    pack = ("zip", report.place, "report")
+                    await asyncio.to_thread(
+                        shutil.make_archive, str(report.place / "report"), *pack
+                    )
+        except TimeoutError:
+            report.error = f"the report took longer than {self._seconds:g} s and was given up"
+        except OSError as error:
+            report.error = f"the report could not be made ({error.strerror})"
+        except ValueError:  # a line without an end
+            report.error = _DIED
+
+
+async def _run(report: _Report, arguments: str) -> int:
+    """Run the command to its end, and end it whatever happens; return its exit status."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-P", "-c", _PROGRAM),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+        env={
+            **os.environ,
+            "PYTHONUTF8": "1",
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        },
+        start_new_session=True,  # Ctrl-C is for the server, which then ends it
+        limit=_LONGEST_LINE,
+    )
+    try:
+        given = cast("asyncio.StreamWriter", process.stdin)
+        given.write(arguments.encode())
+        given.close()
+        async for line in cast("asyncio.StreamReader", process.stderr):
+            report.said = line.decode("utf-8", "replace").strip() or report.said
+        return await process.wait()
+    finally:
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
+
+
+REPORTS: Final = web.AppKey("reports", Reports)
 
 
 @ROUTES.get("/report")
-async def show_form(request: web.Request) -> web.Response:
-    """Ask what a report should be about, and list those that were made."""
-    site, runs = request.app[SITE], read_runs(request)
-    if not site.library.sources:
+async def show_report(request: web.Request) -> web.Response:
+    """Show the button, and what came of it."""
+    library, runs = request.app[SITE].library, read_number(request.query, "runs", 1, least=0)
+    if not library.sources:
         return render(request, "no_runs.html", title="Report")
-    values = await in_thread(_choices, site, runs)
+    library.chosen(runs)
     return render(
         request,
-        "report_form.html",
-        library=site.library,
+        "report_part.html" if "HX-Request" in request.headers else "report.html",
+        library=library,
         runs=runs,
-        jobs=site.reports.jobs,
-        **values,
+        report=request.app[REPORTS].made.get(runs),
     )
-
-
-def _choices(site: Site, runs: int) -> dict[str, Any]:
-    study = site.library.study(runs)
-    return {
-        "methods": [(name, study.method_name(name)) for name in study.names("method")],
-        "models": [(name, model_label(name)) for name in study.names("model")],
-        "benchmarks": [(name, benchmark_label(name)) for name in study.names("benchmark")],
-        "marked": bool(_marks(site)),
-    }
-
-
-def _marks(site: Site) -> dict[str, str]:
-    """Name the files of marks that there are."""
-    files = {"labels": site.options.labels, "classes": site.options.classes}
-    return {name: str(path) for name, path in files.items() if path.is_file()}
 
 
 @ROUTES.post("/report")
-async def order_report(request: web.Request) -> web.Response:
-    """Have a report made."""
+async def make_report(request: web.Request) -> web.Response:
+    """Run ``cfr report`` on the runs that are named."""
     check_same_origin(request)
-    site = request.app[SITE]
-    sent = await read_form(request)
-    runs = read_number(sent, "runs", 1, least=0)
-    sources = site.library.sources if runs == ALL else (site.library.source(runs),)
-    cases = min(read_number(sent, "cases", 12, least=0), _MOST_CASES)
-    order = ReportOrder(
-        tuple(source.url for source in sources),
-        **{name: sent.get(name, "") for name in _NAMES},
-        cases=cases,
-        figures="figures" in sent,
-        **(_marks(site) if "marks" in sent else {}),
-    )
-    job = await site.reports.take(order, ", ".join(source.name for source in sources))
-    return _go(job)
+    runs = read_number(await read_form(request), "runs", 1, least=0)
+    sources = request.app[SITE].library.chosen(runs)
+    request.app[REPORTS].begin(runs, [source.url for source in sources])
+    return web.Response(status=303, headers={"Location": f"/report?runs={runs}"})
 
 
-@ROUTES.get(_JOB)
-async def show_report(request: web.Request) -> web.Response:
-    """Say how far a report is, or what it found and where its files are."""
-    part = "HX-Request" in request.headers
-    template = "report_job_part.html" if part else "report_job.html"
-    return render(request, template, job=_job(request), steps=STEPS, zip=ZIP)
-
-
-@ROUTES.post(_JOB + "/stop")
-async def stop_report(request: web.Request) -> web.Response:
-    """Give a report up."""
-    check_same_origin(request)
-    job = _job(request)
-    await request.app[SITE].reports.stop(job)
-    return _go(job)
-
-
-def _job(request: web.Request) -> ReportJob:
-    return request.app[SITE].reports.find(int(request.match_info["number"]))
-
-
-def _go(job: ReportJob) -> web.Response:
-    return web.Response(status=303, headers={"Location": f"/report/{job.number}"})
-
-
-@ROUTES.get(_JOB + "/view")
+@ROUTES.get(r"/report/{runs:\d{1,9}}/view")
 async def view_report(request: web.Request) -> web.Response:
     """Show the page of a report, under a policy of its own."""
     headers = {"Content-Security-Policy": _policy(), "Content-Type": "text/html; charset=utf-8"}
-    return await _send(_job(request), _PAGE, headers)
+    return await _send(request, "report/report.html", headers)
 
 
 @cache
@@ -132,21 +188,21 @@ def _policy() -> str:
     )
 
 
-@ROUTES.get(_JOB + "/files/{name:.+}")
-async def download(request: web.Request) -> web.Response:
-    """Send a file to be kept; a browser must not open it as a page of ours."""
-    name = request.match_info["name"]
+@ROUTES.get(r"/report/{runs:\d{1,9}}/report.zip")
+async def download_report(request: web.Request) -> web.Response:
+    """Send all files as one, to be kept."""
     headers = {
-        "Content-Security-Policy": "sandbox; default-src 'none'",
-        "Content-Disposition": f"attachment; filename*=UTF-8''{quote(name.rpartition('/')[2])}",
-        "Content-Type": "application/zip" if name == ZIP else "application/octet-stream",
+        "Content-Disposition": "attachment; filename=report.zip",
+        "Content-Type": "application/zip",
     }
-    return await _send(_job(request), name, headers)
+    return await _send(request, "report.zip", headers)
 
 
-async def _send(job: ReportJob, name: str, headers: dict[str, str]) -> web.Response:
+async def _send(request: web.Request, name: str, headers: dict[str, str]) -> web.Response:
+    runs = int(request.match_info["runs"])
+    report = request.app[REPORTS].find(runs)
     try:
-        body = await asyncio.to_thread(job.find(name).read_bytes)
-    except OSError:  # it was removed just now, for a newer one
-        raise RequestError(f"report {job.number}: not here any more; make it again", 404) from None
+        body = await asyncio.to_thread((report.place / name).read_bytes)
+    except OSError:  # it is being made anew
+        raise RequestError(f"report {runs}: not here; make it again", 404) from None
     return web.Response(body=body, headers=headers | {"Cache-Control": "no-store"})

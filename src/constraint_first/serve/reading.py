@@ -1,0 +1,294 @@
+"""Methods that read long texts run in worker processes, so that no text blocks the event loop.
+
+A method searches its problem and every reply with many regular expressions, and on a hostile text
+one of them may be slow. Because a method can be replayed, a worker needs nothing but the problem
+and the answers so far, and returns the next round; it can be killed at any time. Texts of up to
+``SHORT`` characters are read on the loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from itertools import islice
+from typing import Any, Final, TypeVar, cast
+
+from constraint_first.attempt.drive import RemoteRun
+from constraint_first.constraint.reply.reader import read_demands
+from constraint_first.file.safe import storable_json
+from constraint_first.method.baselines import Plain, whole_reply
+from constraint_first.method.checked import assess
+from constraint_first.method.method import Method, may_revise
+from constraint_first.method.policy import Calibrated
+from constraint_first.method.registry import make
+from constraint_first.problem import Json, Problem, Solution
+from constraint_first.process import Pool, Undecided, serve
+from constraint_first.protocol import (
+    Answer,
+    Call,
+    Completion,
+    Exchange,
+    Execution,
+    Message,
+    Output,
+    Program,
+    Run,
+    Step,
+    Steps,
+    Usage,
+)
+from constraint_first.serve.setting import RequestError
+
+T = TypeVar("T")
+
+SHORT: Final = 400
+"""Longest text, in characters, that is read on the event loop; none of them takes long."""
+_PROGRAM: Final = ("-m", "constraint_first.serve.reading")
+_CPU_SECONDS: Final = 1.0
+_PATIENCE: Final = 10.0
+_WAIT: Final = 5.0
+"""Seconds to wait for a free worker; after that the text goes to the model unread."""
+_NICE: Final = 10
+_UNREAD: Final = "took too long to read, so nothing was read, checked or changed"
+
+
+class Readers:
+    """The workers of a server; they start when the first long text comes."""
+
+    def __init__(self, count: int | None = None) -> None:
+        self._pool = Pool(_PROGRAM, count or max(2, os.cpu_count() or 1))
+        self._threads = ThreadPoolExecutor(self._pool.count, "cfr-reading")
+        self._turns = asyncio.Semaphore(self._pool.count)
+
+    async def ask(self, task: str, *arguments: Json) -> Json:
+        """Run a task in a worker; raise Undecided where it takes too long."""
+        try:
+            async with asyncio.timeout(_WAIT):
+                await self._turns.acquire()
+        except TimeoutError:
+            raise Undecided("no worker was free") from None
+        try:
+            ask = partial(self._pool.ask, task, *arguments, patience=_PATIENCE)
+            return await asyncio.get_running_loop().run_in_executor(self._threads, ask)
+        finally:
+            self._turns.release()
+
+    def close(self) -> None:
+        self._pool.close()
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The arguments that a worker needs to run the method of an attempt."""
+
+    method: str
+    problem: str
+    max_tokens: int | None
+    alone: bool = True
+
+    def steps(self, method: Method) -> Steps[Solution]:
+        """Start the method, within the request's token limit."""
+        steps = method.solve(Problem(self.problem))
+        return within(steps, self.max_tokens) if self.max_tokens else steps
+
+
+class ReadRun(RemoteRun[Solution]):
+    """A method under way, like a ``Run``: here while all texts are short, then in a worker."""
+
+    def __init__(
+        self,
+        readers: Readers,
+        reading: Reading,
+        method: Method,
+        change: Callable[[Call], Call],
+    ) -> None:
+        super().__init__()
+        self._readers = readers
+        self._reading = reading
+        self._method = method
+        self._change = change
+        self._here: Run[Solution] | None = None
+        self._size = len(reading.problem)
+
+    async def start(self) -> None:
+        """Find the first round."""
+        if self._size <= SHORT:
+            self._here = Run(self._reading.steps(self._method))
+            self._take_here(self._here)
+        else:
+            await self._ask()
+
+    async def move(self, answers: tuple[Answer, ...]) -> None:
+        """Hand over the answers of a round, and find the next one."""
+        self.transcript += [
+            Execution(step, cast("Output", answer))
+            if isinstance(step, Program)
+            else Exchange(step, cast("Completion", answer))
+            for step, answer in zip(self.round, answers, strict=True)
+        ]
+        self._size += sum(len(answer.text) for answer in answers)
+        if self._here and (self._size <= SHORT or isinstance(self._method, Plain)):
+            self._here.advance(answers)
+            self._take_here(self._here)
+        else:
+            self._here = None
+            await self._ask()
+
+    def _take_here(self, run: Run[Solution]) -> None:
+        if not run.done:
+            self._take(run.round)
+        elif isinstance(self._method, Plain) and self._size > SHORT:
+            self._result.append(run.result)
+        else:
+            self._result.append(assess(Problem(self._reading.problem), run.result))
+
+    def _take(self, steps: Sequence[Step]) -> None:
+        self.round = tuple(self._change(one) if isinstance(one, Call) else one for one in steps)
+
+    async def _ask(self) -> None:
+        answers: list[Json] = [
+            asdict(one.completion if isinstance(one, Exchange) else one.output)
+            for one in self.transcript
+        ]
+        try:
+            reply: Any = await self._readers.ask("advance", asdict(self._reading), answers)
+        except Undecided:
+            self._go_unread()
+            return
+        if "fault" in reply:
+            raise RuntimeError(reply["fault"])
+        if "solution" in reply:
+            self._result.append(Solution(**reply["solution"]))
+        else:
+            self._take([_step(one) for one in reply["round"]])
+
+    def _go_unread(self) -> None:
+        """Pass the text, or the reply, on unread where reading takes too long."""
+        if not self.transcript:
+            self._method = Plain()
+            self._here = Run(_noted(self._method.solve(Problem(self._reading.problem))))
+            self._take_here(self._here)
+            return
+        last = self.transcript[-1]
+        if len(self.round) > 1 or not isinstance(last, Exchange):
+            raise RequestError(
+                f"the model's replies {_UNREAD}; ask again, or name a plain model",
+                502,
+                code="unreadable_reply",
+            )
+        self._result.append(_note(whole_reply(last.completion)))
+
+
+def _noted(steps: Steps[Solution]) -> Steps[Solution]:
+    return _note((yield from steps))
+
+
+def _note(solution: Solution) -> Solution:
+    return replace(solution, details={**solution.details, "unread": _UNREAD})
+
+
+def _step(fields: dict[str, Any]) -> Step:
+    if "source" in fields:
+        return Program(**fields)
+    messages = tuple(Message(**one) for one in fields.pop("messages"))
+    return Call(messages, **fields)
+
+
+def _answer(step: Step, fields: dict[str, Any]) -> Answer:
+    if isinstance(step, Program):
+        return Output(**fields)
+    usage = Usage(**fields.pop("usage"))
+    return Completion(**fields, usage=usage)
+
+
+# One budget of output tokens for all stages of an attempt.
+
+_SHORT_STAGES: Final = frozenset("stage1 router format explore clarify".split())
+"""Stages that are short beside the solution that they prepare."""
+_SHARE: Final = 4
+_NOTHING_LEFT: Final = Completion("", "length", usage=Usage())
+
+
+def within(steps: Steps[T], most: int) -> Steps[T]:
+    """Keep a method within a budget, from its first round to its last.
+
+    A short stage gets a quarter of what is left at most, any other call all of it. Calls of one
+    round are alternatives: each has what is left. Where nothing is left a call is not asked, and
+    its reply is an empty one that was cut.
+    """
+    run, left = Run(steps), most
+    while run.round:
+        if left > 0:
+            answers = yield tuple(
+                _lowered(step, left) if isinstance(step, Call) else step for step in run.round
+            )
+        else:
+            programs = tuple(step for step in run.round if isinstance(step, Program))
+            ran = iter((yield programs) if programs else ())
+            answers = tuple(
+                next(ran) if isinstance(step, Program) else _NOTHING_LEFT for step in run.round
+            )
+        left -= max(one.usage.output if isinstance(one, Completion) else 0 for one in answers)
+        run.advance(answers)
+    return run.result
+
+
+def _lowered(call: Call, left: int) -> Call:
+    share = max(1, left // _SHARE) if call.stage in _SHORT_STAGES else left
+    return replace(call, max_tokens=min(call.max_tokens, share))
+
+
+# What a worker does.
+
+
+def is_held(method: Method, problem: Problem) -> bool:
+    """Whether replies to a text with demands are only drafts until the method has returned."""
+    return may_revise(method, problem) and bool(read_demands(problem.text))
+
+
+def _made(name: str, alone: bool) -> Method:
+    method = make(name)
+    return method if alone or not isinstance(method, Calibrated) else replace(method, alone=False)
+
+
+def _leaves_alone(name: str, text: str, alone: bool) -> Json:
+    method = _made(name, alone)
+    return isinstance(method, Calibrated) and method.leaves_alone(Problem(text))
+
+
+def _holds(name: str, text: str, alone: bool) -> Json:
+    return is_held(_made(name, alone), Problem(text))
+
+
+def _advance(order: dict[str, Any], answers: Sequence[Mapping[str, Any]]) -> Json:
+    """Run a method on the answers so far; return what it asks next, or its solution."""
+    reading = Reading(**order)
+    try:
+        run = Run(reading.steps(_made(reading.method, reading.alone)))
+        known = map(dict, answers)
+        for first in known:
+            given = (first, *islice(known, len(run.round) - 1))
+            run.advance(tuple(map(_answer, run.round, given)))
+        if run.done:
+            solution = assess(Problem(reading.problem), run.result)
+            details = json.loads(storable_json(solution.details))
+            return {"solution": asdict(solution) | {"details": details}}
+    except Exception as error:
+        return {"fault": f"{type(error).__name__} in the method"}
+    return {"round": [asdict(one) for one in run.round]}
+
+
+def main() -> None:
+    """Serve as a worker, behind the server itself."""
+    os.nice(_NICE)
+    serve({"leaves_alone": _leaves_alone, "holds": _holds, "advance": _advance}, _CPU_SECONDS)
+
+
+if __name__ == "__main__":
+    main()

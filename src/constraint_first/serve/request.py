@@ -1,0 +1,404 @@
+"""What a client asks for: a model and a method by name, a problem, its decoding."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast
+
+import orjson
+
+from constraint_first.method.method import Method, MethodError, models_of, split_name
+from constraint_first.method.policy import Calibrated, in_conversation
+from constraint_first.method.registry import make, names
+from constraint_first.model.resolve import (
+    AUTO,
+    choose_method,
+)
+from constraint_first.pattern import lazy_pattern
+from constraint_first.problem import Json
+from constraint_first.protocol import (
+    Message,
+)
+from constraint_first.run.forecast import needs_more_calls
+from constraint_first.serve.setting import RequestError
+
+# Names of served models: ``METHOD@UPSTREAM``, or any other name for the endpoint itself.
+
+# Strings, and the marks between them; all else of a JSON text is neither.
+_TOKEN: Final = lazy_pattern(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]', re.DOTALL)
+
+
+class ModelName(NamedTuple):
+    """A method, and the model at the endpoint that it is to ask; empty for the usual one."""
+
+    method: str
+    upstream: str
+
+    def __str__(self) -> str:
+        return f"{self.method}@{self.upstream}"
+
+
+def split_model(name: str) -> ModelName | None:
+    """Split a name at its first ``@``; None where what stands before it names no method."""
+    method, at, upstream = name.partition("@")
+    if not at:
+        return None
+    try:
+        known = split_name(method)[0] in _methods()
+    except MethodError:
+        return None
+    return ModelName(method.strip(), upstream) if known else None
+
+
+@cache
+def _methods() -> frozenset[str]:
+    return frozenset((AUTO, *names()))
+
+
+def rename_model(body: bytes, name: str) -> bytes:
+    """Put another name for the model into a request; every other byte stays what it is."""
+    pieces, copied = list[bytes](), 0
+    written = orjson.dumps(name)
+    for start, end in _model_values(body):
+        pieces += (body[copied:start], written)
+        copied = end
+    if not copied:
+        return _with_model(body, written)
+    return b"".join((*pieces, body[copied:]))
+
+
+def _with_model(body: bytes, written: bytes) -> bytes:
+    """Add the name where there is none."""
+    before, brace, after = body.partition(b"{")
+    comma = b"" if after.lstrip().startswith(b"}") else b","
+    return b"".join((before, brace, b'"model":', written, comma, after))
+
+
+def _model_values(body: bytes) -> Iterator[tuple[int, int]]:
+    """Find the value of each ``model`` of the outermost object of a JSON text."""
+    depth, key, last = 0, b"", b""
+    for token in _TOKEN.finditer(body):
+        found = token[0]
+        if found in b"{[":
+            depth += 1
+        elif found in b"}]":
+            depth -= 1
+        elif found == b":" and depth == 1:
+            key = last
+        elif found == b",":
+            key = b"" if depth == 1 else key
+        elif depth == 1 and key and _is_model(key):
+            yield token.span()
+            key = b""
+        last = found
+
+
+def _is_model(key: bytes) -> bool:
+    return key == b'"model"' or (b"\\" in key and orjson.loads(key) == "model")
+
+
+# Methods by the names that clients give them, within what the server allows.
+
+_KEPT: Final = 256
+"""Names of each kind that are remembered: a client may make up any number of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenMethod:
+    """A method with its names."""
+
+    name: str
+    """As on the command line; ``auto`` is resolved."""
+    method: Method
+    family: str
+    """Its name without options: one of a few, so that it can label a count."""
+    others: tuple[str, ...]
+    """Other models that it asks."""
+
+    def after(self, ahead: Sequence[Message]) -> ChosenMethod:
+        """Adapt it to a text that follows other messages."""
+        return replace(self, method=in_conversation(self.method, ahead))
+
+    @property
+    def alone(self) -> bool:
+        """Whether the text is all that the model is sent."""
+        return not isinstance(self.method, Calibrated) or self.method.alone
+
+
+class MethodChoice:
+    """Makes methods within what the server allows, and keeps the last ones."""
+
+    def __init__(self, own: Sequence[str], most_calls: int) -> None:
+        self.own = tuple(own)
+        """Those that the server was started with; they may reach further than a client's."""
+        self._most_calls = most_calls
+        self._make = lru_cache(_KEPT)(_made)
+        self._is_too_costly = lru_cache(_KEPT)(self._needs_too_many)
+        self._automatic = lru_cache(_KEPT)(_automatic)
+
+    def check(self) -> None:
+        """Make the server's own methods once, so that a mistake shows before the first request."""
+        for name in self.own:
+            if name != AUTO:
+                self.choose(name, "")
+
+    @property
+    def other_models(self) -> tuple[str, ...]:
+        """The other models that the server's own methods ask."""
+        made = [self._make(name) for name in self.own if name != AUTO]
+        return tuple(dict.fromkeys(name for one in made for name in one.others))
+
+    def choose(self, name: str, upstream: str, attempts: int = 1) -> ChosenMethod:
+        """Make a method, or find it; refuse one that reaches further than a client may."""
+        is_own = name in self.own
+        if name == AUTO:
+            name = self._automatic(upstream)
+        if not is_own and ".toml" in name.lower():
+            raise _refused("policy files are named by whoever starts the server, with --method")
+        chosen = self._make(name)
+        if self._is_too_costly(name):
+            raise self._too_many(f"method {name!r}")
+        if not is_own and chosen.others:
+            raise _refused("other models are named by whoever starts the server, with --method")
+        if attempts > self._most_calls:
+            raise self._too_many(f"n={attempts}")
+        return chosen
+
+    def _needs_too_many(self, name: str) -> bool:
+        return needs_more_calls(self._make(name).method, self._most_calls)
+
+    def _too_many(self, what: str) -> RequestError:
+        return _refused(
+            f"{what} needs more than the {self._most_calls:,} calls that one request may cost; "
+            "--max-calls of the server allows more"
+        )
+
+
+def _made(name: str) -> ChosenMethod:
+    method = make(name)
+    return ChosenMethod(name, method, split_name(name)[0], models_of(method))
+
+
+def _automatic(upstream: str) -> str:
+    return choose_method(upstream).method
+
+
+def _refused(why: str) -> RequestError:
+    return RequestError(f"model: {why}", param="model", code="method_not_allowed")
+
+
+# A chat request: the problem, the messages before it, and its decoding.
+
+Fields: TypeAlias = Mapping[str, Any]
+"""A request's JSON object."""
+
+_Role: TypeAlias = Literal["system", "user", "assistant"]
+_ROLES: Final[dict[str, _Role]] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+}
+_KNOWN: Final = frozenset(
+    "model messages stream stream_options n temperature top_p seed max_tokens "
+    "max_completion_tokens stop response_format tools tool_choice parallel_tool_calls functions "
+    "function_call logprobs top_logprobs modalities audio".split()
+)
+# Fields that ask for more than a text, or for a form of the reply that would bind every stage of a
+# method as well.
+_FOREIGN: Final = frozenset(
+    "tools functions audio prediction web_search_options logprobs top_logprobs grammar json_schema "
+    "structured_outputs continue_final_message".split()
+)
+_MOST_STOPS: Final = 16
+_LONGEST: Final = 200_000
+"""Characters of a problem: a method reads all of it for cues before anything is asked."""
+_DEEPEST: Final = 64
+_SEED: Final = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """A chat request, read."""
+
+    problem: str
+    """The last user message."""
+    context: tuple[Message, ...] = ()
+    """All that comes before it."""
+    chosen: Mapping[str, float | int] = field(default_factory=dict[str, float])
+    """The client's own settings of the decoding."""
+    stop: tuple[str, ...] = ()
+    extra: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    """Unknown fields, for the endpoint."""
+    max_tokens: int | None = None
+    n: int = 1
+    stream: bool = False
+    include_usage: bool = False
+
+
+def is_foreign(fields: Fields) -> bool:
+    """Whether a request wants something that no method gives, and so passes through."""
+    if any(fields.get(name) for name in _FOREIGN):
+        return True
+    if any(name.startswith("guided_") and fields[name] for name in fields):
+        return True
+    form = fields.get("response_format")
+    if isinstance(form, dict) and cast("Fields", form).get("type") != "text":
+        return True
+    modes = fields.get("modalities")
+    if isinstance(modes, list) and any(mode != "text" for mode in cast("list[Any]", modes)):
+        return True
+    messages = fields.get("messages")
+    return isinstance(messages, list) and _is_foreign_talk(cast("list[Any]", messages))
+
+
+def _is_foreign_talk(messages: Sequence[Any]) -> bool:
+    """Whether a conversation has more than texts, or does not end with a question."""
+    sent = [cast("Fields", one) for one in messages if isinstance(one, dict)]
+    if any(one.get("role") in ("tool", "function") or one.get("tool_calls") for one in sent):
+        return True
+    contents = [one.get("content") for one in sent]
+    parts = [part for one in contents if isinstance(one, list) for part in cast("list[Any]", one)]
+    if any(isinstance(one, dict) and cast("Fields", one).get("type") != "text" for one in parts):
+        return True
+    return bool(sent) and sent[-1].get("role") in ("assistant", "system", "developer")
+
+
+def read_request(fields: Fields) -> ChatRequest:
+    """Read a request; whatever is wrong with it is refused by name."""
+    messages = _messages(fields.get("messages"))
+    problem = messages[-1].content
+    if not problem.strip():
+        raise _bad("messages", "the last message is empty; it must hold the problem")
+    chosen = {
+        name: value
+        for name, value in (
+            ("temperature", _number(fields, "temperature", 0, 2)),
+            ("top_p", _number(fields, "top_p", 0, 1)),
+            ("seed", _whole(fields, "seed", -_SEED, _SEED)),
+        )
+        if value is not None
+    }
+    if not isinstance(fields.get("modalities") or [], list):
+        raise _bad("modalities", "must be a list")
+    extra = {name: value for name, value in fields.items() if name not in _KNOWN}
+    for name, value in extra.items():
+        _check_depth(name, value)
+    budgets = (_whole(fields, name, 1) for name in ("max_completion_tokens", "max_tokens"))
+    stream = _truth(fields, "stream")
+    options: Any = fields.get("stream_options")
+    return ChatRequest(
+        problem=problem,
+        context=tuple(messages[:-1]),
+        chosen=chosen,
+        stop=_stops(fields.get("stop")),
+        extra=extra,
+        max_tokens=next((budget for budget in budgets if budget), None),
+        n=_whole(fields, "n", 1, 128) or 1,
+        stream=stream,
+        include_usage=stream and _truth(_object(options), "include_usage"),
+    )
+
+
+def _check_depth(name: str, value: Any) -> None:
+    """Refuse a field that nests deeper than what has to write it again."""
+    level: list[Any] = [value]
+    for _ in range(_DEEPEST):
+        level = [one for held in level for one in _held(held)]
+        if not level:
+            return
+    raise _bad(name, f"nests deeper than {_DEEPEST} levels")
+
+
+def _held(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return cast("Fields", value).values()
+    return cast("list[Any]", value) if isinstance(value, list) else ()
+
+
+def check_length(asked: ChatRequest) -> None:
+    """Refuse a text that is longer than what methods read."""
+    if len(asked.problem) > _LONGEST:
+        raise RequestError(
+            f"messages: the last message has {len(asked.problem):,} characters; methods take "
+            f"{_LONGEST:,} at most, a plain model's name passes more on",
+            code="context_length_exceeded",
+            param="messages",
+        )
+
+
+def _object(value: Any) -> Fields:
+    return cast("Fields", value) if isinstance(value, dict) else {}
+
+
+def _messages(value: Any) -> list[Message]:
+    if not isinstance(value, list) or not value:
+        raise _bad("messages", "must be a list of messages, the problem last")
+    return [_message(number, one) for number, one in enumerate(cast("list[Any]", value))]
+
+
+def _message(number: int, value: Any) -> Message:
+    where = f"messages[{number}]"
+    if not isinstance(value, dict):
+        raise _bad(where, "must be an object with a role and a content")
+    fields = cast("Fields", value)
+    named = fields.get("role")
+    role = _ROLES.get(named) if isinstance(named, str) else None
+    if role is None:
+        raise _bad(f"{where}.role", f"must be one of {', '.join(_ROLES)}")
+    return Message(role, _text(f"{where}.content", fields.get("content")))
+
+
+def _text(where: str, content: Any) -> str:
+    """Read a content: a text, or parts that are texts."""
+    if isinstance(content, str):
+        return content
+    if content is None:
+        return ""
+    parts = cast("list[Any]", content) if isinstance(content, list) else [None]
+    texts = [cast("Fields", part).get("text") if isinstance(part, dict) else None for part in parts]
+    if not all(isinstance(text, str) for text in texts):
+        raise _bad(where, "must be a text, or a list of texts")
+    return "\n".join(cast("list[str]", texts))
+
+
+def _stops(value: Any) -> tuple[str, ...]:
+    stops = cast("list[Any]", [value] if isinstance(value, str) else value or [])
+    fits = isinstance(stops, list) and len(stops) <= _MOST_STOPS  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not fits or not all(isinstance(one, str) and one for one in stops):
+        raise _bad("stop", f"must be a text, or a list of at most {_MOST_STOPS} texts")
+    return tuple(stops)
+
+
+def _number(fields: Fields, name: str, least: float, most: float) -> float | None:
+    value = fields.get(name)
+    if value is None:
+        return None
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not math.isfinite(value) or not least <= value <= most:
+        raise _bad(name, f"must be a number from {least:g} to {most:g}")
+    return value
+
+
+def _whole(fields: Fields, name: str, least: int, most: int = 2**31 - 1) -> int | None:
+    value = fields.get(name)
+    if value is None:
+        return None
+    if type(value) is not int or not least <= value <= most:
+        raise _bad(name, f"must be a whole number from {least} to {most}")
+    return value
+
+
+def _truth(fields: Fields, name: str) -> bool:
+    value = fields.get(name)
+    if value is not None and not isinstance(value, bool):
+        raise _bad(name, "must be true or false")
+    return bool(value)
+
+
+def _bad(param: str, must: str) -> RequestError:
+    return RequestError(f"{param}: {must}", param=param, code="invalid_value")
