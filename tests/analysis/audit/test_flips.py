@@ -18,7 +18,7 @@ from constraint_first.report.study import ProblemText
 PROBLEMS = texts(
     {
         "mod": "Find the remainder when N is divided by 7.",
-        "code": "It is m/n. Find $m+n$.",
+        "code": "It is m/n in lowest terms. Find $m+n$.",
         "plain": "Find x.",
         "same": "Find y.",
     },

@@ -44,7 +44,7 @@ def by_gold(problem: Item, answer: str | None) -> Mistake:
         (MOD, "24", "2^{10}", "forgot_modular_reduction"),
         (MOD, "999", "-1", "forgot_modular_reduction"),
         (MOD, "0", "1" + "0" * 500, "forgot_modular_reduction"),
-        ("What is the units digit of $18^6$?", "4", "34012224", "forgot_modular_reduction"),
+        ("What is the units digit of $18^6$?", "4", "34012224", "out_of_range"),
         ("Compute $40 \\bmod 7$.", "5", "40", "forgot_modular_reduction"),
         (PLAIN, "16", "1016", "other"),  # no modulus is stated
         ("How many leave a remainder of 1 when divided by 7?", "5", "12", "other"),
@@ -55,10 +55,10 @@ def by_gold(problem: Item, answer: str | None) -> Mistake:
         (SUM, "10", "6/14", "encoded_form_not_applied"),  # by its value
         (SUM, "20", "6/14", "encoded_form_not_applied"),  # as it is written
         (SUM, "7", "0.75", "encoded_form_not_applied"),
-        (SURD, "15", "\\frac{3\\sqrt{5}}{7}", "encoded_form_not_applied"),
-        (ROOT, "5", "2\\sqrt{3}", "encoded_form_not_applied"),
-        (ROOT, "4", "\\sqrt{3}", "encoded_form_not_applied"),  # its factor is 1
-        (BIG, "307", "\\frac37", "encoded_form_not_applied"),
+        (SURD, "15", "\\frac{3\\sqrt{5}}{7}", "not_an_integer"),
+        (ROOT, "5", "2\\sqrt{3}", "not_an_integer"),
+        (ROOT, "4", "\\sqrt{3}", "not_an_integer"),
+        (BIG, "307", "\\frac37", "not_an_integer"),
         (SUM, "10", "\\frac{3}{8}", "not_an_integer"),
         (PLAIN, "10", "\\frac{3}{7}", "not_an_integer"),  # no code is stated
         # Not an integer.

@@ -20,6 +20,7 @@ from constraint_first.benchmark.constraintbench.item import ERRORS, ErrorType, I
 from constraint_first.constraint.predicate import Predicate, between, holds, integer, parts
 from constraint_first.constraint.router import aime_convention
 from constraint_first.constraint.stage1 import Constraint, ConstraintSpec, Propagated
+from constraint_first.constraint.stated.read import read_stated
 from constraint_first.error import InputError, OutputError
 from constraint_first.file.fields import (
     FILLED,
@@ -38,7 +39,6 @@ from constraint_first.method.former import NAMES, with_current_names
 from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json
 from constraint_first.report.comparison import Key, RightRule
-from constraint_first.report.exhibit.requirement import read_demands
 from constraint_first.report.exhibit.stage1 import Quality
 from constraint_first.report.notation import NONE, decimal, percent, scored, several
 from constraint_first.report.statistics import Interval, kappa, wilson
@@ -171,7 +171,8 @@ class Demands:
         right = read_answer(gold or "")
         whole = right is not None and holds(integer(), right) == "holds"
         aime = (between(0, 999),) if aime_convention(benchmark) else ()
-        return cls(gold, (*((integer(),) if whole else ()), *read_demands(text), *aime))
+        stated = (part for one in read_stated(text) for part in parts(one.predicate))
+        return cls(gold, (*((integer(),) if whole else ()), *stated, *aime))
 
 
 def mistake(answer: str | None, demands: Demands) -> Mistake:
