@@ -414,7 +414,6 @@ def router_command(
     from constraint_first.report.exhibit.routing import (
         audit_router,
         cofire_table,
-        compare_routers,
         convention_table,
         patterns_table,
         rates_table,
@@ -435,7 +434,7 @@ def router_command(
         patterns_table(audit),
         convention_table(audit),
         cofire_table(study, audit, *methods.find(study), marks),
-        routers_table(compare_routers(study, audit, decided)),
+        routers_table(study, audit, decided),
     ]
     _print(tables, study, as_json=as_json)
 
@@ -494,22 +493,11 @@ def errors_command(
     cfr audit errors runs.db --method cfr
     cfr audit errors runs.db --classes mine.jsonl --json
     """
-    from constraint_first.report.exhibit.errors import (
-        errors_table,
-        fixes_table,
-        outcomes_table,
-        per_problem_tables,
-    )
+    from constraint_first.report.exhibit.errors import error_tables
 
     study = _study(runs, part, as_json=as_json)
     method, baseline = methods.find(study)
-    rule = error_rule.read(study)
-    tables = [
-        outcomes_table(study, method, baseline, rule),
-        errors_table(study, method, baseline, rule),
-        fixes_table(study, method, baseline, rule),
-        *per_problem_tables(study, method, baseline, rule),
-    ]
+    tables = [*error_tables(study, method, baseline, error_rule.read(study))]
     _print(tables, study, as_json=as_json)
 
 

@@ -337,9 +337,10 @@ def report_command(
     cfr report results.db mine.jsonl -o out --method cfr --cases 20
     cfr report --variant 'cfr(reply=prose)'
     """
+    from constraint_first.report.exhibit.exhibit import ReportOptions
     from constraint_first.report.exhibit.marks import read_labels
     from constraint_first.report.notation import REPORT, require
-    from constraint_first.report.report import ReportOptions, assemble, write
+    from constraint_first.report.report import assemble, write
 
     require(*REPORT)
     study = open_part(runs, part)

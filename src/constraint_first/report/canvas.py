@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import importlib
-import math
 import re
 import textwrap
 import threading
 import unicodedata
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from io import BytesIO, StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias
@@ -35,25 +34,14 @@ class FigureError(CfrError):
 
 
 @dataclass(frozen=True, slots=True)
-class Caption:
-    """Name, title and paper labels of a figure."""
-
-    name: str
-    """A word for files, links and ids: ``gains-by-model``. No two on a page are the same."""
-    title: str
-    paper: tuple[str, ...] = ()
-    """The labels of the paper's figures that this one makes anew: ``fig:applicability``."""
-
-
-@dataclass(frozen=True, slots=True)
 class Figure:
     """A drawing for a page of any colour (SVG) and for paper (PNG). Neither shows the title."""
 
     name: str
+    """A word for files, links and ids: ``gains-by-model``. No two on a page are the same."""
     title: str
     alt: str
     """What is to be seen, in words."""
-    paper: tuple[str, ...]
     svg: str
     """An element for a page: its text and axes have the page's own colour, its ground none."""
     png: bytes
@@ -105,66 +93,20 @@ def shade(share: float) -> str:
     return "#" + "".join(f"{channel:02x}" for channel in mixed)
 
 
-def contrast(one: str, other: str) -> float:
-    """Return the contrast ratio of two colours (WCAG 2), from 1 to 21."""
-    darker, lighter = sorted(_luminance(_channels(colour)) for colour in (one, other))
-    return (lighter + 0.05) / (darker + 0.05)
-
-
 def _channels(colour: str) -> list[int]:
     return [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
 
 
-def _luminance(channels: Sequence[int]) -> float:
-    linear = [
-        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
-        for c in (channel / 255 for channel in channels)
-    ]
-    return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+CROSSING: Final = (
+    "Lines across bars are 95 % BCa intervals; one that crosses zero shows no difference."
+)
+"""The note of a chart that has intervals on its bars."""
 
 
-# Numbers in figures: values with intervals, counts, and notes on what could not be drawn.
-
-
-def finite(value: float | None) -> float | None:
-    """Return a number that can be drawn, or None."""
-    return None if value is None or not math.isfinite(value) else float(value)
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A value to draw with its interval, if it has one; either may be not a number."""
-
-    value: float
-    interval: Interval | None = None
-
-    @property
-    def drawable(self) -> bool:
-        """Whether the value is a number."""
-        return finite(self.value) is not None
-
-    @property
-    def ends(self) -> Interval | None:
-        """The interval, where both of its ends are numbers."""
-        low, high = map(finite, self.interval or (None, None))
-        return None if low is None or high is None else (low, high)
-
-    @property
-    def values(self) -> tuple[float, ...]:
-        """The value and the ends of its interval: what a scale must have room for."""
-        return (self.value, *(self.ends or ()))
-
-
-def shortfalls(without: int, undrawn: int, one: str, many: str = "") -> list[str]:
-    """Say how many things have no interval, and how many could not be drawn at all."""
-    said = {"Without an interval": without, "Not drawn, for want of a number": undrawn}
-    return [f"{what}: {several(number, one, many)}." for what, number in said.items() if number]
-
-
-def counts(numbers: Sequence[int | None]) -> tuple[str, ...]:
-    """Write counts for a column; nothing where they are not known, and no column without any."""
-    known = any(number is not None for number in numbers)
-    return tuple("" if n is None else f"{n:,}" for n in numbers) if known else ()
+def without_interval(ends: Sequence[Interval | None], noun: str) -> list[str]:
+    """Say how many of the things drawn have no interval."""
+    count = sum(one is None for one in ends)
+    return [f"Without an interval: {several(count, noun)}."] if count else []
 
 
 # Import of matplotlib, which is optional and slow, and the types that figures use of it.
@@ -486,7 +428,7 @@ class Sheet:
         low = y - 0.36 * size / 72
         self.text(x, low, text, muted=muted, va="baseline", fontsize=size, **style)
 
-    def finish(self, caption: Caption, alt: str, notes: Iterable[str] = ()) -> Figure:
+    def finish(self, name: str, title: str, alt: str, notes: Iterable[str] = ()) -> Figure:
         """Keep what was drawn, as SVG and as PNG."""
         box = self._bounds()
         svg, png = StringIO(), BytesIO()
@@ -500,15 +442,8 @@ class Sheet:
             facecolor="white",
             metadata={"Software": None},
         )
-        return Figure(
-            name=caption.name,
-            title=caption.title,
-            alt=alt,
-            paper=caption.paper,
-            svg=inline(svg.getvalue(), caption.name, alt),
-            png=png.getvalue(),
-            notes=tuple(notes),
-        )
+        drawn = inline(svg.getvalue(), name, alt)
+        return Figure(name, title, alt, drawn, png.getvalue(), tuple(notes))
 
     def _bounds(self) -> Bbox:
         """Find what is drawn on, and at least the sheet itself, so that figures share one scale."""
@@ -536,15 +471,6 @@ _SWATCH: Final = 0.17
 _KEY_LINE: Final = 0.18
 
 
-@dataclass(frozen=True, slots=True)
-class KeyEntry:
-    """An entry of a key: the look of a swatch, and its name."""
-
-    name: str
-    look: Style
-    gid: str
-
-
 def series_look(series: int) -> Style:
     """Return how a series is filled. Where colours run out, they come again with hatching."""
     hatch = _HATCHES[series // len(PALETTE) % len(_HATCHES)]
@@ -552,20 +478,25 @@ def series_look(series: int) -> Style:
     return {"facecolor": colour, "edgecolor": INK, "linewidth": 0.6, "hatch": hatch or None}
 
 
-def draw_key(page: Sheet, entries: Sequence[KeyEntry], left: float, right: float, y: float) -> None:
-    """Write a key between two edges; it begins above ``y`` where it takes several lines."""
+def draw_key(
+    page: Sheet, entries: Sequence[tuple[str, Style, object]], left: float, right: float, y: float
+) -> None:
+    """Write names and their swatches between two edges; several lines begin above ``y``.
+
+    The last part of an entry ends the id of its swatch.
+    """
     places: list[tuple[float, int, str]] = []
     across, line = left, 0
-    for name in (clean(entry.name, 40) for entry in entries):
+    for name in (clean(name, 40) for name, *_ in entries):
         width = _SWATCH + 0.06 + extent(name, SMALL)[0]
         if across > left and across + width > right:
             across, line = left, line + 1
         places.append((across, line, name))
         across += width + 0.18
-    for entry, (x, row, name) in zip(entries, places, strict=True):
+    for (_, look, gid), (x, row, name) in zip(entries, places, strict=True):
         middle = y + _KEY_LINE * (line - row)
-        shape = load("patches").Rectangle((x, middle - 0.05), _SWATCH, 0.1, **entry.look)
-        page.add(shape, entry.gid)
+        shape = load("patches").Rectangle((x, middle - 0.05), _SWATCH, 0.1, **look)
+        page.add(shape, f"key-{gid}")
         page.line(x + _SWATCH + 0.06, middle, name)
 
 
@@ -578,62 +509,44 @@ _LABEL_WIDTH: Final = 25
 _HEIGHT_OF_BAR: Final = 0.15
 
 
-@dataclass(frozen=True, slots=True)
-class Band:
-    """A label, and how many lanes stand beside it."""
-
-    label: str
-    lanes: int = 1
-
-    @property
-    def folded(self) -> str:
-        """The label, safe to draw, in a few short lines."""
-        return wrap(self.label, _LABEL_WIDTH)
-
-
-@dataclass(frozen=True, slots=True)
-class NumberColumn:
-    """A column of numbers on the right: a heading and a text for each lane."""
-
-    heading: str
-    texts: tuple[str, ...]
-    muted: bool = False
-
-    @property
-    def width(self) -> float:
-        """How wide it is, in inches."""
-        return max(extent(text, SMALL)[0] for text in (self.heading, *self.texts))
+Numbers: TypeAlias = tuple[str, Sequence[str]]
+"""A column of numbers on the right: a heading and a text for each lane."""
 
 
 class Rows:
-    """Layout of rows, measured before anything is drawn."""
+    """Layout of rows, measured before anything is drawn.
 
-    def __init__(self, bands: Sequence[Band], columns: Sequence[NumberColumn] = ()) -> None:
-        self._labels = [band.folded for band in bands]
+    Each band has a label and as many lanes as stand beside it. All columns but the first are muted
+    unless ``clear`` names them.
+    """
+
+    def __init__(
+        self,
+        bands: Sequence[tuple[str, int]],
+        columns: Sequence[Numbers],
+        clear: Collection[str] = ("gain", "share", "p (Holm)"),
+    ) -> None:
+        self._labels = [wrap(label, _LABEL_WIDTH) for label, _ in bands]
         self._columns = columns
+        self._clear = clear
         self.centres: list[float] = []
         """Where the labels are, in inches from the top."""
         self.lanes: list[float] = []
         """Where the lanes are, likewise."""
         below = 0.0
-        for band, label in zip(bands, self._labels, strict=True):
-            tall = max(band.lanes * _LANE, extent(label, SIZE)[1]) + _GAP
+        for (_, lanes), label in zip(bands, self._labels, strict=True):
+            tall = max(lanes * _LANE, extent(label, SIZE)[1]) + _GAP
             middle = below + tall / 2
             self.centres.append(middle)
-            first = middle - (band.lanes - 1) * _LANE / 2
-            self.lanes += [first + lane * _LANE for lane in range(band.lanes)]
+            first = middle - (lanes - 1) * _LANE / 2
+            self.lanes += [first + lane * _LANE for lane in range(lanes)]
             below += tall
         self.height = below
-
-    @cached_property
-    def left(self) -> float:
+        self._widths = [max(extent(t, SMALL)[0] for t in (head, *texts)) for head, texts in columns]
+        self.left = max(extent(label, SIZE)[0] for label in self._labels) + 0.12
         """Where the scale begins, in inches."""
-        return max(extent(label, SIZE)[0] for label in self._labels) + 0.12
-
-    @cached_property
-    def right(self) -> float:
+        self.right = WIDTH - sum(width + _BETWEEN for width in self._widths)
         """Where the scale ends, in inches."""
-        return WIDTH - sum(column.width + _BETWEEN for column in self._columns)
 
     def draw(self, page: Sheet, panels: int = 1) -> list[Axes]:
         """Write labels and columns, and open axes whose y is in inches from the top."""
@@ -645,29 +558,20 @@ class Rows:
             axes.set_ylim(self.height, 0)
             axes.set_yticks([])
         for number, (y, label) in enumerate(zip(self.centres, self._labels, strict=True)):
-            page.text(
-                self.left - 0.1,
-                self.height - y,
-                label,
-                ha="right",
-                fontsize=SIZE,
-                gid=f"label-{number}",
-            )
-        self._draw_columns(page)
+            style = {"ha": "right", "fontsize": SIZE, "gid": f"label-{number}"}
+            page.text(self.left - 0.1, self.height - y, label, **style)
+        edge = self.right
+        for (heading, texts), wide in zip(self._columns, self._widths, strict=True):
+            edge += wide + _BETWEEN
+            page.line(edge, self.height + 0.1, heading, ha="right", muted=True)
+            for y, text in zip(self.lanes, texts, strict=True):
+                page.line(edge, self.height - y, text, ha="right", muted=heading not in self._clear)
         return every
 
     def draw_key(self, page: Sheet, names: Sequence[str]) -> None:
         """Name the series above the rows."""
-        entries = [KeyEntry(name, series_look(at), f"key-{at}") for at, name in enumerate(names)]
+        entries = [(name, series_look(at), at) for at, name in enumerate(names)]
         draw_key(page, entries, self.left, self.right, self.height + 0.1)
-
-    def _draw_columns(self, page: Sheet) -> None:
-        edge = self.right
-        for column in self._columns:
-            edge += column.width + _BETWEEN
-            page.line(edge, self.height + 0.1, column.heading, ha="right", muted=True)
-            for y, text in zip(self.lanes, column.texts, strict=True):
-                page.line(edge, self.height - y, text, ha="right", muted=column.muted)
 
 
 def draw_bar(axes: Axes, length: float, y: float, gid: str, series: int = 0) -> None:
@@ -795,31 +699,27 @@ class Spot:
         page.text(x, y, text, ha="center", fontsize=SMALL, weight=weight, gid=gid)
 
 
-@dataclass(frozen=True, slots=True)
-class Room:
-    """The space for labels: where they may go, and what they may not cover."""
-
-    inside: Box
-    taken: tuple[Box, ...] = ()
-    """What no label may cover."""
-    crossed: tuple[Box, ...] = ()
-    """What a label may cover where it must: thin lines."""
-
-
 def place(
-    labels: Sequence[tuple[str, tuple[float, float]]], room: Room, size: float
+    labels: Sequence[tuple[str, tuple[float, float]]],
+    inside: Box,
+    taken: Sequence[Box],
+    crossed: Sequence[Box],
+    size: float,
 ) -> list[Spot | None]:
-    """Give each label the best free place near its mark, in turn; None where there is none."""
-    full = [*room.taken]
+    """Give each label the best free place near its mark, in turn; None where there is none.
+
+    No label covers what is taken; thin lines may be crossed where that cannot be avoided.
+    """
+    full = [*taken]
     spots: list[Spot | None] = []
     for text, mark in labels:
         wide, tall = extent(text, size, bold=True)
         free = [
             spot
             for spot in _candidates(mark, wide + 0.04, tall)
-            if spot.box.within(room.inside) and not any(spot.box.meets(other) for other in full)
+            if spot.box.within(inside) and not any(spot.box.meets(other) for other in full)
         ]
-        found = min(free, key=lambda s: _cost(s, full, room.crossed), default=None)
+        found = min(free, key=lambda s: _cost(s, full, crossed), default=None)
         spots.append(found)
         full += [found.box] if found else []
     return spots

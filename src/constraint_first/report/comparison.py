@@ -38,7 +38,6 @@ from constraint_first.report.study import (
     family_named,
     family_of,
     find_variant,
-    groups_and_all,
     groups_of,
     pooled_label,
 )
@@ -445,6 +444,11 @@ class Pair:
         """Whether the corrected p-value is below 0.05."""
         return self.p_holm < 0.05
 
+    @property
+    def better(self) -> bool:
+        """Whether the gain is significant, and no loss."""
+        return self.significant and self.gain > 0
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -618,6 +622,32 @@ def _pools(both: Sequence[tuple[Arm, Arm]], plan: Plan) -> Iterator[Pair]:
         yield from [replace(found, group=group)] if found else []
 
 
+def headline_pairs(comparison: Comparison) -> list[Pair]:
+    """Choose what to say first: benchmarks taken together, and those that stand alone."""
+    within = {
+        (pair.method, pair.model, pair.decoding, name)
+        for pair in comparison.pairs
+        for name in pair.pooled
+    }
+    return [
+        pair
+        for pair in comparison.pairs
+        if (pair.method, pair.model, pair.decoding, pair.benchmark) not in within
+    ]
+
+
+def best_supported(comparison: Comparison) -> Pair:
+    """Find the comparison that a verdict is about.
+
+    It is the gain with the smallest p-value after correction; where no gain is significant, the
+    loss; where nothing is, the difference that comes nearest.
+    """
+    return min(
+        headline_pairs(comparison),
+        key=lambda pair: (not pair.better, not pair.significant, pair.p_holm, pair.p, -pair.gain),
+    )
+
+
 # Outcomes of problems under two methods (paper: appendix Per-Problem Analysis).
 
 RightRule: TypeAlias = Literal["any", "first"]
@@ -658,54 +688,3 @@ def changed_by_chance(base: Arm, method: Arm, rule: RightRule) -> int:
         before != after and left_to_baseline(base, method.attempts[problem])
         for problem, (before, after) in both_outcomes(base, method, rule)
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Outcomes:
-    """Counts of problems that both methods, one of them or neither has right."""
-
-    model: str
-    benchmark: str | None
-    """None for several together, which ``pooled`` names."""
-    both: int
-    gained: int
-    lost: int
-    neither: int
-    pooled: tuple[str, ...] = ()
-
-    @property
-    def problems(self) -> int:
-        """All of them."""
-        return self.both + self.gained + self.lost + self.neither
-
-
-def outcomes(
-    study: Study, method: str, baseline: str = BASELINE, rule: RightRule = "any"
-) -> tuple[Outcomes, ...]:
-    """Count outcomes by model and benchmark, and over each group of benchmarks and all of them."""
-    found = pairs_by_model(study, method, baseline)
-    return tuple(one for paired in found for one in _outcomes_of(paired, rule))
-
-
-def _outcomes_of(paired: ModelPairs, rule: RightRule) -> Iterator[Outcomes]:
-    counts = {
-        base.benchmark: Counter(ends for _, ends in both_outcomes(base, method, rule))
-        for base, method in paired.pairs
-    }
-    every = tuple(counts)
-    for name in every:
-        yield _counted(paired.model, name, counts[name])
-    for names in groups_and_all(every) if len(every) > 1 else ():
-        total = sum((counts[name] for name in names), Counter[_Ends]())
-        yield _counted(paired.model, None, total, names)
-
-
-_Ends: TypeAlias = tuple[bool, bool]
-
-
-def _counted(
-    model: str, benchmark: str | None, counts: Counter[_Ends], pooled: tuple[str, ...] = ()
-) -> Outcomes:
-    order = ((True, True), (False, True), (True, False), (False, False))
-    both, gained, lost, neither = (counts[ends] for ends in order)
-    return Outcomes(model, benchmark, both, gained, lost, neither, pooled)

@@ -62,6 +62,11 @@ class Column:
     """How soon it goes where a terminal is narrow: the highest first; 0 stays."""
 
 
+def left(*titles: str) -> Iterator[Column]:
+    """Head columns of words."""
+    return (Column(title, "left") for title in titles)
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """A row; a ``heading`` has one cell that spans the table, a ``delta`` row compares."""

@@ -1,11 +1,13 @@
-"""Tables of cost: tokens by method, model and stage (paper: Token Overhead)."""
+"""Cost: tokens by method, model and stage, and accuracy against them.
+
+Paper: Token Overhead, Matched Prompting Baselines, the exploratory comparison.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from constraint_first.file.safe import file_stem
 from constraint_first.report.canvas import (
@@ -17,39 +19,41 @@ from constraint_first.report.canvas import (
     WIDTH,
     Axes,
     Box,
-    Caption,
-    Estimate,
     Figure,
-    Room,
     Sheet,
     clean,
-    finite,
     listed,
     load,
     place,
     sheet,
-    shortfalls,
     wrap,
 )
 from constraint_first.report.comparison import (
     Comparison,
-    Pair,
     Score,
     mean_cost,
+    mean_of_all,
+    mean_pass,
     mean_tokens,
     score,
     stage_means,
     token_ratios,
 )
+from constraint_first.report.exhibit.exhibit import Context, Exhibit
 from constraint_first.report.exhibit.scores import accuracy_cell
 from constraint_first.report.notation import NONE, decimal, percent, several, times, whole
 from constraint_first.report.study import (
+    CFR,
+    CFR_BRIEF,
+    ROUTED_CFR,
+    ROUTED_CFR_BRIEF,
     Arm,
     ModelArms,
     Study,
     benchmark_label,
     benchmarks_of,
     by_model,
+    groups_and_all,
     model_label,
 )
 from constraint_first.report.table import (
@@ -58,6 +62,7 @@ from constraint_first.report.table import (
     Column,
     Row,
     Table,
+    left,
     row,
     size_note,
     status_note,
@@ -100,7 +105,7 @@ def prompting_table(
         "prompting",
         "All methods side by side: accuracy and mean tokens of an attempt",
         (
-            Column("Method", "left"),
+            *left("Method"),
             *accuracy,
             *(Column(title, group="Mean tokens") for title in tokens),
             *((Column("Cost an attempt"),) if priced else ()),
@@ -152,8 +157,7 @@ def tokens_table(study: Study, baseline: str, method: str) -> Table:
         "tokens-by-model",
         "Mean output tokens by model and benchmark",
         (
-            Column("Model", "left"),
-            Column("Method", "left"),
+            *left("Model", "Method"),
             *(Column(benchmark_label(name) or "all") for name in benchmarks),
         ),
         tuple(rows),
@@ -185,7 +189,7 @@ def stages_table(study: Study) -> Table:
     return Table(
         "stages",
         "Tokens by stage: the mean of an attempt",
-        (Column("Method", "left"), Column("Stage", "left"), *map(Column, titles)),
+        (*left("Method", "Stage"), *map(Column, titles)),
         tuple(rows),
         (note if rows else "Calls and tokens by stage are not on record.",),
         ("tab:cost-accounting",),
@@ -210,12 +214,11 @@ def _stage_rows(name: str, arms: Sequence[Arm]) -> list[Row]:
 
 COUNTED: Final = ("Output", "Prompt once", "Every time")
 """The three ways to count, as columns are headed."""
-COUNTED_NOTE: Final = (
+_COUNTED_NOTE: Final = (
     "Output: written tokens alone. The others are input and output together: a prompt that several "
     "samples of an attempt share counts once, or as often as it was sent."
 )
 _ATTEMPTS: Final = "Means of the judged attempts at the problems that both have judged."
-_NAME: Final = "token-ratios"
 
 
 def ratios_table(comparison: Comparison, *, named: bool = False) -> Table:
@@ -231,121 +234,150 @@ def ratios_table(comparison: Comparison, *, named: bool = False) -> Table:
         setting = decodings[pair.decoding] if len(decodings) > 1 else ""
         if heading != (heading := ", ".join(filter(None, (model_label(pair.model), setting)))):
             rows.append(row(heading or "All attempts", kind="heading"))
-        rows.append(_row(pair))
+        rows.append(row(pair.labels[1], pair.where or "all", *map(times, pair.tokens)))
     model, baseline = comparison.pairs[0].model, comparison.pairs[0].labels[0]
     title = f"Tokens relative to {baseline}"
     return Table(
-        file_stem(_NAME, model) if named else _NAME,
+        file_stem("token-ratios", model) if named else "token-ratios",
         f"{title}: {model_label(model)}" if named else title,
-        (Column("Method", "left"), Column("Benchmark", "left"), *map(Column, COUNTED)),
+        (*left("Method", "Benchmark"), *map(Column, COUNTED)),
         tuple(rows),
-        (COUNTED_NOTE, _ATTEMPTS) if rows else ("Tokens are not on record.",),
+        (_COUNTED_NOTE, _ATTEMPTS) if rows else ("Tokens are not on record.",),
     )
 
 
-def _row(pair: Pair) -> Row:
-    return row(pair.labels[1], pair.where or "all", *map(times, pair.tokens))
+# pass@k and overhead, averaged over benchmarks.
 
 
-# Accuracy against tokens of every method, by model, and which methods are on the frontier.
-#
-# A method is on the Pareto frontier where no other is at least as accurate for at most as many
-# tokens and better in one of the two (paper: the accuracy-cost trade-off of its main tables).
+def exploratory_table(study: Study, baseline: str) -> Table:
+    """Tabulate pass@k and overhead (paper: Comparison with Alternative Prompting Strategies).
 
-
-@dataclass(frozen=True, slots=True)
-class MethodCost:
-    """A method's accuracy and what an attempt of it costs."""
-
-    name: str
-    """As tables print it."""
-    tokens: float
-    """Mean tokens of an attempt, read and written; a prompt that samples share counts once."""
-    score: Score
-    on_frontier: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Frontier:
-    """The methods of one model, on the benchmarks that all of them share."""
-
-    model: str
-    benchmarks: tuple[str, ...]
-    methods: tuple[MethodCost, ...]
-
-
-def frontiers(study: Study) -> Iterator[Frontier]:
-    """Measure accuracy and tokens of every method that has both, model by model."""
+    Each group of benchmarks that all methods share has its mean, as AIME has in the paper, and so
+    have all that they share.
+    """
+    rows: list[Row] = []
     for part in by_model(study):
-        benchmarks = tuple(part.shared_benchmarks(next(iter(part.methods))))
-        found = [
-            (part.name(method), *both)
-            for method in part.methods
-            if (both := _cost_and_score(part, method, benchmarks))
-        ]
-        best = pareto([(tokens, scored.accuracy) for _, tokens, scored in found])
-        methods = (MethodCost(*one, on) for one, on in zip(found, best, strict=True))
-        yield Frontier(part.model, benchmarks, tuple(methods))
+        shared = part.shared_benchmarks(next(iter(part.methods)))
+        for names in groups_and_all(shared):
+            where = ", ".join(map(benchmark_label, names)) or "all"
+            rows.append(row(f"{part.title}: {where}", kind="heading"))
+            rows += [_exploratory_row(part, baseline, name, names) for name in part.methods]
+    lacking = "The methods of each model share no judged benchmark: there is no mean to compare."
+    return Table(
+        "prompting-comparison",
+        "pass@k and overhead, averaged over benchmarks",
+        (*left("Method"), *map(Column, ("k", "Average", "n", "Tokens"))),
+        tuple(rows),
+        (
+            "Descriptive: the plain mean of pass@k over the benchmarks that all methods have, and "
+            f"of tokens relative to {study.method_name(baseline)}. No claim rests on it."
+            if rows
+            else lacking,
+        ),
+        ("tab:prompting-comparison",),
+    )
 
 
-def _cost_and_score(
-    part: ModelArms, method: str, benchmarks: Sequence[str]
-) -> tuple[float, Score] | None:
-    """Take the problems of several benchmarks together: one price and one score."""
+def _exploratory_row(part: ModelArms, baseline: str, method: str, benchmarks: Sequence[str]) -> Row:
     arms = [part.methods[method][name] for name in benchmarks]
-    cost, found = mean_tokens(arms), score(*arms)
-    return None if cost is None or found is None else (cost.shared_once, found)
+    found = mean_pass(arms)
+    bases = part.methods.get(baseline, {})
+    costs = [
+        token_ratios([arm], [bases[arm.benchmark]]).every_time if arm.benchmark in bases else None
+        for arm in arms
+    ]
+    return row(
+        part.name(method),
+        f"pass@{found.k}",
+        decimal(found.percent),
+        f"{found.problems:,}",
+        times(mean_of_all(costs)),
+    )
 
 
-def pareto(points: Sequence[tuple[float, float]]) -> tuple[bool, ...]:
-    """Say which points of cost and value are on the frontier; equal points are on it together."""
-    return tuple(not any(_beats(other, one) for other in points) for one in points)
-
-
-def _beats(one: tuple[float, float], other: tuple[float, float]) -> bool:
-    return one[0] <= other[0] and one[1] >= other[1] and one != other
-
-
-# Scatter plot of accuracy against tokens, with a line along the methods on the frontier.
+# Accuracy against tokens, one figure for each model, with a line along the Pareto frontier.
 #
-# Paper: the accuracy-cost trade-off of its main tables.
+# A method is on it where no other is at least as accurate for at most as many tokens and better in
+# one of the two (paper: the accuracy-cost trade-off of its main tables).
 
-FRONTIER: Final = Caption("frontier", "Accuracy against tokens")
-_COST: Final = (
+_AXIS: Final = (
     "mean tokens of an attempt, read and written; a prompt that samples share counts once"
 )
 _LEFT: Final = 0.55
 _HEIGHT: Final = 3.7
 
 
-@dataclass(frozen=True, slots=True)
-class FrontierPoint:
-    """A method's accuracy and its cost in tokens."""
+class _Point(NamedTuple):
+    """A method: what an attempt of it costs in tokens, its score, whether it is on the frontier."""
 
-    label: str
+    name: str
     tokens: float
-    """Mean tokens of an attempt, read and written; a prompt that samples share counts once."""
-    accuracy: Estimate
-    """In per cent."""
-    on_frontier: bool = False
+    score: Score
+    best: bool
 
 
-def draw_frontier(points: Sequence[FrontierPoint], caption: Caption = FRONTIER) -> Figure | None:
-    """Draw points with their intervals, and a line along those that are marked."""
-    shown = [p for p in points if finite(p.tokens) is not None and p.accuracy.drawable]
-    if not shown:
-        return None
+def frontier_figures(study: Study) -> Iterator[Figure]:
+    """Draw accuracy against tokens, one figure for each model, on what all its methods share."""
+    parts = by_model(study)
+    for part in parts:
+        benchmarks = part.shared_benchmarks(next(iter(part.methods)))
+        points = _points(part, benchmarks)
+        where = ", ".join(map(benchmark_label, benchmarks))
+        name = "frontier" if len(parts) == 1 else file_stem("frontier", part.model)
+        title = f"Accuracy against tokens: {part.title}" + (f" on {where}" if where else "")
+        if len(points) > 1:
+            yield _draw(points, name, title)
+
+
+def _points(part: ModelArms, benchmarks: Sequence[str]) -> list[_Point]:
+    """Take the problems of several benchmarks together: one price and one score."""
+    found: list[tuple[str, float, Score]] = []
+    for method in part.methods:
+        arms = [part.methods[method][name] for name in benchmarks]
+        cost, own = mean_tokens(arms), score(*arms)
+        if cost and own:
+            found.append((part.name(method), cost.shared_once, own))
+    best = pareto([(tokens, own.accuracy) for _, tokens, own in found])
+    return [_Point(*one, on) for one, on in zip(found, best, strict=True)]
+
+
+def pareto(points: Sequence[tuple[float, float]]) -> list[bool]:
+    """Say which points of cost and value are on the frontier; equal points are on it together."""
+    return [not any(_beats(other, one) for other in points) for one in points]
+
+
+def _beats(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    return one[0] <= other[0] and one[1] >= other[1] and one != other
+
+
+def _draw(points: Sequence[_Point], name: str, title: str) -> Figure:
     with sheet(_HEIGHT) as page:
         axes = page.axes(_LEFT, 0, WIDTH - _LEFT, _HEIGHT)
-        _scales(axes, shown)
-        steps = _draw_line(axes, shown)
-        for number, point in enumerate(shown):
+        _scales(axes, points)
+        steps = _draw_line(axes, points)
+        for number, point in enumerate(points):
             _draw_point(axes, point, number)
-        unplaced = _draw_labels(page, axes, shown, steps)
-        return page.finish(caption, _alt(shown), _notes(shown, unplaced, len(points)))
+        unplaced = _draw_labels(page, axes, points, steps)
+        best = sorted((p for p in points if p.best), key=lambda p: p.tokens)
+        said = (
+            f"{clean(p.name)} ({percent(p.score.accuracy / 100, 0)}, {_tokens(round(p.tokens))})"
+            for p in best
+        )
+        alt = (
+            f"Accuracy against mean tokens of {several(len(points), 'method')}. On the frontier: "
+            f"{listed(said, 8)}."
+        )
+        notes = [
+            "Filled marks are on the frontier: no method is as cheap and more accurate, or as "
+            "accurate and cheaper.",
+            "Vertical lines are intervals.",
+        ]
+        if unplaced:
+            notes.append(f"Without room for a label: {listed(unplaced, 40)}.")
+        return page.finish(name, title, alt, notes)
 
 
-def _scales(axes: Axes, points: Sequence[FrontierPoint]) -> None:
+def _scales(axes: Axes, points: Sequence[_Point]) -> None:
     ticker = load("ticker")
     tokens = [point.tokens for point in points]
     least, most = min(tokens), max(tokens)
@@ -360,17 +392,13 @@ def _scales(axes: Axes, points: Sequence[FrontierPoint]) -> None:
         axes.set_xlim(max(least - room, min(least, 0.0)), most + room)
         axes.xaxis.set_major_locator(ticker.MaxNLocator(6))
     axes.xaxis.set_major_formatter(ticker.FuncFormatter(_tokens))
-    values = [value for point in points for value in point.accuracy.values]
+    values = [v for point in points for v in (point.score.accuracy, *point.score.interval)]
     room = 0.08 * (max(values) - min(values)) or 5.0
     axes.set_ylim(min(values) - room, max(values) + room)
     axes.yaxis.set_major_locator(ticker.MaxNLocator(6))
-    axes.yaxis.set_major_formatter(ticker.FuncFormatter(_percent))
-    axes.set_xlabel(_COST, fontsize=SMALL, color=MUTED)
+    axes.yaxis.set_major_formatter(ticker.FuncFormatter(lambda number, _: f"{number:g} %"))
+    axes.set_xlabel(_AXIS, fontsize=SMALL, color=MUTED)
     axes.set_ylabel("accuracy", fontsize=SMALL, color=MUTED)
-
-
-def _percent(number: float, _: int) -> str:
-    return f"{number:g} %"
 
 
 def _tokens(number: float, _: int = 0) -> str:
@@ -380,11 +408,9 @@ def _tokens(number: float, _: int = 0) -> str:
     return f"{number / 1000:,.4g}k" if abs(number) < 1e6 else f"{number / 1e6:,.4g}M"
 
 
-def _draw_line(axes: Axes, points: Sequence[FrontierPoint]) -> list[tuple[float, float]]:
+def _draw_line(axes: Axes, points: Sequence[_Point]) -> list[tuple[float, float]]:
     """Draw the frontier as steps, the best accuracy for so many tokens; return its corners."""
-    best = sorted({(p.tokens, p.accuracy.value) for p in points if p.on_frontier})
-    if not best:
-        return []
+    best = sorted({(p.tokens, p.score.accuracy) for p in points if p.best})
     corners = [best[0]]
     for tokens, accuracy in best[1:]:
         corners += [(tokens, corners[-1][1]), (tokens, accuracy)]
@@ -394,26 +420,25 @@ def _draw_line(axes: Axes, points: Sequence[FrontierPoint]) -> list[tuple[float,
     return corners
 
 
-def _draw_point(axes: Axes, point: FrontierPoint, number: int) -> None:
-    colour = GAIN if point.on_frontier else INK
-    if point.accuracy.ends:
-        axes.plot(
-            [point.tokens] * 2,
-            point.accuracy.ends,
-            color=colour,
-            linewidth=1,
-            alpha=0.8,
-            marker="_",
-            markersize=5,
-            clip_on=False,
-            gid=f"interval-{number}",
-        )
+def _draw_point(axes: Axes, point: _Point, number: int) -> None:
+    colour = GAIN if point.best else INK
+    axes.plot(
+        [point.tokens] * 2,
+        point.score.interval,
+        color=colour,
+        linewidth=1,
+        alpha=0.8,
+        marker="_",
+        markersize=5,
+        clip_on=False,
+        gid=f"interval-{number}",
+    )
     axes.scatter(
         [point.tokens],
-        [point.accuracy.value],
+        [point.score.accuracy],
         s=34,
         linewidths=1.3,
-        facecolors=GAIN if point.on_frontier else "none",
+        facecolors=GAIN if point.best else "none",
         edgecolors=colour,
         zorder=3,
         clip_on=False,
@@ -422,10 +447,7 @@ def _draw_point(axes: Axes, point: FrontierPoint, number: int) -> None:
 
 
 def _draw_labels(
-    page: Sheet,
-    axes: Axes,
-    points: Sequence[FrontierPoint],
-    steps: Sequence[tuple[float, float]],
+    page: Sheet, axes: Axes, points: Sequence[_Point], steps: Sequence[tuple[float, float]]
 ) -> list[str]:
     """Write each label where nothing else is; return those that found no room."""
 
@@ -433,48 +455,61 @@ def _draw_labels(
         across, up = axes.transData.transform((x, y))
         return across / 72, up / 72
 
-    marks = [inches(point.tokens, point.accuracy.value) for point in points]
+    marks = [inches(point.tokens, point.score.accuracy) for point in points]
     lines = [
-        Box.between(*(inches(point.tokens, end) for end in point.accuracy.ends))
+        Box.between(*(inches(point.tokens, end) for end in point.score.interval))
         for point in points
-        if point.accuracy.ends
     ]
-    corners = [inches(*corner) for corner in steps]
-    lines += [Box.between(*pair) for pair in pairwise(corners)]
-    room = Room(
-        inside=Box(_LEFT + 0.02, 0.02, WIDTH, _HEIGHT),
-        taken=tuple(Box.around(x, y, 0.06, 0.06) for x, y in marks),
-        crossed=tuple(lines),
-    )
-    names = [wrap(point.label, 22, 2) or UNKNOWN for point in points]
+    lines += [Box.between(*pair) for pair in pairwise(inches(*corner) for corner in steps)]
+    names = [wrap(point.name, 22, 2) or UNKNOWN for point in points]
     # Those on the frontier choose first: they are what the figure is about.
-    order = sorted(range(len(points)), key=lambda at: not points[at].on_frontier)
-    placed = place([(names[at], marks[at]) for at in order], room, SMALL)
+    order = sorted(range(len(points)), key=lambda at: not points[at].best)
+    placed = place(
+        [(names[at], marks[at]) for at in order],
+        inside=Box(_LEFT + 0.02, 0.02, WIDTH, _HEIGHT),
+        taken=[Box.around(x, y, 0.06, 0.06) for x, y in marks],
+        crossed=lines,
+        size=SMALL,
+    )
     for at, spot in zip(order, placed, strict=True):
         if spot:
-            spot.draw(page, names[at], f"label-{at}", bold=points[at].on_frontier)
-    return [clean(points[at].label) for at, spot in zip(order, placed, strict=True) if not spot]
+            spot.draw(page, names[at], f"label-{at}", bold=points[at].best)
+    return [clean(points[at].name) for at, spot in zip(order, placed, strict=True) if not spot]
 
 
-def _alt(points: Sequence[FrontierPoint]) -> str:
-    def said(point: FrontierPoint) -> str:
-        accuracy = percent(point.accuracy.value / 100, 0)
-        return f"{clean(point.label)} ({accuracy}, {_tokens(round(point.tokens))})"
+def _prompting(context: Context) -> list[Table]:
+    papers = [context.variant(family) for family in (CFR, ROUTED_CFR)]
+    brief = [context.variant(family) for family in (CFR_BRIEF, ROUTED_CFR_BRIEF)]
+    # Our variant is no substitute for the paper's protocol: where there is nothing else, by name.
+    stands = any(brief) and not any(papers)
+    references, named = (brief, "CFR-brief") if stands else (papers, "CFR")
+    return [prompting_table(context.study, context.baseline, references, named)]
 
-    best = sorted((p for p in points if p.on_frontier), key=lambda p: p.tokens)
-    marked = f" On the frontier: {listed(map(said, best), 8)}." if best else ""
-    return f"Accuracy against mean tokens of {several(len(points), 'method')}.{marked}"
+
+def _ratios(context: Context) -> list[Table]:
+    named = len(context.comparisons) > 1
+    return [ratios_table(one, named=named) for one in context.comparisons]
 
 
-def _notes(points: Sequence[FrontierPoint], unplaced: Sequence[str], given: int) -> list[str]:
-    notes: list[str] = []
-    if any(point.on_frontier for point in points):
-        notes.append(
-            "Filled marks are on the frontier: no method is as cheap and more accurate, or as "
-            "accurate and cheaper."
-        )
-    if any(point.accuracy.ends for point in points):
-        notes.append("Vertical lines are intervals.")
-    if unplaced:
-        notes.append(f"Without room for a label: {listed(unplaced, 40)}.")
-    return [*notes, *shortfalls(0, given - len(points), "point")]
+EXHIBITS: Final = (
+    Exhibit(
+        "prompting",
+        _prompting,
+        lambda c: frontier_figures(c.study),
+        ("prompting",),
+        about="families",
+    ),
+    Exhibit(
+        "prompting",
+        lambda c: [exploratory_table(c.study, c.baseline)],
+        paper=("prompting-comparison",),
+    ),
+    Exhibit("prompting", lambda c: [stages_table(c.study)]),
+    Exhibit(
+        "prompting",
+        lambda c: [tokens_table(c.study, c.baseline, c.method)],
+        paper=("tokens-by-model",),
+        about="method",
+    ),
+    Exhibit("prompting", _ratios),
+)

@@ -1,26 +1,29 @@
-"""Flips: problems that a method wins or loses against the baseline, with their errors.
+"""Errors: problems that a method wins or loses against the baseline, one by one and in sum.
 
-Paper: Error Analysis; appendix Error Taxonomy.
+Paper: Error Analysis, Case Studies; appendices Error Taxonomy and Per-Problem Analysis.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Final, Literal, TypeAlias
 
 from constraint_first.benchmark.source import follow
+from constraint_first.constraint.router import route
+from constraint_first.constraint.stage1 import KINDS
 from constraint_first.file.safe import file_stem
 from constraint_first.report.comparison import (
     BASELINE,
     Key,
-    Outcomes,
+    ModelPairs,
     both_outcomes,
     left_to_baseline,
-    outcomes,
     pairs_by_model,
 )
+from constraint_first.report.exhibit.exhibit import Context, Exhibit
 from constraint_first.report.exhibit.gold import gold_item
 from constraint_first.report.exhibit.marks import (
     CONSTRAINT_LABELS,
@@ -33,7 +36,9 @@ from constraint_first.report.exhibit.marks import (
     Mistake,
     mistake,
 )
-from constraint_first.report.exhibit.routing import Dominant, dominant_constraint
+from constraint_first.report.exhibit.routing import FAMILY_LABELS
+from constraint_first.report.exhibit.scores import grid_figures
+from constraint_first.report.exhibit.stage1 import OTHER_KIND
 from constraint_first.report.notation import NONE, percent, several, share
 from constraint_first.report.study import (
     Arm,
@@ -42,6 +47,7 @@ from constraint_first.report.study import (
     Study,
     Transcript,
     benchmark_label,
+    groups_and_all,
     model_label,
     pooled_label,
 )
@@ -52,6 +58,7 @@ from constraint_first.report.table import (
     Row,
     Table,
     absent,
+    left,
     not_routed,
     row,
     unequal_runs,
@@ -151,143 +158,59 @@ def _gold_known(study: Study, key: Key) -> bool:
 _NONE: Final = ProblemText("")
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorCount:
-    """Flips with one class of error: how many a method fixes and introduces, and their shares."""
+# Dominant constraint of each problem: the kind that says most about its answer.
+#
+# Paper: Per-Problem Analysis (the column "Constraint"); Detailed Positive Cases by Constraint Type.
 
-    mistake: Mistake | None
-    """None for all classes together."""
-    fixed: int
-    introduced: int
-    fixed_share: float | None
-    """Of all that are fixed; None where none is."""
-    introduced_share: float | None
-
-
-def count_errors(found: Iterable[Flip]) -> tuple[ErrorCount, ...]:
-    """Count flips by class, in the order of the taxonomy, and last of all classes together."""
-    counts = Counter((flip.mistake, flip.fixed) for flip in found)
-    fixed, introduced = (
-        sum(number for (_, way), number in counts.items() if way is one) for one in (True, False)
-    )
-    numbers: list[tuple[Mistake | None, int, int]] = [
-        *((kind, counts[kind, True], counts[kind, False]) for kind in MISTAKES),
-        (None, fixed, introduced),
-    ]
-    return tuple(
-        ErrorCount(kind, won, lost, _share(won, fixed), _share(lost, introduced))
-        for kind, won, lost in numbers
-    )
-
-
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
+_MOST_NAMED: Final = 2
+_LEAST_TELLING: Final = ("domain", "final_integer_or_count")
+"""What nearly every problem has: a domain, and the cue of an integer or a count."""
 
 
 @dataclass(frozen=True, slots=True)
-class FlipTotals:
-    """Counts of flips: all, and those whose class a person gave or the records leave open."""
+class Dominant:
+    """What dominates one problem: a kind of constraint, or several that are equal."""
 
-    flips: int
-    by_person: int
-    without_answer: int
-    """Class other because no wrong answer is on record."""
-    without_gold: int
-    """Class other because the right answer is not on record."""
-
-
-def count_flips(found: Sequence[Flip]) -> FlipTotals:
-    """Count flips by where their class comes from."""
-    return FlipTotals(
-        len(found),
-        sum(flip.by_person for flip in found),
-        sum(not flip.kept and not flip.by_person for flip in found),
-        sum(flip.for_want_of_gold for flip in found),
-    )
-
-
-# Facts of each problem under two methods (paper: the appendices Per-Problem Analysis).
-
-
-@dataclass(frozen=True, slots=True)
-class ProblemResult:
-    """Whether one method has a problem right, and in how many of its judged runs."""
-
-    right: bool
-    right_runs: int
-    runs: int
-
-
-@dataclass(frozen=True, slots=True)
-class ProblemFacts:
-    """A problem with what restricts it, both results, and its flip where it changed sides."""
-
-    problem: str
-    dominant: Dominant
-    before: ProblemResult
-    after: ProblemResult
-    flip: Flip | None
-    routed: bool = True
-    """False where the method's router left it to the baseline."""
+    names: tuple[str, ...] = ()
+    by_stage1: bool = False
+    """Whether Stage 1 named it; otherwise the router found it in the text."""
 
     @property
-    def missed(self) -> bool:
-        """Whether both have it wrong."""
-        return not (self.before.right or self.after.right)
+    def label(self) -> str:
+        """One kind, two that are equal, or no more than that there are several; may be empty."""
+        if len(self.names) > _MOST_NAMED:
+            return "Multiple"
+        named = " + ".join(self.names)
+        return named[:1].upper() + named[1:]
 
 
-@dataclass(frozen=True, slots=True)
-class PerProblem:
-    """A baseline and a method on one benchmark, problem by problem, with totals over all."""
+def dominant_constraint(study: Study, arm: Arm, problem: str) -> Dominant:
+    """Find what dominates a problem of an arm.
 
-    base: Arm
-    method: Arm
-    shown: tuple[ProblemFacts, ...]
-    problems: int
-    """How many were judged on both sides; not all need be shown."""
-    right_before: int
-    right_after: int
-    fixed: int
-    introduced: int
-    by_stage1: bool
-    """Whether Stage 1 named what dominates any problem that is shown."""
-
-    @property
-    def left_out(self) -> int:
-        """Problems that are not shown."""
-        return self.problems - len(self.shown)
+    It is the kind of most constraints that the Stage 1 replies call critical, or of most that they
+    list where they call none critical. Where Stage 1 names none, it is the cues in the text.
+    """
+    counts: Counter[str] = Counter()
+    for attempt in arm.attempts.get(problem, ()):
+        if reply := attempt.extraction:
+            counts.update(
+                kind if kind in KINDS else OTHER_KIND for kind in reply.critical or reply.kinds
+            )
+    return _most(counts) if counts else _by_text(study, (arm.benchmark, problem))
 
 
-def per_problem(
-    study: Study, base: Arm, method: Arm, rule: ErrorRule = DEFAULT_RULE, *, most: int
-) -> PerProblem:
-    """Gather the facts of at most so many problems; those that changed sides come first then."""
-    ends = dict(both_outcomes(base, method, rule.right))
-    flipped = {flip.problem: flip for flip in flips_between(study, base, method, rule)}
-    chosen = sorted(ends, key=lambda p: p not in flipped) if len(ends) > most else [*ends]
-    shown = [
-        ProblemFacts(
-            problem,
-            dominant_constraint(study, method, problem),
-            ProblemResult(ends[problem][0], *base.scores[problem]),
-            ProblemResult(ends[problem][1], *method.scores[problem]),
-            flipped.get(problem),
-            routed=not left_to_baseline(base, method.attempts[problem]),
-        )
-        for problem in chosen[:most]
-    ]
-    fixed = sum(flip.fixed for flip in flipped.values())
-    return PerProblem(
-        base,
-        method,
-        tuple(shown),
-        len(ends),
-        sum(before for before, _ in ends.values()),
-        sum(after for _, after in ends.values()),
-        fixed,
-        len(flipped) - fixed,
-        any(one.dominant.by_stage1 for one in shown),
-    )
+def _most(counts: Counter[str]) -> Dominant:
+    telling = {kind: n for kind, n in counts.items() if kind not in _LEAST_TELLING} or counts
+    most = max(telling.values())
+    names = (kind for kind in (*KINDS, OTHER_KIND) if telling.get(kind) == most)
+    return Dominant(tuple(names), by_stage1=True)
+
+
+def _by_text(study: Study, key: Key) -> Dominant:
+    posed = study.problems.get(key)
+    fired = [cue.family for cue in route(posed.text)] if posed else []
+    telling = [family for family in fired if family not in _LEAST_TELLING] or fired
+    return Dominant(tuple(FAMILY_LABELS[family].partition(": ")[2] for family in telling))
 
 
 # Case studies: problems on which two methods differ, side by side (paper: Case Studies).
@@ -494,44 +417,70 @@ _ALWAYS: Final[tuple[Mistake, ...]] = (
 _NOT_COUNTED: Final = " and is not counted here"
 
 
-def errors_table(
+def error_tables(
     study: Study, method: str, baseline: str = BASELINE, rule: ErrorRule = DEFAULT_RULE
+) -> Iterator[Table]:
+    """Tabulate outcomes, errors and fixes, then every benchmark and model problem by problem."""
+    both = pairs_by_model(study, method, baseline)
+    found = {
+        base.key: list(flips_between(study, base, arm, rule))
+        for one in both
+        for base, arm in one.pairs
+    }
+    names = both[0].names if both else (baseline, method)
+    nothing = () if both else (absent(method, baseline),)
+    yield outcomes_table(both, names, rule, nothing)
+    yield errors_table(both, found, names, rule, nothing)
+    yield fixes_table(both, found, names, rule, nothing)
+    for one in both:
+        for base, arm in one.pairs:
+            yield problem_table(study, base, arm, found[base.key], rule)
+
+
+_Flips: TypeAlias = Mapping[tuple[str, str, str, str], Sequence[Flip]]
+"""By the key of the baseline's arm."""
+
+
+def errors_table(
+    both: Sequence[ModelPairs],
+    found: _Flips,
+    names: tuple[str, str],
+    rule: ErrorRule,
+    nothing: tuple[str, ...] = (),
 ) -> Table:
     """Show the errors that a method removes and those that it brings in."""
-    both = pairs_by_model(study, method, baseline)
-    found = flips(study, method, baseline, rule)
-    names = both[0].names if both else (baseline, method)
-    columns = (
-        *(Column("Model", "left"), Column("Error", "left")),
-        *(Column("Problems", group="Fixed"), Column("Share", group="Fixed")),
-        *(Column("Problems", group="Introduced"), Column("Share", group="Introduced")),
-    )
-    rows = (line for one in both for line in _rows(one.model, found))
     chance = not_routed(both, rule.right, _NOT_COUNTED)
-    notes = (*_notes(found, rule), *chance, *unequal_runs(both, rule.right))
+    every = [flip for own in found.values() for flip in own]
+    notes = (*_notes(every, rule), *chance, *unequal_runs(both, rule.right))
     return Table(
         "errors",
         f"Errors of {names[0]} that {names[1]} fixes, and those that it introduces",
-        columns,
-        tuple(rows),
-        notes=notes if both else (absent(method, baseline),),
+        (
+            *left("Model", "Error"),
+            *(Column(t, group=g) for g in ("Fixed", "Introduced") for t in ("Problems", "Share")),
+        ),
+        tuple(line for one in both for line in _error_rows(one.model, every)),
+        notes=nothing or notes,
         paper=("tab:error-analysis",),
     )
 
 
-def _rows(model: str, found: Sequence[Flip]) -> Iterator[Row]:
-    *classes, all_of_them = count_errors(flip for flip in found if flip.model == model)
+def _error_rows(model: str, found: Sequence[Flip]) -> Iterator[Row]:
+    counts = Counter((flip.mistake, flip.fixed) for flip in found if flip.model == model)
+    totals = {way: sum(n for (_, own), n in counts.items() if own is way) for way in (True, False)}
     label = model_label(model)
-    for one in classes:
-        if one.mistake and (one.fixed or one.introduced or one.mistake in _ALWAYS):
-            yield row(label, MISTAKE_LABELS[one.mistake], *_numbers(one))
+    for kind in MISTAKES:
+        own = {way: counts[kind, way] for way in totals}
+        if any(own.values()) or kind in _ALWAYS:
+            yield row(label, MISTAKE_LABELS[kind], *_shares(own, totals))
             label = ""
-    yield row("", "All", *_numbers(all_of_them), kind="delta")
+    yield row("", "All", *_shares(totals, totals), kind="delta")
 
 
-def _numbers(one: ErrorCount) -> tuple[str, str, str, str]:
-    fixed, introduced = percent(one.fixed_share), percent(one.introduced_share)
-    return f"{one.fixed:,}", fixed, f"{one.introduced:,}", introduced
+def _shares(own: Mapping[bool, int], totals: Mapping[bool, int]) -> Iterator[str]:
+    for way, number in own.items():
+        yield f"{number:,}"
+        yield percent(number / totals[way] if totals[way] else None)
 
 
 def _notes(found: Sequence[Flip], rule: ErrorRule) -> Iterator[str]:
@@ -543,14 +492,13 @@ def _notes(found: Sequence[Flip], rule: ErrorRule) -> Iterator[str]:
         "labels some wrong answers) or that a person named. Other: whatever these do not decide, "
         "wrong reasoning and all other wrong calculations among it."
     )
-    totals = count_flips(found)
-    if totals.by_person:
-        yield f"{totals.by_person:,} of {totals.flips:,} were classed by a person."
-    if totals.without_answer:
-        count = several(totals.without_answer, "problem")
+    if by_person := sum(flip.by_person for flip in found):
+        yield f"{by_person:,} of {len(found):,} were classed by a person."
+    if without := sum(not flip.kept and not flip.by_person for flip in found):
+        count = several(without, "problem")
         yield f"Counted as other, as no wrong answer is on record: {count}."
-    if totals.without_gold:
-        count = several(totals.without_gold, "problem")
+    if without := sum(flip.for_want_of_gold for flip in found):
+        count = several(without, "problem")
         yield f"Counted as other, as the right answer is not on record: {count}."
     if unknown := rule.classes.unknown:
         lines = several(unknown, "line")
@@ -560,15 +508,25 @@ def _notes(found: Sequence[Flip], rule: ErrorRule) -> Iterator[str]:
         yield f"Classed by the answer, as annotators differ and no class has the most: {count}."
 
 
+_FIXES: Final = (
+    "Shares are of the fixed problems whose error breaks a constraint. The paper has the first "
+    "four of AIME 2025. No constraint: arithmetic, a misleading cue, no answer, or nothing that "
+    "the answer shows."
+)
+
+
 def fixes_table(
-    study: Study, method: str, baseline: str = BASELINE, rule: ErrorRule = DEFAULT_RULE
+    both: Sequence[ModelPairs],
+    found: _Flips,
+    names: tuple[str, str],
+    rule: ErrorRule,
+    nothing: tuple[str, ...] = (),
 ) -> Table:
     """Show which constraints the errors that a method fixes break, by benchmark, over all models.
 
     The paper tells it of AIME 2025 in a sentence.
     """
-    both = pairs_by_model(study, method, baseline)
-    fixed = [flip for flip in flips(study, method, baseline, rule) if flip.fixed]
+    fixed = [flip for own in found.values() for flip in own if flip.fixed]
     places = list(dict.fromkeys(name for one in both for name in one.benchmarks))
     counts: Counter[tuple[str | None, Mistake]] = Counter(
         (place, flip.mistake) for flip in fixed for place in (None, flip.benchmark)
@@ -577,22 +535,14 @@ def fixes_table(
     titles = (
         "All benchmarks" if one is None else benchmark_label(one) or "This set" for one in shown
     )
-    names = both[0].names if both else (baseline, method)
     chance = not_routed(both, rule.right, _NOT_COUNTED)
     return Table(
         "fixes",
         f"Constraints in the errors of {names[0]} that {names[1]} fixes, all models together",
-        (Column("Constraint", "left"), *map(Column, titles)),
+        (*left("Constraint"), *map(Column, titles)),
         tuple(_fix_rows(shown, counts)) if both else (),
-        notes=(_FIXES, RIGHT_RULES[rule.right], *chance) if both else (absent(method, baseline),),
+        notes=nothing or (_FIXES, RIGHT_RULES[rule.right], *chance),
     )
-
-
-_FIXES: Final = (
-    "Shares are of the fixed problems whose error breaks a constraint. The paper has the first "
-    "four of AIME 2025. No constraint: arithmetic, a misleading cue, no answer, or nothing that "
-    "the answer shows."
-)
 
 
 def _fix_rows(
@@ -611,33 +561,44 @@ def _fix_rows(
 
 
 def outcomes_table(
-    study: Study, method: str, baseline: str = BASELINE, rule: ErrorRule = DEFAULT_RULE
+    both: Sequence[ModelPairs],
+    names: tuple[str, str],
+    rule: ErrorRule,
+    nothing: tuple[str, ...] = (),
 ) -> Table:
     """Show on how many problems both, one or neither of the two is right."""
-    both = pairs_by_model(study, method, baseline)
-    names = both[0].names if both else (baseline, method)
-    columns = (
-        *(Column("Model", "left"), Column("Benchmark", "left"), Column("Problems")),
-        *(Column("✓✓", group="Both"), Column("✗✓", group="Gained")),
-        *(Column("✓✗", group="Lost"), Column("✗✗", group="Neither")),
-    )
+    rows: list[Row] = []
+    for one in both:
+        counts = {
+            base.benchmark: Counter(ends for _, ends in both_outcomes(base, arm, rule.right))
+            for base, arm in one.pairs
+        }
+        for name, ends in counts.items():
+            rows.append(_outcome_row(one.model, benchmark_label(name), ends, "row"))
+        for names_together in groups_and_all(counts) if len(counts) > 1 else ():
+            total = sum((counts[name] for name in names_together), Counter[tuple[bool, bool]]())
+            rows.append(_outcome_row(one.model, pooled_label(names_together), total, "delta"))
     chance = not_routed(both, rule.right, "; it is counted here all the same")
-    notes = (RIGHT_RULES[rule.right], *chance, *unequal_runs(both, rule.right))
     return Table(
         "outcomes",
         f"Outcomes of problems: {names[0]} before, {names[1]} after",
-        columns,
-        tuple(map(_row, outcomes(study, method, baseline, rule.right))),
-        notes=notes if both else (absent(method, baseline),),
+        (
+            *(*left("Model", "Benchmark"), Column("Problems")),
+            *(Column("✓✓", group="Both"), Column("✗✓", group="Gained")),
+            *(Column("✓✗", group="Lost"), Column("✗✗", group="Neither")),
+        ),
+        tuple(rows),
+        notes=nothing or (RIGHT_RULES[rule.right], *chance, *unequal_runs(both, rule.right)),
         paper=("tab:perproblem-summary",),
     )
 
 
-def _row(one: Outcomes) -> Row:
-    where = pooled_label(one.pooled) if one.benchmark is None else benchmark_label(one.benchmark)
-    counts = (one.problems, one.both, one.gained, one.lost, one.neither)
-    kind: Literal["row", "delta"] = "delta" if one.benchmark is None else "row"
-    return row(model_label(one.model), where, *(f"{count:,}" for count in counts), kind=kind)
+def _outcome_row(
+    model: str, where: str, ends: Counter[tuple[bool, bool]], kind: Literal["row", "delta"]
+) -> Row:
+    order = ((True, True), (False, True), (True, False), (False, False))
+    counts = (ends.total(), *(ends[one] for one in order))
+    return row(model_label(model), where, *(f"{count:,}" for count in counts), kind=kind)
 
 
 # Tables of one benchmark problem by problem (paper: the appendices Per-Problem Analysis).
@@ -652,80 +613,114 @@ _PAPER: Final[Mapping[tuple[str, str], str]] = {
 }
 
 
-def per_problem_tables(
-    study: Study,
-    method: str,
-    baseline: str = BASELINE,
-    rule: ErrorRule = DEFAULT_RULE,
-    *,
-    most: int = _MOST_ROWS,
-) -> Iterator[Table]:
-    """Show each problem: what restricts it, who has it right, what was fixed.
+def problem_table(
+    study: Study, base: Arm, arm: Arm, found: Sequence[Flip], rule: ErrorRule = DEFAULT_RULE
+) -> Table:
+    """Show each problem: what restricts it, which side has it right, what was fixed.
 
-    There is a table for each benchmark and model that has both methods.
+    Beyond so many problems, those that changed sides come first.
     """
-    for one in pairs_by_model(study, method, baseline):
-        for base, arm in one.pairs:
-            yield _table(per_problem(study, base, arm, rule, most=most), rule)
-
-
-def _table(found: PerProblem, rule: ErrorRule) -> Table:
-    benchmark, model = found.base.benchmark, found.base.model
-    place = benchmark_label(benchmark) or "This set"
-    title = ", ".join(filter(None, (f"{place} problem by problem", model_label(model))))
-    columns = (
-        *(Column("Problem", "left"), Column("Constraint", "left"), Column("Base", "left")),
-        *(Column("Method", "left"), Column("Fix type", "left")),
-    )
-    counts = (f"of {found.problems:,}", f"{found.right_before:,}", f"{found.right_after:,}")
-    change = f"{found.fixed:,} fixed, {found.introduced:,} introduced"
-    total = row("Correct", *counts, change, kind="delta")
-    paper = _PAPER.get((benchmark, model_label(model)))
+    ends = dict(both_outcomes(base, arm, rule.right))
+    flipped = {flip.problem: flip for flip in found}
+    every = sorted(ends, key=lambda p: p not in flipped) if len(ends) > _MOST_ROWS else [*ends]
+    shown = every[:_MOST_ROWS]
+    dominant = {problem: dominant_constraint(study, arm, problem) for problem in shown}
+    routed = {p: not left_to_baseline(base, arm.attempts[p]) for p in shown}
+    rows = [
+        row(
+            problem,
+            dominant[problem].label or NONE,
+            *(
+                f"{'✓' if right else '✗'} ({side.scores[problem][0]}/{side.scores[problem][1]})"
+                for right, side in zip(ends[problem], (base, arm), strict=True)
+            ),
+            _fix(flipped.get(problem), ends[problem], routed=routed[problem]),
+        )
+        for problem in shown
+    ]
+    fixed = sum(flip.fixed for flip in found)
+    sums = (f"of {len(ends):,}", *(f"{sum(side):,}" for side in zip(*ends.values(), strict=True)))
+    change = f"{fixed:,} fixed, {len(found) - fixed:,} introduced"
+    notes = [
+        f"Base is {base.name}, method is {arm.name}; in brackets, right runs of judged runs.",
+        RIGHT_RULES[rule.right],
+        _CONSTRAINT.format(_STAGE1 if any(one.by_stage1 for one in dominant.values()) else _CUES),
+    ]
+    if not all(routed.values()):
+        notes.append(
+            f"Not routed: {arm.name} solves it as {base.name} does; where they differ, it is by "
+            "chance."
+        )
+    if any(routed[problem] and not any(ends[problem]) for problem in shown):
+        notes.append(
+            "Reasoning error: both have it wrong, whatever their answers (the paper's word)."
+        )
+    if beyond := len(ends) - len(shown):
+        notes.append(
+            f"{beyond:,} of {len(ends):,} problems are left out; those that changed come first."
+        )
+    place, model = benchmark_label(base.benchmark) or "This set", model_label(base.model)
+    paper = _PAPER.get((base.benchmark, model))
     return Table(
-        file_stem("per-problem", benchmark, model),
-        title,
-        columns,
-        (*map(_row_per_problem, found.shown), total),
-        notes=tuple(_notes_per_problem(found, rule)),
+        file_stem("per-problem", base.benchmark, base.model),
+        ", ".join(filter(None, (f"{place} problem by problem", model))),
+        tuple(left("Problem", "Constraint", "Base", "Method", "Fix type")),
+        (*rows, row("Correct", *sums, change, kind="delta")),
+        notes=tuple(notes),
         paper=(paper,) if paper else (),
     )
 
 
-def _row_per_problem(one: ProblemFacts) -> Row:
-    dominant = one.dominant.label or NONE
-    return row(one.problem, dominant, _mark(one.before), _mark(one.after), _fix(one))
+_CONSTRAINT: Final = "Constraint: {}."
+_CUES: Final = "the router's cues in the text"
+_STAGE1: Final = (
+    "the kind that most constraints have which Stage 1 calls critical, or lists where it calls "
+    f"none critical; domain only where there is no other. Where Stage 1 names none, {_CUES}"
+)
 
 
-def _mark(result: ProblemResult) -> str:
-    return f"{'✓' if result.right else '✗'} ({result.right_runs}/{result.runs})"
-
-
-def _fix(one: ProblemFacts) -> Cell:
-    if not one.routed:
+def _fix(flip: Flip | None, ends: tuple[bool, bool], *, routed: bool) -> Cell:
+    if not routed:
         return Cell("not routed", tone="muted")
-    if one.flip is None:
-        return Cell("Reasoning error" if one.missed else NONE)
-    if one.flip.fixed:
-        return Cell(FIX_LABELS[one.flip.mistake], tone="gain")
-    return Cell(f"introduced: {MISTAKE_LABELS[one.flip.mistake]}", tone="loss")
+    if flip is None:
+        return Cell(NONE if any(ends) else "Reasoning error")
+    if flip.fixed:
+        return Cell(FIX_LABELS[flip.mistake], tone="gain")
+    return Cell(f"introduced: {MISTAKE_LABELS[flip.mistake]}", tone="loss")
 
 
-def _notes_per_problem(found: PerProblem, rule: ErrorRule) -> Iterator[str]:
-    base, method = found.base.name, found.method.name
-    yield f"Base is {base}, method is {method}; in brackets, right runs of judged runs."
-    yield RIGHT_RULES[rule.right]
-    cues = "the router's cues in the text"
-    stage1 = (
-        "the kind that most constraints have which Stage 1 calls critical, or lists where it calls "
-        f"none critical; domain only where there is no other. Where Stage 1 names none, {cues}"
-    )
-    yield f"Constraint: {stage1 if found.by_stage1 else cues}."
-    if not all(one.routed for one in found.shown):
-        yield f"Not routed: {method} solves it as {base} does; where they differ, it is by chance."
-    if any(one.missed and one.routed for one in found.shown):
-        yield "Reasoning error: both have it wrong, whatever their answers (the paper's word)."
-    if found.left_out:
-        yield (
-            f"{found.left_out:,} of {found.problems:,} problems are left out; those that changed "
-            "come first."
-        )
+_MOST_OF_A_KIND: Final = 8
+_LEFT_OUT: Final = (
+    f"Problem by problem, only the first {_MOST_OF_A_KIND} benchmarks and models are shown here; "
+    "'cfr audit errors' has them all, and --benchmark and --model choose."
+)
+_PROBLEMS: Final = (
+    "aime24-qwen",
+    "aime25-deepseek",
+    "aime25-qwen",
+    "aime26-deepseek",
+    "aime26-qwen",
+)
+
+
+def _tables(context: Context) -> Iterator[Table]:
+    found = error_tables(*context.compared, context.options.error_rule)
+    return islice(found, 3 + _MOST_OF_A_KIND)
+
+
+def _crowded(context: Context) -> tuple[str, ...]:
+    arms = context.study.main_arms()
+    sets = len({(arm.benchmark, arm.model) for arm in arms if arm.scores})
+    return (_LEFT_OUT,) if sets > _MOST_OF_A_KIND else ()
+
+
+EXHIBITS: Final = (
+    Exhibit(
+        "errors",
+        _tables,
+        lambda c: islice(grid_figures(c.study), _MOST_OF_A_KIND),
+        ("outcomes", "errors", "fixes", *(f"problems-{name}" for name in _PROBLEMS), "cases"),
+        claims=_crowded,
+        about="method",
+    ),
+)

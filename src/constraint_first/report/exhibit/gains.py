@@ -1,69 +1,47 @@
-"""Bar chart of gains, in groups (paper: figures "gains by model" and "applicability")."""
+"""Gains of methods over a baseline: the verdict, bars, a forest plot, paired tables and JSON.
+
+Paper: Convention-Controlled Paired Statistics, Generalization, the figures "gains by model" and
+"applicability".
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
-from constraint_first.benchmark.constraintbench.item import is_constraintbench
-from constraint_first.benchmark.registry import entries
 from constraint_first.file.safe import file_stem
 from constraint_first.problem import Json
-from constraint_first.report.canvas import (
-    GAIN,
-    INK,
-    LOSS,
-    Axes,
-    Band,
-    Caption,
-    Colour,
-    Estimate,
-    Figure,
-    NumberColumn,
-    Rows,
-    clean,
-    counts,
-    draw_bar,
-    draw_interval,
-    finite,
-    listed,
-    set_gain_scale,
-    sheet,
-    shortfalls,
-)
+from constraint_first.report import canvas
+from constraint_first.report.canvas import Figure, clean, listed
 from constraint_first.report.comparison import (
     POOLED,
     Comparison,
     ModelPairs,
     Pair,
-    mean_of_all,
-    mean_pass,
+    best_supported,
+    headline_pairs,
     pair_arms,
     pairs_by_model,
-    token_ratios,
 )
+from constraint_first.report.exhibit.exhibit import Context, Exhibit
 from constraint_first.report.exhibit.routing import routed_share
 from constraint_first.report.notation import (
     NONE,
     counted,
     decimal,
     exact_p,
+    interval,
     p_value,
     percent,
     points,
     several,
     span,
-    times,
 )
-from constraint_first.report.statistics import fewest_changes
+from constraint_first.report.statistics import Interval, fewest_changes
 from constraint_first.report.study import (
     Arm,
-    ModelArms,
     Study,
     benchmark_label,
-    by_model,
-    groups_and_all,
     groups_of,
     model_label,
 )
@@ -75,172 +53,271 @@ from constraint_first.report.table import (
     Table,
     absent,
     delta,
+    left,
     row,
     tell_apart,
 )
 
-BY_MODEL: Final = Caption(
-    "gains-by-model", "Gain over Direct CoT by model", ("fig:gains-by-model",)
-)
-APPLICABILITY: Final = Caption(
-    "applicability", "Gain over Direct CoT by benchmark", ("fig:applicability",)
-)
+# Verdict: for each model, whether a method is better, worse or unknown, in a sentence.
+#
+# Several benchmarks are named one by one and never averaged: a mean over sets of different size
+# and difficulty would hide what each shows. Only a group that the comparison pools, such as
+# AIME's years, stands as one.
 
 
-@dataclass(frozen=True, slots=True)
-class GainBar:
-    """A gain of a method on some problems."""
+def verdict(comparison: Comparison, method: str = "") -> str:
+    """Say in one sentence what a model's comparisons show of one method.
 
-    group: str
-    """What the bar stands with: a model, a benchmark."""
-    series: str
-    """What its colour says."""
-    gain: Estimate
-    """In points of accuracy."""
-    n: int | None = None
-    """How many problems it is over."""
-
-
-def draw_gains(
-    bars: Sequence[GainBar], caption: Caption = BY_MODEL, notes: Sequence[str] = ()
-) -> Figure | None:
-    """Draw gains in the order given, groups and series as they first come; None without any."""
-    shown = [one for one in bars if one.gain.drawable]
-    if not shown:
-        return None
-    groups = list(dict.fromkeys(one.group for one in shown))
-    series = list(dict.fromkeys(one.series for one in shown))
-    ordered = sorted(shown, key=lambda one: groups.index(one.group))
-    bands = [Band(group, sum(one.group == group for one in shown)) for group in groups]
-    rows = Rows(bands, _columns(ordered))
-    with sheet(rows.height) as page:
-        (axes,) = rows.draw(page)
-        for number, (one, y) in enumerate(zip(ordered, rows.lanes, strict=True)):
-            draw_bar(axes, one.gain.value, y, f"bar-{number}", series.index(one.series))
-            if one.gain.ends:
-                draw_interval(axes, one.gain.ends, y, f"interval-{number}")
-        values = [value for one in ordered for value in one.gain.values]
-        set_gain_scale(axes, values, "gain in accuracy, points")
-        if any(series):
-            rows.draw_key(page, series)
-        return page.finish(caption, _alt(ordered, groups), [*notes, *_notes(ordered, len(bars))])
+    It is the one that is named, or the best supported.
+    """
+    every = headline_pairs(comparison)
+    methods = list(dict.fromkeys(pair.method for pair in every))
+    named = method or best_supported(comparison).method
+    own = [pair for pair in every if pair.method == named]
+    others = 0 if method else len(methods) - 1
+    return _on(own[0].model, _found(own, others))
 
 
-def _columns(bars: Sequence[GainBar]) -> list[NumberColumn]:
-    columns = [NumberColumn("gain", tuple(points(one.gain.value) for one in bars))]
-    if numbers := counts([one.n for one in bars]):
-        columns.append(NumberColumn("n", numbers, muted=True))
-    return columns
+def _on(model: str, said: str) -> str:
+    return f"On {model_label(model)}, {said}" if model else said[:1].upper() + said[1:]
 
 
-def _alt(bars: Sequence[GainBar], groups: Sequence[str]) -> str:
-    names = listed((clean(group) for group in groups), 8)
-    best, worst = (pick(bars, key=lambda one: one.gain.value) for pick in (max, min))
-    said = f"Bars of gains in points of accuracy for {names}"
-    if best.gain.value == worst.gain.value:
-        return f"{said}: {several(len(bars), 'bar')}, {points(best.gain.value)}."
+def verdict_note(comparisons: Sequence[Comparison]) -> str:
+    """Say how a verdict was found."""
+    tests = " and ".join(dict.fromkeys(several(one.family, "test") for one in comparisons))
+    several_methods = any(len({pair.method for pair in one.pairs}) > 1 for one in comparisons)
+    which = (
+        "Of several methods, it is about the one whose difference is best supported: the smallest "
+        "p-value after correction, a gain before a loss. "
+        if several_methods
+        else ""
+    )
     return (
-        f"{said}: {several(len(bars), 'bar')}, from {points(worst.gain.value)} ({_where(worst)}) "
-        f"to {points(best.gain.value)} ({_where(best)})."
+        f"Better and worse are said only below p = 0.05 after Holm's correction ({tests}"
+        f"{' for each model' if len(comparisons) > 1 else ''}); otherwise the verdict is unknown. "
+        f"{which}Points are of accuracy, with their 95 % interval. Benchmarks are named one by "
+        "one: a mean over sets of different size and difficulty would hide what each shows."
     )
 
 
-def _where(one: GainBar) -> str:
-    return ", ".join(filter(None, (clean(one.group), clean(one.series))))
+def _found(own: Sequence[Pair], others: int) -> str:
+    """Say what is found of one method; ``others`` were compared beside it."""
+    baseline, method = own[0].labels
+    ranked = sorted(own, key=lambda pair: (pair.p_holm, pair.p))
+    gains = [pair for pair in ranked if pair.better]
+    losses = [pair for pair in ranked if pair.significant and not pair.better]
+    open_ones = [pair for pair in ranked if not pair.significant]
+    rest = f"; {_open(open_ones)}" if open_ones else ""
+    if gains:
+        worse = f"; but it is worse there: {_measures(losses)}" if losses else ""
+        return f"{method} is better than {baseline}: {_measures(gains)}{worse}{rest}."
+    if losses:
+        none = f"none of {others + 1} methods is shown to be better than {baseline}"
+        lead = f"{none}, and {method} is worse" if others else f"{method} is worse than {baseline}"
+        return f"{lead}: {_measures(losses)}{rest}."
+    return _unknown(ranked, others)
 
 
-def _notes(bars: Sequence[GainBar], given: int) -> list[str]:
-    notes: list[str] = []
-    if any(one.gain.ends for one in bars):
-        notes.append(
-            "Lines across bars are 95 % BCa intervals; one that crosses zero shows no difference."
-        )
-    without = sum(one.gain.ends is None for one in bars)
-    return [*notes, *shortfalls(without, given - len(bars), "bar")]
+def _unknown(ranked: Sequence[Pair], others: int) -> str:
+    nearest = ranked[0]
+    baseline, method = nearest.labels
+    whose = f"any of {others + 1} methods" if others else method
+    lead = f"it is unknown whether {whose} is better than {baseline}"
+    if not any(pair.changed for pair in ranked):
+        places = " and ".join(map(_place, ranked))
+        name = f"{method} and {baseline}" if others else "the two"
+        return f"{lead}: {name} do not differ on any problem of {places}."
+    if others:
+        lead += f"; the clearest difference is that of {method}"
+    chance = f"p = {p_value(nearest.p_holm)} after correction, so it may be chance"
+    rest = f"; {_open(ranked[1:])}" if ranked[1:] else ""
+    return f"{lead}: {_measures([nearest])} ({chance}){rest}."
 
 
-# Forest plot of paired comparisons (paper: Convention-Controlled Paired Statistics).
+def _open(pairs: Sequence[Pair]) -> str:
+    """Name the benchmarks on which nothing is shown, with what was measured there."""
+    places = [f"{_place(pair)} ({points(pair.gain)}{interval(pair.interval)})" for pair in pairs]
+    return f"no difference is shown on {_joined(places)}"
 
 
-@dataclass(frozen=True, slots=True)
-class ForestRow:
-    """A paired comparison of a method with a baseline."""
-
-    label: str
-    gain: Estimate
-    """In points of accuracy."""
-    n: int | None = None
-    p_holm: float | None = None
-    significant: bool = False
+def _measures(pairs: Sequence[Pair]) -> str:
+    said: list[str] = []
+    for pair in pairs:
+        ratio = pair.tokens.output
+        cost = f"at {ratio:,.2f} times the output tokens" if ratio else "output tokens not recorded"
+        size = f"{several(pair.n, 'problem')} of {_place(pair)}"
+        said.append(f"{points(pair.gain)} points{interval(pair.interval)} on {size}, {cost}")
+    return _joined(said)
 
 
-def draw_forest(rows: Sequence[ForestRow], caption: Caption) -> Figure | None:
-    """Draw comparisons in the order given: full marks for what is significant after correction."""
-    shown = [row for row in rows if row.gain.drawable]
-    if not shown:
-        return None
-    board = Rows([Band(row.label) for row in shown], _columns_forest(shown))
-    with sheet(board.height) as page:
+def _joined(texts: Sequence[str]) -> str:
+    *first, last = texts
+    return f"{', '.join(first)}, and {last}" if first else last
+
+
+def _place(pair: Pair) -> str:
+    if pair.pooled:
+        *first, last = map(benchmark_label, pair.pooled)
+        return f"{', '.join(first)} and {last} together"
+    return benchmark_label(pair.benchmark) or "this set"
+
+
+def _claims(context: Context) -> Iterator[str]:
+    """Give each model's verdict, and that on the method that the report looks at if another."""
+    named = context.method if context.options.method else ""
+    for one in context.comparisons:
+        compared = {pair.method for pair in one.pairs}
+        yield verdict(one, named if named in compared else "")
+        if best_supported(one).method != context.method in compared and not named:
+            yield verdict(one, context.method)
+    for model, why in context.uncompared.items():
+        yield _on(model, f"it is unknown whether a method is better: {why}.")
+
+
+# Forest plot of paired comparisons.
+
+
+def forest_figure(comparison: Comparison, name: str, title: str) -> Figure:
+    """Draw all paired comparisons of a family: full marks for what is significant."""
+    pairs = comparison.pairs
+    labels = [f"{pair.labels[1]}, {_short(pair)}" for pair in pairs]
+    columns = [("gain", [points(pair.gain) for pair in pairs])]
+    if any(pair.interval for pair in pairs):
+        columns.append(("interval", [_ends(pair.interval) for pair in pairs]))
+    columns.append(("n", [f"{pair.n:,}" for pair in pairs]))
+    columns.append(("p (Holm)", [p_value(pair.p_holm) for pair in pairs]))
+    board = canvas.Rows([(label, 1) for label in labels], columns)
+    with canvas.sheet(board.height) as page:
         (axes,) = board.draw(page)
-        for number, (row, y) in enumerate(zip(shown, board.lanes, strict=True)):
-            if row.gain.ends:
-                draw_interval(axes, row.gain.ends, y, f"interval-{number}", colour=_colour(row))
-            _mark(axes, row, y, f"mark-{number}")
-        values = [value for row in shown for value in row.gain.values]
-        set_gain_scale(axes, values, "gain in accuracy, points")
-        return page.finish(caption, _alt_forest(shown), _notes_forest(shown, len(rows)))
+        for number, (pair, y) in enumerate(zip(pairs, board.lanes, strict=True)):
+            tone = canvas.GAIN if pair.gain >= 0 else canvas.LOSS
+            colour = tone if pair.significant else canvas.INK
+            if pair.interval:
+                canvas.draw_interval(axes, pair.interval, y, f"interval-{number}", colour=colour)
+            style = {"s": 30, "marker": "s" if pair.significant else "o", "linewidths": 1.3}
+            full = colour if pair.significant else "none"
+            gid = f"mark-{number}"
+            axes.scatter(
+                [pair.gain], [y], **style, facecolors=full, edgecolors=colour, zorder=3, gid=gid
+            )
+        values = [value for pair in pairs for value in (pair.gain, *(pair.interval or ()))]
+        canvas.set_gain_scale(axes, values, "gain in accuracy, points")
+        said = zip(labels, pairs, strict=True)
+        alt = (
+            "A forest plot of gains in points of accuracy with their intervals: "
+            f"{listed((f'{clean(label)} {points(pair.gain)}' for label, pair in said), 8)}; "
+            f"{sum(pair.significant for pair in pairs)} of {len(pairs)} significant after "
+            "correction."
+        )
+        key = "Filled squares are significant after Holm's correction, open circles are not."
+        without = canvas.without_interval([pair.interval for pair in pairs], "comparison")
+        return page.finish(name, title, alt, [key, *without])
 
 
-def _colour(row: ForestRow) -> Colour:
-    if not row.significant:
-        return INK
-    return GAIN if row.gain.value >= 0 else LOSS
+def _short(pair: Pair) -> str:
+    """Name a comparison in little room; the table beside the figure names what it pools."""
+    return f"{pair.group or 'all'} pooled" if pair.pooled else pair.where or "all"
 
 
-def _mark(axes: Axes, row: ForestRow, y: float, gid: str) -> None:
-    colour = _colour(row)
-    style = {"s": 30, "marker": "s" if row.significant else "o", "linewidths": 1.3}
-    full = colour if row.significant else "none"
-    spot = ([row.gain.value], [y])
-    axes.scatter(*spot, **style, facecolors=full, edgecolors=colour, zorder=3, gid=gid)
-
-
-def _columns_forest(rows: Sequence[ForestRow]) -> list[NumberColumn]:
-    columns = [NumberColumn("gain", tuple(points(row.gain.value) for row in rows))]
-    if any(row.gain.ends for row in rows):
-        columns.append(NumberColumn("interval", tuple(_ends(row) for row in rows), muted=True))
-    if numbers := counts([row.n for row in rows]):
-        columns.append(NumberColumn("n", numbers, muted=True))
-    if any(row.p_holm is not None for row in rows):
-        columns.append(NumberColumn("p (Holm)", tuple(p_value(finite(row.p_holm)) for row in rows)))
-    return columns
-
-
-def _ends(row: ForestRow) -> str:
-    ends = row.gain.ends
+def _ends(ends: Interval | None) -> str:
     return f"{points(ends[0])} to {points(ends[1])}" if ends else NONE
 
 
-def _alt_forest(rows: Sequence[ForestRow]) -> str:
-    said = listed((f"{clean(row.label)} {points(row.gain.value)}" for row in rows), 8)
-    stand = sum(row.significant for row in rows)
-    return (
-        "A forest plot of gains in points of accuracy with their intervals: "
-        f"{said}; {stand} of {len(rows)} significant after correction."
+# Bar chart of gains: by model with a bar for each benchmark, or the other way round.
+
+
+def gains_figure(pairs: Sequence[Pair], by: str) -> Figure | None:
+    """Draw the gain of a method by ``model`` or by ``benchmark``; groups of benchmarks are one."""
+    if not pairs:
+        return None
+    shown = _grouped(pairs)
+    sides = [(model_label(pair.model), _bar_place(pair)) for pair in shown]
+    names = sides if by == "model" else [(place, model) for model, place in sides]
+    groups, series = (list(dict.fromkeys(names)) for names in zip(*names, strict=True))
+    bars = sorted(
+        ((*name, *_bar_gain(pair, pairs), pair.n) for name, pair in zip(names, shown, strict=True)),
+        key=lambda bar: groups.index(bar[0]),
     )
+    bands = [(group, sum(bar[0] == group for bar in bars)) for group in groups]
+    columns = [("gain", [points(bar[2]) for bar in bars]), ("n", [f"{bar[4]:,}" for bar in bars])]
+    rows = canvas.Rows(bands, columns)
+    with canvas.sheet(rows.height) as page:
+        (axes,) = rows.draw(page)
+        for number, ((_, one, gain, ends, _), y) in enumerate(zip(bars, rows.lanes, strict=True)):
+            canvas.draw_bar(axes, gain, y, f"bar-{number}", series.index(one))
+            if ends:
+                canvas.draw_interval(axes, ends, y, f"interval-{number}")
+        values = [value for _, _, gain, ends, _ in bars for value in (gain, *(ends or ()))]
+        canvas.set_gain_scale(axes, values, "gain in accuracy, points")
+        if any(series):
+            rows.draw_key(page, series)
+        best, worst = (pick(bars, key=lambda bar: bar[2]) for pick in (max, min))
+        alt = (
+            f"Bars of gains in points of accuracy for {listed(map(clean, groups), 8)}: "
+            f"{several(len(bars), 'bar')}, "
+        )
+        if best[2] == worst[2]:
+            alt += f"{points(best[2])}."
+        else:
+            low, high = (
+                f"{points(bar[2])} ({', '.join(filter(None, map(clean, bar[:2])))})"
+                for bar in (worst, best)
+            )
+            alt += f"from {low} to {high}."
+        notes = [*dict.fromkeys(_group_note(pair) for pair in shown if pair.group)]
+        if any(bar[3] for bar in bars):
+            notes.append(canvas.CROSSING)
+        notes += canvas.without_interval([bar[3] for bar in bars], "bar")
+        baseline, method = pairs[0].labels
+        title = f"Gain of {method} over {baseline} by {by}"
+        return page.finish(
+            "gains-by-model" if by == "model" else "applicability", title, alt, notes
+        )
 
 
-def _notes_forest(rows: Sequence[ForestRow], given: int) -> list[str]:
-    said = "Filled squares are significant after Holm's correction, open circles are not."
-    without = sum(row.gain.ends is None for row in rows)
-    return [said, *shortfalls(without, given - len(rows), "comparison")]
+def _grouped(pairs: Sequence[Pair]) -> list[Pair]:
+    """Put a group in the place of its benchmarks, as the paper has AIME in its figures."""
+    groups = {
+        (pair.model, pair.decoding, name): pair
+        for pair in pairs
+        if pair.group
+        for name in pair.pooled
+    }
+    single = (pair for pair in pairs if not pair.pooled)
+    return [*dict.fromkeys(groups.get((p.model, p.decoding, p.benchmark), p) for p in single)]
+
+
+def _bar_gain(pair: Pair, pairs: Sequence[Pair]) -> tuple[float, Interval | None]:
+    """Give a gain; that of a group is the mean of its benchmarks' gains, each counted alike.
+
+    For sets of one size this is the gain on all their problems, whose interval is then its own.
+    """
+    if not pair.group:
+        return pair.gain, pair.interval
+    place = (pair.model, pair.decoding)
+    members = [p for p in pairs if (p.model, p.decoding) == place and p.benchmark in pair.pooled]
+    alike = len({one.n for one in members}) == 1
+    return sum(one.gain for one in members) / len(members), pair.interval if alike else None
+
+
+def _bar_place(pair: Pair) -> str:
+    return f"{pair.group} Avg." if pair.group else pair.where or "all"
+
+
+def _group_note(pair: Pair) -> str:
+    members = listed(map(benchmark_label, pair.pooled), len(pair.pooled))
+    return f"{_bar_place(pair)}: the mean of the gains on {members}."
+
+
+def _bars(context: Context) -> Iterator[Figure | None]:
+    several_models = len({pair.model for pair in context.pairs}) > 1
+    for by in ("model", "benchmark") if several_models else ("benchmark",):
+        yield gains_figure(context.pairs, by)
 
 
 # Paired comparisons as a table and as JSON, with their notes (paper: the two paired tables).
 
-_NAME: Final = "paired"
 _KINDS: Final = {"bca": "BCa", "percentile": "percentile"}
-_TITLE: Final = "Paired comparison, problem by problem"
 
 
 def paired_table(comparison: Comparison, *, named: bool = False) -> Table:
@@ -253,56 +330,49 @@ def paired_table(comparison: Comparison, *, named: bool = False) -> Table:
     decodings = tell_apart([pair.decoding for pair in comparison.pairs])
     for pair in comparison.pairs:
         setting = decodings[pair.decoding] if len(decodings) > 1 else ""
-        if heading != (heading := _heading(pair, setting)):
+        baseline, method = pair.labels
+        names = (f"{method} against {baseline}", model_label(pair.model), setting)
+        if heading != (heading := ", ".join(filter(None, names))):
             rows.append(row(heading, kind="heading"))
-        rows.append(_row(pair))
-    model = comparison.pairs[0].model
+        rows.append(
+            row(
+                Cell(pair.where or "all", bold=bool(pair.pooled)),
+                f"{pair.n:,}",
+                span(pair.fewest, pair.runs),
+                decimal(pair.before),
+                decimal(pair.after),
+                delta(pair.gain, pair.interval),
+                f"{pair.improved} / {pair.tied} / {pair.degraded}",
+                Cell(p_value(pair.p), exact=exact_p(pair.p)),
+                Cell(p_value(pair.p_holm), bold=pair.significant, exact=exact_p(pair.p_holm)),
+                pair.test,
+                decimal(pair.detectable),
+            )
+        )
+    name, title = _named(comparison, named=named)
     return Table(
-        file_stem(_NAME, model) if named else _NAME,
-        f"{_TITLE}: {model_label(model)}" if named else _TITLE,
+        name,
+        title,
         (
-            Column("Benchmark", "left"),
-            Column("n"),
-            Column("Runs", rank=4),
-            Column("Baseline"),
-            Column("Method"),
-            Column("Gain [95 %]"),
-            Column("Impr. / tied / degr.", rank=3),
-            Column("p", rank=2),
-            Column("Holm p"),
-            Column("Test", "left", rank=6),
-            Column("MDD", rank=5),
+            *left("Benchmark"),
+            *(Column("n"), Column("Runs", rank=4), Column("Baseline"), Column("Method")),
+            *(Column("Gain [95 %]"), Column("Impr. / tied / degr.", rank=3), Column("p", rank=2)),
+            *(Column("Holm p"), Column("Test", "left", rank=6), Column("MDD", rank=5)),
         ),
         tuple(rows),
-        tuple(_notes_paired_comparison(comparison)),
+        tuple(_notes(comparison)),
         ("tab:paired-ds", "tab:paired-qwen"),
     )
 
 
-def _heading(pair: Pair, setting: str) -> str:
-    baseline, method = pair.labels
-    return ", ".join(
-        filter(None, (f"{method} against {baseline}", model_label(pair.model), setting))
-    )
+def _named(comparison: Comparison, *, named: bool) -> tuple[str, str]:
+    title, model = "Paired comparison, problem by problem", comparison.pairs[0].model
+    if not named:
+        return "paired", title
+    return file_stem("paired", model), f"{title}: {model_label(model)}"
 
 
-def _row(pair: Pair) -> Row:
-    return row(
-        Cell(pair.where or "all", bold=bool(pair.pooled)),
-        f"{pair.n:,}",
-        span(pair.fewest, pair.runs),
-        decimal(pair.before),
-        decimal(pair.after),
-        delta(pair.gain, pair.interval),
-        f"{pair.improved} / {pair.tied} / {pair.degraded}",
-        Cell(p_value(pair.p), exact=exact_p(pair.p)),
-        Cell(p_value(pair.p_holm), bold=pair.significant, exact=exact_p(pair.p_holm)),
-        pair.test,
-        decimal(pair.detectable),
-    )
-
-
-def _notes_paired_comparison(comparison: Comparison) -> Iterator[str]:
+def _notes(comparison: Comparison) -> Iterator[str]:
     family = several(comparison.family, "test")
     yield f"Holm's correction is for a family of {family}; bold is below 0.05."
     yield (
@@ -375,10 +445,6 @@ def comparison_json(comparison: Comparison) -> dict[str, Json]:
     }
 
 
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 6)
-
-
 def _pair_json(pair: Pair) -> dict[str, Json]:
     return {
         "baseline": pair.baseline,
@@ -402,14 +468,15 @@ def _pair_json(pair: Pair) -> dict[str, Json]:
         "p_holm": pair.p_holm,
         "test": pair.test,
         "detectable": pair.detectable,
-        "token_ratios": {name: _rounded(value) for name, value in pair.tokens._asdict().items()},
+        "token_ratios": {
+            name: None if ratio is None else round(ratio, 6)
+            for name, ratio in pair.tokens._asdict().items()
+        },
         "notes": [*pair_notes(pair)],
     }
 
 
-# Tables of generalization: gain and routing by benchmark, pass@k, the benchmarks themselves.
-#
-# Paper: Benchmark Scope, Generalization, the exploratory comparison.
+# Generalization: gain and routing by benchmark (paper: Generalization).
 
 
 def generalization_table(study: Study, baseline: str, method: str) -> Table:
@@ -420,7 +487,7 @@ def generalization_table(study: Study, baseline: str, method: str) -> Table:
     return Table(
         "generalization",
         "Gain and routing rate by benchmark",
-        (Column("Model", "left"), Column("Benchmark", "left"), *map(Column, titles)),
+        (*left("Model", "Benchmark"), *map(Column, titles)),
         tuple(line for one in found for line in _gain_rows(one)),
         (said, GAIN_INTERVAL) if found else (absent(method, baseline),),
         ("tab:olympiadbench",),
@@ -447,72 +514,38 @@ def _routed(arms: Sequence[Arm]) -> str:
     return f"{counted(routed, decided)} ({percent(routed / decided)})"
 
 
-def exploratory_table(study: Study, baseline: str) -> Table:
-    """Tabulate pass@k and overhead (paper: Comparison with Alternative Prompting Strategies).
-
-    Each group of benchmarks that all methods share has its mean, as AIME has in the paper, and so
-    have all that they share.
-    """
-    rows: list[Row] = []
-    for part in by_model(study):
-        shared = part.shared_benchmarks(next(iter(part.methods)))
-        for names in groups_and_all(shared):
-            where = ", ".join(map(benchmark_label, names)) or "all"
-            rows.append(row(f"{part.title}: {where}", kind="heading"))
-            rows += [_exploratory_row(part, baseline, name, names) for name in part.methods]
-    lacking = "The methods of each model share no judged benchmark: there is no mean to compare."
-    return Table(
-        "prompting-comparison",
-        "pass@k and overhead, averaged over benchmarks",
-        (Column("Method", "left"), Column("k"), Column("Average"), Column("n"), Column("Tokens")),
-        tuple(rows),
-        (
-            "Descriptive: the plain mean of pass@k over the benchmarks that all methods have, and "
-            f"of tokens relative to {study.method_name(baseline)}. No claim rests on it."
-            if rows
-            else lacking,
-        ),
-        ("tab:prompting-comparison",),
-    )
+def _paired(context: Context) -> tuple[Table, ...]:
+    comparisons = context.comparisons
+    return tuple(paired_table(one, named=len(comparisons) > 1) for one in comparisons)
 
 
-def _exploratory_row(part: ModelArms, baseline: str, method: str, benchmarks: Sequence[str]) -> Row:
-    arms = [part.methods[method][name] for name in benchmarks]
-    found = mean_pass(arms)
-    bases = part.methods.get(baseline, {})
-    costs = [
-        token_ratios([arm], [bases[arm.benchmark]]).every_time if arm.benchmark in bases else None
-        for arm in arms
-    ]
-    return row(
-        part.name(method),
-        f"pass@{found.k}",
-        decimal(found.percent),
-        f"{found.problems:,}",
-        times(mean_of_all(costs)),
-    )
+def _forests(context: Context) -> Iterator[Figure]:
+    for one in context.comparisons:
+        yield forest_figure(one, *_named(one, named=len(context.comparisons) > 1))
 
 
-def benchmarks_table(study: Study) -> Table:
-    """Say what the benchmarks of a study are."""
-    rows: list[Row] = []
-    for name in study.names("benchmark"):
-        entry = entries().get(name)
-        built_in = is_constraintbench(name)
-        form = entry.answer_format if entry else "Stated by each problem" if built_in else ""
-        strength = entry.strength if entry else "Tight" if built_in else ""
-        sizes = span(*study.sizes(name))
-        rows.append(row(benchmark_label(name) or NONE, sizes, form or NONE, strength or NONE))
-    return Table(
-        "benchmarks",
-        "The benchmarks of this study",
-        (
-            Column("Benchmark", "left"),
-            Column("Problems"),
-            Column("Answer format", "left"),
-            Column("Constraint strength", "left"),
-        ),
-        tuple(rows),
-        (),
-        ("tab:benchmarks",),
-    )
+def _uncompared(context: Context) -> tuple[str, ...]:
+    return () if context.comparisons else ("".join([*context.uncompared.values()][-1:]),)
+
+
+def _nothing_to_draw(context: Context) -> tuple[str, ...]:
+    said = f"No gain to draw: {absent(context.method, context.baseline)}"
+    return () if context.pairs else (said,)
+
+
+def _how(context: Context) -> tuple[str, ...]:
+    return (verdict_note(context.comparisons),) if context.comparisons else ()
+
+
+EXHIBITS: Final = (
+    Exhibit("verdict", figures=_forests, claims=_claims, notes=_how),
+    Exhibit(
+        "main",
+        lambda c: [generalization_table(c.study, c.baseline, c.method)],
+        _bars,
+        ("olympiadbench", "gains-by-model", "applicability"),
+        claims=_nothing_to_draw,
+        about="method",
+    ),
+    Exhibit("paired", _paired, paper=("paired-deepseek", "paired-qwen"), claims=_uncompared),
+)

@@ -7,14 +7,13 @@ that this file knows too little.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import isqrt
-from pathlib import Path
 from random import Random
-from typing import Final, Literal, TypeAlias, TypeVar, cast, get_args
+from typing import Final, Literal, TypeAlias, cast
 
 from constraint_first.answer.value import AnswerValue, read_answer
 from constraint_first.benchmark.constraintbench.item import (
@@ -26,11 +25,7 @@ from constraint_first.benchmark.constraintbench.item import (
 from constraint_first.constraint.claim import Claim, names_of_answer, read_claims
 from constraint_first.constraint.predicate import Predicate, holds, parts, to_fraction, truth_of
 from constraint_first.constraint.stage1 import DEFERRED, ConstraintSpec
-from constraint_first.error import InputError
-from constraint_first.file.rows import read_rows
 from constraint_first.problem import Json
-from constraint_first.report.exhibit.stage1 import GoldSample, Quality
-from constraint_first.report.statistics import kappa
 from constraint_first.report.study import Arm, Study
 from constraint_first.store.query import RecordKey
 
@@ -278,9 +273,6 @@ StatementStatus: TypeAlias = Literal["valid", "hallucinated", "unsupported", "un
 StatementField: TypeAlias = Literal["constraint", "range", "format"]
 """The place of a statement in a reply. Range and format speak about the answer by their place."""
 
-GOLD: tuple[GoldStatus, ...] = get_args(GoldStatus)
-STATEMENTS: tuple[StatementStatus, ...] = get_args(StatementStatus)
-
 
 @dataclass(frozen=True, slots=True)
 class Audit:
@@ -458,155 +450,35 @@ def _counted(predicate: Predicate, claims: list[Claim]) -> bool:
     return all(known.implies(part) for one in where for part in parts(one))
 
 
-# Audits over many replies: the rates that the paper reports, and agreement with an annotator.
-
-W = TypeVar("W", bound=str)
-
-
-@dataclass(frozen=True, slots=True)
-class AuditReport:
-    """Counts over many audits, and the rates that the paper reports.
-
-    Range and format of the answer are not constraints and count for themselves. Only completeness
-    looks at all that a reply states.
-    """
-
-    gold: GoldCounts
-    constraints: StatementCounts
-    answer_range: StatementCounts
-    answer_format: StatementCounts
-
-
-@dataclass(frozen=True, slots=True)
-class GoldCounts:
-    """Gold constraints by whether replies state them."""
-
-    counts: Mapping[str, int]
-
-    @property
-    def decided(self) -> int:
-        """How many could be decided."""
-        return sum(self.counts.values()) - self.counts.get("undecided", 0)
-
-    @property
-    def completeness(self) -> float | None:
-        """Stated gold constraints among those that could be decided."""
-        return _rate(self.counts, "stated", self.decided)
-
-
-@dataclass(frozen=True, slots=True)
-class StatementCounts:
-    """Statements of replies by what they are worth."""
-
-    counts: Mapping[str, int]
-
-    @property
-    def total(self) -> int:
-        """All of them."""
-        return sum(self.counts.values())
-
-    @property
-    def decided(self) -> int:
-        """How many could be decided."""
-        return self.total - self.counts.get("undecided", 0)
-
-    @property
-    def validity(self) -> float | None:
-        """Valid statements among those that could be decided."""
-        return _rate(self.counts, "valid", self.decided)
-
-    @property
-    def hallucination(self) -> float | None:
-        """Statements that the answer violates among those that could be decided."""
-        return _rate(self.counts, "hallucinated", self.decided)
-
-    @property
-    def undecided(self) -> float | None:
-        """Statements that could not be decided among all."""
-        return _rate(self.counts, "undecided", self.total)
-
-
-def report(audits: Iterable[Audit]) -> AuditReport:
-    """Count over many audits."""
-    done = list(audits)
-    return AuditReport(
-        GoldCounts(Counter[str](status for one in done for status in one.gold)),
-        StatementCounts(Counter[str](status for one in done for status in one.constraints)),
-        StatementCounts(Counter[str](one.answer_range for one in done if one.answer_range)),
-        StatementCounts(Counter[str](one.answer_format for one in done if one.answer_format)),
-    )
-
-
-def _rate(counts: Mapping[str, int], wanted: str, total: int) -> float | None:
-    return counts.get(wanted, 0) / total if total else None
-
-
-@dataclass(frozen=True, slots=True)
-class Labelled:
-    """A reply with the labels of a person."""
-
-    item: Item
-    reply: ConstraintSpec
-    labels: Audit
-
-
-def read_labelled(path: Path, items: Iterable[Item]) -> Iterator[Labelled]:
-    """Read rows of an ``item_id``, a ``reply``, and ``labels`` under ``gold`` and ``stated``."""
-    by_id = {item.id: item for item in items}
-    for row in read_rows(path):
-        item_id, reply, labels = (row.value.get(name) for name in ("item_id", "reply", "labels"))
-        item = by_id.get(item_id) if isinstance(item_id, str) else None
-        if item is None or not isinstance(reply, dict) or not isinstance(labels, dict):
-            raise InputError(
-                f"{path}, line {row.number}: needs a known 'item_id', a 'reply' and 'labels'"
-            )
-        read = ConstraintSpec.from_mapping(reply)
-        said = statements(read)
-        gold: tuple[GoldStatus, ...] = _labels(labels.get("gold"), GOLD)
-        stated: tuple[StatementStatus, ...] = _labels(labels.get("stated"), STATEMENTS)
-        if len(gold) != len(item.constraints) or len(stated) != len(said):
-            raise InputError(
-                f"{path}, line {row.number}: needs {len(item.constraints)} known gold label(s) and "
-                f"{len(said)} known statement label(s)"
-            )
-        yield Labelled(item, read, Audit.of_statements(gold, said, stated))
-
-
-def _labels(value: Json, known: tuple[W, ...]) -> tuple[W, ...]:
-    """Keep the labels that are known; a missing one shows in the length."""
-    given = value if isinstance(value, list) else []
-    return tuple(label for one in given for label in known if label == one)
-
-
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """How often the audit and a person say the same, and how far beyond chance (Cohen's kappa)."""
-
-    n: int
-    agree: int
-    kappa: float | None
-
-
-def agreement(labelled: Iterable[Labelled]) -> Mapping[str, Agreement]:
-    """Audit replies and compare with a person, for gold constraints and statements apart."""
-    gold: list[tuple[str, str]] = []
-    stated: list[tuple[str, str]] = []
-    for one in labelled:
-        ours = audit(one.item, one.reply)
-        gold.extend(zip(ours.gold, one.labels.gold, strict=True))
-        stated.extend(zip(ours.statements, one.labels.statements, strict=True))
-    return {"gold": _agree(gold), "stated": _agree(stated)}
-
-
-def _agree(pairs: list[tuple[str, str]]) -> Agreement:
-    return Agreement(len(pairs), sum(ours == theirs for ours, theirs in pairs), kappa(pairs))
-
-
 # Stage 1 against the gold constraints of ConstraintBench (paper: Stage 1 Constraint Reliability).
 #
 # Other benchmarks have no gold constraints; there a person has to judge, and hands the rates in.
 
 _SAMPLE: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """Soundness and completeness of the constraints that Stage 1 lists."""
+
+    validity: float | None
+    """From 0 to 1, as are the others; None where nothing could be decided."""
+    hallucination: float | None
+    n: float
+    """How many constraints the two are shares of."""
+    completeness: float | None = None
+    """Of what a problem demands, the share that its replies state."""
+    expected: float = 0
+    """How many demands that is a share of."""
+    by_gold: bool = False
+    """Whether gold constraints judged; otherwise people did."""
+    statements: int = 0
+    """Constraints in the audited replies, the undecided ones among them."""
+    audited: int = 0
+    """Replies that were audited, of so many in ``replies``."""
+    replies: int = 0
+    apart: Mapping[str, Quality] = field(default_factory=dict[str, "Quality"])
+    """The range and the format that replies give for the answer, which are no constraints."""
 
 
 def gold_item(study: Study, benchmark: str, problem: str) -> Item | None:
@@ -654,22 +526,28 @@ def _draw(
     return found if len(found) <= sample else Random(seed).sample(found, sample)  # noqa: S311
 
 
-def _quality(audits: list[Audit], replies: int) -> Quality:
-    found = report(audits)
-    sample = GoldSample(found.constraints.total, len(audits), replies)
-    apart = {"answer range": found.answer_range, "answer format": found.answer_format}
-    return Quality(
-        *_rates(found.constraints),
-        completeness=found.gold.completeness,
-        expected=found.gold.decided,
-        gold=sample,
-        apart={
-            name: Quality(*_rates(one), gold=GoldSample(one.total, one.total, one.total))
-            for name, one in apart.items()
-            if one.total
-        },
+def _quality(audits: Sequence[Audit], replies: int) -> Quality:
+    found = [status for one in audits for status in one.gold]
+    decided = len(found) - found.count("undecided")
+    apart = {
+        "answer range": [one.answer_range for one in audits if one.answer_range],
+        "answer format": [one.answer_format for one in audits if one.answer_format],
+    }
+    return replace(
+        _worth([status for one in audits for status in one.constraints]),
+        completeness=found.count("stated") / decided if decided else None,
+        expected=decided,
+        audited=len(audits),
+        replies=replies,
+        apart={name: _worth(statuses) for name, statuses in apart.items() if statuses},
     )
 
 
-def _rates(found: StatementCounts) -> tuple[float | None, float | None, int]:
-    return found.validity, found.hallucination, found.decided
+def _worth(statuses: Sequence[StatementStatus]) -> Quality:
+    """Take the valid and the hallucinated statements as shares of those that were decided."""
+    decided = len(statuses) - statuses.count("undecided")
+    valid, made_up = (
+        statuses.count(status) / decided if decided else None
+        for status in ("valid", "hallucinated")
+    )
+    return Quality(valid, made_up, decided, by_gold=True, statements=len(statuses))

@@ -18,6 +18,7 @@ from constraint_first.constraint.predicate import Truth
 from constraint_first.method.soundness import Intervention, read_summary
 from constraint_first.problem import Problem
 from constraint_first.report.comparison import Pair, Score, pair_arms, score_problems
+from constraint_first.report.exhibit.exhibit import Exhibit
 from constraint_first.report.notation import NONE, counted, decimal, p_value, scored, several
 from constraint_first.report.statistics import drawn, wilson
 from constraint_first.report.study import (
@@ -511,3 +512,9 @@ def _kind_rows(found: dict[str, Following], methods: Sequence[str]) -> Iterator[
         scores = [found[name].kinds.get(kind) if name in found else None for name in methods]
         most = max(one.problems for one in scores if one)
         yield row(kind, f"{most:,}", *map(_cell, scores))
+
+
+EXHIBITS: Final = (
+    Exhibit("prompting", lambda c: instruction_tables(c.study)),
+    Exhibit("prompting", lambda c: intervention_tables(c.study)),
+)

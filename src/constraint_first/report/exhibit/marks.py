@@ -39,7 +39,7 @@ from constraint_first.method.former import NAMES, with_current_names
 from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json
 from constraint_first.report.comparison import Key, RightRule
-from constraint_first.report.exhibit.stage1 import Quality
+from constraint_first.report.exhibit.gold import Quality
 from constraint_first.report.notation import NONE, decimal, percent, scored, several
 from constraint_first.report.statistics import Interval, kappa, wilson
 from constraint_first.report.study import (

@@ -1,7 +1,7 @@
-"""Router activation, cue families, and gains by cue families, on the problems of a study.
+"""The router: activation, cue families, gains by them, agreement, and ways through the protocol.
 
 Paper: Router Behavior; appendices Benchmark Scope and Router Behavior, Complete Router Pattern
-Analysis.
+Analysis, Router Ablation.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from constraint_first.constraint.router import FAMILIES, aime_convention, route
-from constraint_first.constraint.stage1 import DEFERRED, KINDS
+from constraint_first.constraint.stage1 import DEFERRED
 from constraint_first.error import InputError
 from constraint_first.model.resolve import find_price, write_dollars
 from constraint_first.protocol import Usage
@@ -25,7 +25,6 @@ from constraint_first.report.canvas import (
     MUTED,
     PALETTE,
     SIZE,
-    Caption,
     Figure,
     Sheet,
     clean,
@@ -33,13 +32,15 @@ from constraint_first.report.canvas import (
     load,
     sheet,
 )
-from constraint_first.report.comparison import BASELINE, Gain, Key, ModelPairs, pairs_by_model
+from constraint_first.report.comparison import BASELINE, Key, ModelPairs, pairs_by_model
+from constraint_first.report.exhibit.exhibit import Context, Exhibit
 from constraint_first.report.exhibit.marks import Label, completeness_of, read_person_lines
 from constraint_first.report.exhibit.scores import stage_requests
-from constraint_first.report.exhibit.stage1 import OTHER_KIND
+from constraint_first.report.exhibit.stage1 import draw_cloud
 from constraint_first.report.notation import NONE, counted, decimal, interval, percent, several
 from constraint_first.report.statistics import kappa
 from constraint_first.report.study import (
+    CONSTRAINED,
     ROUTED_CFR,
     ROUTED_CFR_BRIEF,
     SELF_CONSISTENCY,
@@ -52,7 +53,16 @@ from constraint_first.report.study import (
     family_of,
     model_label,
 )
-from constraint_first.report.table import GAIN_INTERVAL, Column, Row, Table, absent, gain_cell, row
+from constraint_first.report.table import (
+    GAIN_INTERVAL,
+    Column,
+    Row,
+    Table,
+    absent,
+    gain_cell,
+    left,
+    row,
+)
 
 FAMILY_LABELS: Final[Mapping[str, str]] = dict(
     zip(
@@ -65,8 +75,6 @@ FAMILY_LABELS: Final[Mapping[str, str]] = dict(
     )
 )
 """The cue families as the paper's tables name them."""
-
-_GROUPS: Final = ("0", "1", "2", "3", "4+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +89,14 @@ class RouterAudit:
     """Problems that have attempts but no text on record, by benchmark."""
 
     @property
-    def benchmarks(self) -> tuple[str, ...]:
-        """The benchmarks that have problems with a text, in order."""
-        return tuple(dict.fromkeys(name for name, _ in self.families))
+    def totals(self) -> Counter[str]:
+        """How many problems of each benchmark have a text."""
+        return Counter(name for name, _ in self.families)
+
+    @property
+    def routed(self) -> Counter[str]:
+        """How many problems of each benchmark are sent to two stages."""
+        return Counter(name for (name, _), families in self.families.items() if families)
 
 
 def audit_router(study: Study) -> RouterAudit:
@@ -118,116 +131,181 @@ def _count_without_text(study: Study) -> dict[str, int]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Activation:
-    """Problems of a benchmark, and those among them that the router sends to two stages."""
+# Tables of activation, cue families and gains by cue families.
 
-    benchmark: str
-    routed: int
-    total: int
-
-    @property
-    def rate(self) -> float:
-        """The share of problems that are routed."""
-        return self.routed / self.total
-
-    @property
-    def with_convention(self) -> int:
-        """How many would be routed if AIME's answer convention counted as a cue."""
-        return self.total if aime_convention(self.benchmark) else self.routed
+_PHRASES_SHOWN: Final = 4
 
 
-def activations(audit: RouterAudit) -> tuple[Activation, ...]:
-    """Count routed problems, benchmark by benchmark."""
-    total = Counter(name for name, _ in audit.families)
-    routed = Counter(name for (name, _), families in audit.families.items() if families)
-    return tuple(Activation(name, routed[name], total[name]) for name in total)
+def rates_table(audit: RouterAudit) -> Table:
+    """Tabulate router activation by benchmark."""
+    routed = audit.routed
+    rows = [
+        row(benchmark_label(name), counted(routed[name], total), percent(routed[name] / total, 2))
+        for name, total in audit.totals.items()
+    ]
+    return Table(
+        "router-rates",
+        "Problems that the text-only router sends to two stages",
+        (*left("Benchmark"), Column("Routed / total"), Column("Rate")),
+        tuple(rows),
+        notes=_notes(audit),
+        paper=("tab:router-rates",),
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class FamilyCount:
-    """A cue family: the phrases of it that were found, and the problems that have it."""
-
-    family: str
-    phrases: Counter[str]
-    """Problems by phrase."""
-    by_benchmark: Mapping[str, int]
-    """Problems by benchmark."""
-    total: int
-    """All problems with a text, whatever they have."""
-
-    @property
-    def problems(self) -> int:
-        """How many problems have the family."""
-        return sum(self.by_benchmark.values())
-
-    @property
-    def share(self) -> float:
-        """The share of all problems with a text that have the family."""
-        return self.problems / self.total
-
-
-def family_counts(audit: RouterAudit) -> tuple[FamilyCount, ...]:
-    """Count the problems that have each cue family; nothing where no problem has a text."""
+def patterns_table(audit: RouterAudit) -> Table:
+    """Tabulate cue families: their most frequent phrases, and the problems that have them."""
+    total, benchmarks = len(audit.families), [*audit.totals]
     counts = Counter(
         (family, name) for (name, _), families in audit.families.items() for family in families
     )
-    return tuple(
-        FamilyCount(
-            family,
-            audit.phrases[family],
-            {name: counts[family, name] for name in audit.benchmarks},
-            len(audit.families),
+    shown = benchmarks if len(benchmarks) > 1 else []
+    rows: list[Row] = []
+    for family in FAMILIES if audit.families else ():
+        problems = sum(counts[family, name] for name in benchmarks)
+        often = audit.phrases[family].most_common(_PHRASES_SHOWN)
+        rows.append(
+            row(
+                FAMILY_LABELS[family],
+                ", ".join(f"“{phrase}” {count:,}" for phrase, count in often) or NONE,
+                f"{problems:,}",
+                percent(problems / total),
+                *(f"{counts[family, name]:,}" for name in shown),
+            )
         )
-        for family in FAMILIES
-        if audit.families
+    several_families = "A problem may have cues of several families."
+    return Table(
+        "router-patterns",
+        f"Cue families in the {several(total, 'problem')} of this study"
+        if total
+        else "Cue families",
+        (
+            *left("Family", "Phrases found most often, with problems"),
+            *(Column("Problems"), Column("Share")),
+            *(Column(benchmark_label(name) or "This set", group="Problems of") for name in shown),
+        ),
+        tuple(rows),
+        notes=(*([several_families] if rows else ()), *_notes(audit)),
+        paper=("tab:router-patterns",),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class PhraseCount:
-    """A phrase that routed problems."""
-
-    phrase: str
-    family: str
-    """The first family that it is a cue of."""
-    problems: int
-    """How many problems have it, added over the families that it is a cue of."""
-
-
-def phrase_counts(audit: RouterAudit) -> tuple[PhraseCount, ...]:
-    """Count the problems that have each phrase, family by family as they are listed."""
-    problems: Counter[str] = Counter()
-    first: dict[str, str] = {}
-    for family, phrases in audit.phrases.items():
-        problems.update(phrases)
-        first = dict.fromkeys(phrases, family) | first
-    return tuple(PhraseCount(phrase, first[phrase], count) for phrase, count in problems.items())
-
-
-@dataclass(frozen=True, slots=True)
-class CoFire:
-    """A method's gain on the problems that have a given number of cue families."""
-
-    model: str
-    families: str
-    """The number of families: 0, 1, 2, 3 or 4+."""
-    gain: Gain | None
-    """The gain and its number of problems; None where there are none."""
+def convention_table(audit: RouterAudit) -> Table:
+    """Tabulate the AIME control: problems routed by text alone, and with the answer convention."""
+    totals, routed = audit.totals, audit.routed
+    aime = [name for name in totals if aime_convention(name)]
+    rows = (
+        row("Text-only router", *(counted(routed[name], totals[name]) for name in aime)),
+        row("+ AIME convention", *(counted(totals[name], totals[name]) for name in aime)),
+    )
+    silent = _left_out(audit, [*aime, *filter(aime_convention, audit.without_text)])
+    missing = "No benchmark of this study has a name that begins with aime."
+    return Table(
+        "router-convention",
+        "AIME router convention control, routed / total",
+        (*left("Router"), *(Column(benchmark_label(name)) for name in aime)),
+        rows if aime else (),
+        notes=silent if aime or silent else (missing,),
+        paper=("tab:router-convention",),
+    )
 
 
-def cofire(
-    study: Study, audit: RouterAudit, method: str, baseline: str = BASELINE
-) -> tuple[CoFire, ...]:
-    """Measure a method's gain by the number of cue families in a problem, model by model."""
-    groups: dict[str, set[Key]] = {name: set() for name in _GROUPS}
-    for key, families in audit.families.items():
-        groups[_GROUPS[min(len(families), 4)]].add(key)
+def _notes(audit: RouterAudit) -> tuple[str, ...]:
+    nothing = "No problem of this study has a text on record."
+    return (*(() if audit.families else (nothing,)), *_left_out(audit))
+
+
+def _left_out(audit: RouterAudit, benchmarks: Sequence[str] | None = None) -> tuple[str, ...]:
+    """Say which problems could not be routed because their text is not on record."""
     return tuple(
-        CoFire(side.model, name, side.gain(keys))
-        for side in pairs_by_model(study, method, baseline)
-        for name, keys in groups.items()
+        f"{benchmark_label(name) or 'This set'}, left out for want of a text: "
+        f"{several(count, 'problem')}."
+        for name, count in audit.without_text.items()
+        if count and (benchmarks is None or name in benchmarks)
     )
+
+
+def cofire_table(
+    study: Study,
+    audit: RouterAudit,
+    method: str,
+    baseline: str = BASELINE,
+    labels: Sequence[Label] = (),
+) -> Table:
+    """Tabulate gains by the number of cue families in a problem.
+
+    ``labels`` are the marks of people, which tell how complete Stage 1 is there.
+    """
+    both = pairs_by_model(study, method, baseline)
+    names = both[0].names if both else (baseline, method)
+    own = [label for label in labels if label.key[1] == method and label.complete]
+    groups: dict[str, set[Key]] = {name: set() for name in ("0", "1", "2", "3", "4+")}
+    for key, families in audit.families.items():
+        groups[[*groups][min(len(families), 4)]].add(key)
+    rows: list[Row] = []
+    for side in both:
+        for name, keys in groups.items():
+            gain = side.gain(keys)
+            marked = [
+                label
+                for label in own
+                if label.key[2] == side.model and (label.key[0], label.key[4]) in keys
+            ]
+            rows.append(
+                row(
+                    model_label(side.model) if name == "0" else "",
+                    "0 (not routed)" if name == "0" else name,
+                    f"{gain.n if gain else 0:,}",
+                    gain_cell(gain),
+                    *_complete(marked),
+                )
+            )
+    notes = (*_cofire_notes(audit, both), *_marks_notes(labels, own, names[1]))
+    return Table(
+        "cofire",
+        f"Gain of {names[1]} over {names[0]} by the number of cue families matched",
+        (
+            *(*left("Model", "Families matched"), Column("Problems"), Column("Δ points [95 %]")),
+            *(Column("Stage 1 complete [95 %]"), Column("of n")),
+        ),
+        tuple(rows),
+        notes=notes if both else (absent(method, baseline),),
+        paper=("tab:pattern-cofire",),
+    )
+
+
+def _complete(labels: Sequence[Label]) -> tuple[str, str]:
+    found = completeness_of(labels)
+    if found.value is None or found.interval is None:
+        return NONE, NONE
+    low, high = found.interval
+    return percent(found.value) + interval((100 * low, 100 * high)), f"{found.n:g}"
+
+
+def _cofire_notes(audit: RouterAudit, both: Sequence[ModelPairs]) -> Iterator[str]:
+    for side in both:
+        yield f"{model_label(side.model)}: problems of {side.where} that were judged on both sides."
+    yield "Problems with more cues differ in other ways too: a gain is not an effect of the cues."
+    yield GAIN_INTERVAL
+    benchmarks = tuple(dict.fromkeys(name for side in both for name in side.benchmarks))
+    yield from _left_out(audit, benchmarks)
+
+
+def _marks_notes(labels: Sequence[Label], own: Sequence[Label], method: str) -> Iterator[str]:
+    """Say where the column of completeness comes from, or why it is empty."""
+    if own:
+        marked = several(len({label.key for label in own}), "attempt")
+        yield (
+            f"Stage 1 complete: entailed raw constraints among these and what people found "
+            f"missing, in the {marked} of {method} that they marked; {NONE} where they marked none."
+        )
+    elif labels:
+        yield f"Stage 1 complete is empty: no mark by a person is on an attempt of {method}."
+    else:
+        yield (
+            "Stage 1 complete is empty: it takes marks by a person, which 'cfr audit mark' makes "
+            "and --labels names."
+        )
 
 
 # Agreement between routers, and what a decision costs.
@@ -243,8 +321,7 @@ _BY_PATTERNS: Final = (ROUTED_CFR, ROUTED_CFR_BRIEF)
 _STAGE: Final = "router"
 
 
-@dataclass(frozen=True, slots=True)
-class RouterAgreement:
+class RouterAgreement(NamedTuple):
     """Agreement of a router with a reference, on the problems that both decided."""
 
     n: int
@@ -316,53 +393,6 @@ def routed_share(arm: Arm) -> tuple[int, int] | None:
     return (sum(decided), len(decided)) if decided else None
 
 
-@dataclass(frozen=True, slots=True)
-class RouterRow:
-    """A router: its agreement with the reference, and the tokens, time and cost of a decision."""
-
-    name: str
-    """The method as tables print it, or ``Regex router``."""
-    model: str
-    """The model that the method ran with; empty for the regex router of the audit itself."""
-    agreement: RouterAgreement | None
-    """None for the reference itself."""
-    tokens: float | None
-    milliseconds: float | None
-    """None for regular expressions: they make no call, and nothing is timed here."""
-    dollars: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Routers:
-    """Several routers, compared with one reference."""
-
-    rows: tuple[RouterRow, ...]
-    decisions: int | None
-    """How many decisions of a person are the reference; None where the regex router is."""
-
-
-def compare_routers(study: Study, audit: RouterAudit, labels: Decisions | None = None) -> Routers:
-    """Compare the regex router, and every other router that the study's methods used.
-
-    The reference is a person's labels where there are any, otherwise the regex router itself.
-    """
-    regex = {key: bool(families) for key, families in audit.families.items()}
-    reference = regex if labels is None else labels
-    ours = RouterRow(
-        REGEX_ROUTER,
-        "",
-        agreement_between(labels, regex) if labels is not None else None,
-        tokens=0.0,
-        milliseconds=None,
-        dollars=0.0,
-    )
-    others = (
-        _row(arms, agreement_between(reference, stored_decisions(arms)))
-        for arms in _routed_arms(study)
-    )
-    return Routers((ours, *others), None if labels is None else len(labels))
-
-
 def _routed_arms(study: Study) -> Iterator[list[Arm]]:
     """Group the arms whose method routes otherwise than by the default patterns.
 
@@ -389,25 +419,94 @@ def _deciding_model(arm: Arm) -> str:
     return next((models[0] for models in named if models), arm.model)
 
 
-def _row(arms: list[Arm], agreement: RouterAgreement) -> RouterRow:
-    spent = reduce(add, (arm.stages.get(_STAGE, StageCost()) for arm in arms))
-    name, model = arms[0].name, arms[0].model
+ONE_ROUTER: Final = "No method of this study has another router; run llm-router to compare."
+
+
+def routers_table(study: Study, audit: RouterAudit, labels: Decisions | None = None) -> Table:
+    """Compare the regex router, and every other router that the study's methods used.
+
+    The reference is a person's labels where there are any, otherwise the regex router itself.
+    """
+    regex = {key: bool(families) for key, families in audit.families.items()}
+    reference = regex if labels is None else labels
+    ours = agreement_between(labels, regex) if labels is not None else None
+    costs = [(0.0, 0.0)]
+    rows = [_router_row(REGEX_ROUTER, ours, 0.0, None, 0.0)]
+    for arms in _routed_arms(study):
+        agreement = agreement_between(reference, stored_decisions(arms))
+        name = ", ".join(filter(None, (arms[0].name, model_label(arms[0].model))))
+        tokens, milliseconds, dollars = _decision_cost(arms)
+        costs.append((tokens, dollars))
+        rows.append(_router_row(name, agreement, tokens, milliseconds, dollars))
+    against = REGEX_ROUTER if labels is None else f"{several(len(labels), 'decision')} of a person"
+    titles = ("Problems", "Precision", "Recall", "F1", "κ", "Tokens", "Latency, ms", "Cost")
+    return Table(
+        "router-ablation",
+        f"Routers against {against}",
+        (*left("Router"), *map(Column, titles)),
+        tuple(rows),
+        notes=tuple(_router_notes(costs, by_regex=labels is None)),
+        paper=("tab:router-ablation",),
+    )
+
+
+def _router_row(
+    name: str,
+    found: RouterAgreement | None,
+    tokens: float | None,
+    milliseconds: float | None,
+    dollars: float | None,
+) -> Row:
+    if found is None:
+        agreement = ("reference", *[NONE] * 4)
+    else:
+        ratios = (found.precision, found.recall, found.f1, found.kappa)
+        agreement = (f"{found.n:,}", *(decimal(ratio, 3) for ratio in ratios))
+    latency = decimal(milliseconds, 3 if (milliseconds or 1) < 1 else 0)
+    cost = NONE if dollars is None else write_dollars(dollars)
+    return row(name, *agreement, decimal(tokens, 0), latency, cost)
+
+
+def _decision_cost(arms: Sequence[Arm]) -> tuple[float | None, float | None, float | None]:
+    """Give the mean tokens, milliseconds and dollars of a decision; None where not on record.
+
+    Regular expressions make no call, and nothing is timed here.
+    """
     if family_of(arms[0]) in _BY_PATTERNS:
-        return RouterRow(name, model, agreement, tokens=0.0, milliseconds=None, dollars=0.0)
+        return 0.0, None, 0.0
+    spent = reduce(add, (arm.stages.get(_STAGE, StageCost()) for arm in arms))
     if not spent.calls:
-        return RouterRow(name, model, agreement, None, None, None)
-    tokens = spent.input_tokens + spent.output_tokens
+        return None, None, None
     price = find_price(_deciding_model(arms[0]))
     used = Usage(spent.input_tokens, spent.output_tokens, cached=spent.cached_tokens)
     cost = price.cost(used) if price else None
-    return RouterRow(
-        name,
-        model,
-        agreement,
-        tokens=tokens / spent.calls if tokens else None,
-        milliseconds=1_000 * spent.seconds / spent.calls if spent.seconds else None,
-        dollars=cost / spent.calls if cost is not None and tokens else None,
+    return (
+        spent.tokens / spent.calls if spent.tokens else None,
+        1_000 * spent.seconds / spent.calls if spent.seconds else None,
+        cost / spent.calls if cost is not None and spent.tokens else None,
     )
+
+
+def _router_notes(
+    costs: Sequence[tuple[float | None, float | None]], *, by_regex: bool
+) -> Iterator[str]:
+    if by_regex:
+        yield (
+            "No person's decisions were given: this is agreement with the regex router, not a "
+            "measure of which router is better."
+        )
+    if len(costs) == 1:
+        yield ONE_ROUTER
+    yield (
+        "Tokens, latency and cost are means for one decision; a call's latency includes the time "
+        "it waited for others. Regular expressions are not timed here, so that the same data give "
+        "the same table: perf/router.py measures them, and perf/README.md has the figure."
+    )
+    unpriced = [tokens for tokens, dollars in costs if dollars is None]
+    if None in unpriced:
+        yield f"A cost of {NONE} without tokens means that the router's tokens are not on record."
+    if any(tokens is not None for tokens in unpriced):
+        yield f"A cost of {NONE} beside tokens means that models.toml sets no price for the model."
 
 
 # Counts of problems on each way through the protocol: router, Stage 1, Stage 2, Direct CoT.
@@ -428,8 +527,6 @@ class FlowCounts:
     """Stage 1 replies by the recovery step that could read them."""
     fallback: int | None = None
     """From Stage 1 to Direct CoT, because its reply lists nothing or could not be read."""
-    answers: int | None = None
-    right: int | None = None
     unit: str = "problems"
     """What is counted: problems, or attempts at them."""
     always_on: bool = False
@@ -460,12 +557,6 @@ class FlowCounts:
         if self.direct is None or self.fallback is None:
             return None
         return self.direct + self.fallback
-
-    @property
-    def known(self) -> bool:
-        """Whether any number is known."""
-        ways = (self.problems, self.staged, self.direct, self.fallback, self.answers, self.right)
-        return any(number is not None for number in ways) or bool(self.rungs)
 
 
 def count_flow(study: Study, method: str) -> FlowCounts:
@@ -505,311 +596,8 @@ def _first(attempts: list[Attempt]) -> Attempt | None:
     return next((one for one in attempts if one.status != "failed"), None)
 
 
-# Dominant constraint of each problem: the kind that says most about its answer.
-#
-# Paper: Per-Problem Analysis (the column "Constraint"); Detailed Positive Cases by Constraint Type.
-
-_MOST_NAMED: Final = 2
-_LEAST_TELLING: Final = ("domain", "final_integer_or_count")
-"""What nearly every problem has: a domain, and the cue of an integer or a count."""
-
-
-@dataclass(frozen=True, slots=True)
-class Dominant:
-    """What dominates one problem: a kind of constraint, or several that are equal."""
-
-    names: tuple[str, ...] = ()
-    by_stage1: bool = False
-    """Whether Stage 1 named it; otherwise the router found it in the text."""
-
-    @property
-    def label(self) -> str:
-        """One kind, two that are equal, or no more than that there are several; may be empty."""
-        if len(self.names) > _MOST_NAMED:
-            return "Multiple"
-        named = " + ".join(self.names)
-        return named[:1].upper() + named[1:]
-
-
-def dominant_constraint(study: Study, arm: Arm, problem: str) -> Dominant:
-    """Find what dominates a problem of an arm.
-
-    It is the kind of most constraints that the Stage 1 replies call critical, or of most that they
-    list where they call none critical. Where Stage 1 names none, it is the cues in the text.
-    """
-    counts: Counter[str] = Counter()
-    for attempt in arm.attempts.get(problem, ()):
-        if reply := attempt.extraction:
-            counts.update(
-                kind if kind in KINDS else OTHER_KIND for kind in reply.critical or reply.kinds
-            )
-    return _most(counts) if counts else _by_text(study, (arm.benchmark, problem))
-
-
-def _most(counts: Counter[str]) -> Dominant:
-    telling = {kind: n for kind, n in counts.items() if kind not in _LEAST_TELLING} or counts
-    most = max(telling.values())
-    names = (kind for kind in (*KINDS, OTHER_KIND) if telling.get(kind) == most)
-    return Dominant(tuple(names), by_stage1=True)
-
-
-def _by_text(study: Study, key: Key) -> Dominant:
-    posed = study.problems.get(key)
-    fired = [cue.family for cue in route(posed.text)] if posed else []
-    telling = [family for family in fired if family not in _LEAST_TELLING] or fired
-    return Dominant(tuple(FAMILY_LABELS[family].partition(": ")[2] for family in telling))
-
-
-# Tables of the router's activation, cue families and gains by cue families.
-#
-# Paper: Router Behavior; appendices Benchmark Scope and Router Behavior, Complete Router Pattern
-# Analysis.
-
-_PHRASES_SHOWN: Final = 4
-_MANY: Final = 4
-
-
-def rates_table(audit: RouterAudit) -> Table:
-    """Tabulate router activation by benchmark."""
-    rows = [
-        row(benchmark_label(one.benchmark), counted(one.routed, one.total), percent(one.rate, 2))
-        for one in activations(audit)
-    ]
-    columns = (Column("Benchmark", "left"), Column("Routed / total"), Column("Rate"))
-    return Table(
-        "router-rates",
-        "Problems that the text-only router sends to two stages",
-        columns,
-        tuple(rows),
-        notes=_notes(audit, rows),
-        paper=("tab:router-rates",),
-    )
-
-
-def patterns_table(audit: RouterAudit) -> Table:
-    """Tabulate cue families: their most frequent phrases, and the problems that have them."""
-    total = len(audit.families)
-    benchmarks = audit.benchmarks if len(audit.benchmarks) > 1 else ()
-    rows = [
-        row(
-            FAMILY_LABELS[one.family],
-            _most_often(one.phrases),
-            f"{one.problems:,}",
-            percent(one.share),
-            *(f"{one.by_benchmark[name]:,}" for name in benchmarks),
-        )
-        for one in family_counts(audit)
-    ]
-    columns = (
-        Column("Family", "left"),
-        Column("Phrases found most often, with problems", "left"),
-        Column("Problems"),
-        Column("Share"),
-        *(Column(benchmark_label(name) or "This set", group="Problems of") for name in benchmarks),
-    )
-    return Table(
-        "router-patterns",
-        f"Cue families in the {several(total, 'problem')} of this study"
-        if total
-        else "Cue families",
-        columns,
-        tuple(rows),
-        notes=(*(["A problem may have cues of several families."] if rows else ()), *_notes(audit)),
-        paper=("tab:router-patterns",),
-    )
-
-
-def _most_often(phrases: Counter[str]) -> str:
-    shown = phrases.most_common(_PHRASES_SHOWN)
-    return ", ".join(f"“{phrase}” {count:,}" for phrase, count in shown) or NONE
-
-
-def convention_table(audit: RouterAudit) -> Table:
-    """Tabulate the AIME control: problems routed by text alone, and with the answer convention."""
-    aime = [one for one in activations(audit) if aime_convention(one.benchmark)]
-    rows = [
-        row("Text-only router", *(counted(one.routed, one.total) for one in aime)),
-        row("+ AIME convention", *(counted(one.with_convention, one.total) for one in aime)),
-    ]
-    without_text = [
-        name for name, count in audit.without_text.items() if count and aime_convention(name)
-    ]
-    missing = "No benchmark of this study has a name that begins with aime."
-    silent = _left_out(audit, [*(one.benchmark for one in aime), *without_text])
-    return Table(
-        "router-convention",
-        "AIME router convention control, routed / total",
-        (Column("Router", "left"), *(Column(benchmark_label(one.benchmark)) for one in aime)),
-        tuple(rows) if aime else (),
-        notes=silent if aime or silent else (missing,),
-        paper=("tab:router-convention",),
-    )
-
-
-def _notes(audit: RouterAudit, rows: Sequence[Row] | None = None) -> tuple[str, ...]:
-    nothing = not audit.families if rows is None else not rows
-    return (
-        *(["No problem of this study has a text on record."] if nothing else ()),
-        *_left_out(audit),
-    )
-
-
-def _left_out(audit: RouterAudit, benchmarks: Sequence[str] | None = None) -> tuple[str, ...]:
-    """Say which problems could not be routed because their text is not on record."""
-    return tuple(
-        f"{benchmark_label(name) or 'This set'}, left out for want of a text: "
-        f"{several(count, 'problem')}."
-        for name, count in audit.without_text.items()
-        if count and (benchmarks is None or name in benchmarks)
-    )
-
-
-def cofire_table(
-    study: Study,
-    audit: RouterAudit,
-    method: str,
-    baseline: str = BASELINE,
-    labels: Sequence[Label] = (),
-) -> Table:
-    """Tabulate gains by the number of cue families in a problem.
-
-    ``labels`` are the marks of people, which tell how complete Stage 1 is there.
-    """
-    both = pairs_by_model(study, method, baseline)
-    found = cofire(study, audit, method, baseline)
-    names = both[0].names if both else (baseline, method)
-    own = [label for label in labels if label.key[1] == method and label.complete]
-    columns = (
-        *(Column("Model", "left"), Column("Families matched", "left"), Column("Problems")),
-        *(Column("Δ points [95 %]"), Column("Stage 1 complete [95 %]"), Column("of n")),
-    )
-    rows = (
-        row(
-            model_label(one.model) if one.families == "0" else "",
-            "0 (not routed)" if one.families == "0" else one.families,
-            f"{one.gain.n if one.gain else 0:,}",
-            gain_cell(one.gain),
-            *_complete([label for label in own if _is_in(label, one, audit)]),
-        )
-        for one in found
-    )
-    notes = (*_cofire_notes(audit, both), *_marks_notes(labels, own, names[1]))
-    return Table(
-        "cofire",
-        f"Gain of {names[1]} over {names[0]} by the number of cue families matched",
-        columns,
-        tuple(rows),
-        notes=notes if both else (absent(method, baseline),),
-        paper=("tab:pattern-cofire",),
-    )
-
-
-def _is_in(label: Label, one: CoFire, audit: RouterAudit) -> bool:
-    """Say whether a label is of a problem, and with a model, that a row is about."""
-    benchmark, _, model, _, problem, _ = label.key
-    fired = audit.families.get((benchmark, problem))
-    if fired is None or model != one.model:
-        return False
-    return one.families == ("4+" if len(fired) >= _MANY else str(len(fired)))
-
-
-def _complete(labels: Sequence[Label]) -> tuple[str, str]:
-    found = completeness_of(labels)
-    if found.value is None or found.interval is None:
-        return NONE, NONE
-    low, high = found.interval
-    return percent(found.value) + interval((100 * low, 100 * high)), f"{found.n:g}"
-
-
-def _cofire_notes(audit: RouterAudit, both: Sequence[ModelPairs]) -> Iterator[str]:
-    for side in both:
-        yield f"{model_label(side.model)}: problems of {side.where} that were judged on both sides."
-    yield "Problems with more cues differ in other ways too: a gain is not an effect of the cues."
-    yield GAIN_INTERVAL
-    benchmarks = tuple(dict.fromkeys(name for side in both for name in side.benchmarks))
-    yield from _left_out(audit, benchmarks)
-
-
-def _marks_notes(labels: Sequence[Label], own: Sequence[Label], method: str) -> Iterator[str]:
-    """Say where the column of completeness comes from, or why it is empty."""
-    if own:
-        marked = several(len({label.key for label in own}), "attempt")
-        yield (
-            f"Stage 1 complete: entailed raw constraints among these and what people found "
-            f"missing, in the {marked} of {method} that they marked; {NONE} where they marked none."
-        )
-    elif labels:
-        yield f"Stage 1 complete is empty: no mark by a person is on an attempt of {method}."
-    else:
-        yield (
-            "Stage 1 complete is empty: it takes marks by a person, which 'cfr audit mark' makes "
-            "and --labels names."
-        )
-
-
-# Table of routers: agreement with a reference, tokens, latency and cost of a decision.
-#
-# Paper: appendix "Router Ablation: Regex vs. LLM Router".
-
-ONE_ROUTER: Final = "No method of this study has another router; run llm-router to compare."
-
-
-def routers_table(routers: Routers) -> Table:
-    """Tabulate routers, a row for each."""
-    columns = (
-        *(Column("Router", "left"), Column("Problems"), Column("Precision"), Column("Recall")),
-        *(Column("F1"), Column("κ"), Column("Tokens"), Column("Latency, ms"), Column("Cost")),
-    )
-    labels = routers.decisions
-    reference = REGEX_ROUTER if labels is None else f"{several(labels, 'decision')} of a person"
-    return Table(
-        "router-ablation",
-        f"Routers against {reference}",
-        columns,
-        tuple(map(_shown, routers.rows)),
-        notes=tuple(_notes_router_agreement(routers)),
-        paper=("tab:router-ablation",),
-    )
-
-
-def _shown(one: RouterRow) -> Row:
-    found = one.agreement
-    dollars = NONE if one.dollars is None else write_dollars(one.dollars)
-    if found is None:
-        agreement = ("reference", *[NONE] * 4)
-    else:
-        ratios = (found.precision, found.recall, found.f1, found.kappa)
-        agreement = (f"{found.n:,}", *(decimal(ratio, 3) for ratio in ratios))
-    latency = decimal(one.milliseconds, 3 if (one.milliseconds or 1) < 1 else 0)
-    name = ", ".join(filter(None, (one.name, model_label(one.model))))
-    return row(name, *agreement, decimal(one.tokens, 0), latency, dollars)
-
-
-def _notes_router_agreement(routers: Routers) -> Iterator[str]:
-    if routers.decisions is None:
-        yield (
-            "No person's decisions were given: this is agreement with the regex router, not a "
-            "measure of which router is better."
-        )
-    if len(routers.rows) == 1:
-        yield ONE_ROUTER
-    yield (
-        "Tokens, latency and cost are means for one decision; a call's latency includes the time "
-        "it waited for others. Regular expressions are not timed here, so that the same data give "
-        "the same table: perf/router.py measures them, and perf/README.md has the figure."
-    )
-    unpriced = [one for one in routers.rows if one.dollars is None]
-    if any(one.tokens is None for one in unpriced):
-        yield f"A cost of {NONE} without tokens means that the router's tokens are not on record."
-    if any(one.tokens is not None for one in unpriced):
-        yield f"A cost of {NONE} beside tokens means that models.toml sets no price for the model."
-
-
 # Flow chart of the protocol, with the counts of a study (paper: figure "framework").
 
-FRAMEWORK: Final = Caption(
-    "framework", "Routed-CFR: the ways that problems take through the protocol", ("fig:framework",)
-)
 _BODY: Final = 7.0
 _LINE: Final = 0.128
 _BOTTOM: Final = 1.0
@@ -818,8 +606,7 @@ _TALL: Final = 1.22
 _SHORT: Final = 0.74
 
 
-@dataclass(frozen=True, slots=True)
-class _Box:
+class _Box(NamedTuple):
     """A step: where it stands, what it is, and what it counts."""
 
     name: str
@@ -831,14 +618,18 @@ class _Box:
     counts: Sequence[str] = ()
 
 
-def draw_flow(counts: FlowCounts, caption: Caption = FRAMEWORK) -> Figure:
-    """Draw the way from a problem to its answer."""
-    tall = _TALL if counts.known else _SHORT
+def flow_figure(study: Study, method: str) -> Figure:
+    """Draw the protocol with the way that each problem took in its first run."""
+    counts = count_flow(study, method)
+    known = counts.problems is not None
+    tall = _TALL if known else _SHORT
+    whose = study.method_name(method) if known else "Routed-CFR"
+    title = f"{whose}: the ways that problems take through the protocol"
     with sheet(_BOTTOM + tall) as page:
         for box in _boxes(counts, tall):
             _draw_box(page, box)
         _draw_arrows(page, counts, _BOTTOM + tall / 2)
-        return page.finish(caption, _alt(counts), _notes_flow(counts) if counts.known else ())
+        return page.finish("framework", title, _alt(counts), _flow_notes(counts) if known else ())
 
 
 def _boxes(counts: FlowCounts, tall: float) -> list[_Box]:
@@ -846,34 +637,30 @@ def _boxes(counts: FlowCounts, tall: float) -> list[_Box]:
     read = ((rung, n) for rung, n in counts.rungs.items() if rung not in DEFERRED)
     rungs = [f"{clean(rung, 12)} {n:,}" for rung, n in read]
     given = _number(counts.problems) and [*_number(counts.problems), clean(counts.unit, 12)]
-    answers = [*_number(counts.answers), *(f"{right} right" for right in _number(counts.right))]
     directly = _number(counts.solved_directly)
     under = _number(counts.solved_under)
 
-    def row(left: float, width: float) -> tuple[float, float, float, float]:
+    def spot(left: float, width: float) -> tuple[float, float, float, float]:
         return left, _BOTTOM, width, tall
 
     asks = "are there words\nthat restrict\nthe answer?"
     unasked = "not asked:\nevery problem\ngoes to Stage 1"
-    cues = [f"{name} {n:,}" for name, n in _cues(counts) if n is not None]
+    found = (("cue", counts.with_cue), ("no cue", counts.without_cue))
+    cues = [f"{name} {n:,}" for name, n in found if n is not None]
     lists = "the model lists\nwhat any answer\nmust satisfy"
     solves = "the model solves\nunder these and\nchecks each step"
     lower = (2.41, 0.0, 1.92, _direct_height(counts))
     return [
-        _Box("problem", "Problem", "its text and\nnothing else", row(0.0, 0.96), INK, given),
+        _Box("problem", "Problem", "its text and\nnothing else", spot(0.0, 0.96), INK, given),
         _Box(
             *("router", "Router", unasked if counts.always_on else asks),
-            *(row(1.2, 1.02), grey if counts.always_on else orange, cues),
+            *(spot(1.2, 1.02), grey if counts.always_on else orange, cues),
         ),
-        _Box("stage1", "Stage 1", lists, row(2.82, 1.1), blue, rungs[:4]),
-        _Box("stage2", "Stage 2", solves, row(4.16, 1.2), green, under),
-        _Box("answer", "Answer", "read from\nthe reply", row(5.6, 1.0), INK, answers),
+        _Box("stage1", "Stage 1", lists, spot(2.82, 1.1), blue, rungs[:4]),
+        _Box("stage2", "Stage 2", solves, spot(4.16, 1.2), green, under),
+        _Box("answer", "Answer", "read from\nthe reply", spot(5.6, 1.0)),
         _Box("direct", "Direct CoT", "the model solves step by step", lower, grey, directly),
     ]
-
-
-def _cues(counts: FlowCounts) -> tuple[tuple[str, int | None], tuple[str, int | None]]:
-    return ("cue", counts.with_cue), ("no cue", counts.without_cue)
 
 
 def _ways(counts: FlowCounts) -> tuple[str, str]:
@@ -950,7 +737,7 @@ def _name_way(
         page.line(x, y + up, line, ha=align, size=_BODY, gid=f"way-{name}-{number}")
 
 
-def _notes_flow(counts: FlowCounts) -> tuple[str, ...]:
+def _flow_notes(counts: FlowCounts) -> tuple[str, ...]:
     said = [f"Numbers are {clean(counts.unit)}."]
     cues = counts.with_cue is not None
     if cues:
@@ -971,7 +758,6 @@ def _alt(counts: FlowCounts) -> str:
         "with a Stage 1": counts.staged,
         "straight to Direct CoT": counts.direct,
         "back to Direct CoT": counts.fallback,
-        "right": counts.right,
     }
     numbers = listed(f"{number:,} {way}" for way, number in ways.items() if number is not None)
     sent = (
@@ -984,3 +770,64 @@ def _alt(counts: FlowCounts) -> str:
     )
     listing = f" ({clean(counts.unit)}: {numbers})." if numbers else "."
     return f"A diagram of the protocol: {sent}{listing}"
+
+
+def cloud_figure(audit: RouterAudit) -> Figure | None:
+    """Draw the phrases that routed problems, each in the colour of its first family."""
+    problems: Counter[str] = Counter()
+    first: dict[str, str] = {}
+    for family, phrases in audit.phrases.items():
+        problems.update(phrases)
+        first = dict.fromkeys(phrases, FAMILY_LABELS[family]) | first
+    return draw_cloud(problems, first)
+
+
+_NO_TEXTS: Final = (
+    "The audit of the router needs the problems' texts, which these data do not have: give the "
+    "store itself, or an export of it without --outcomes."
+)
+
+
+def _audit(context: Context) -> RouterAudit:
+    return context.once(audit_router)
+
+
+def _activation(context: Context) -> list[Table]:
+    audit = _audit(context)
+    tables = [rates_table(audit), patterns_table(audit), convention_table(audit)]
+    return tables if audit.families else []
+
+
+def _cofire(context: Context) -> list[Table]:
+    study, method, baseline = context.compared
+    audit = _audit(context)
+    table = cofire_table(study, audit, method, baseline, context.options.labels)
+    return [table] if audit.families else []
+
+
+def _routers(context: Context) -> list[Table]:
+    audit = _audit(context)
+    table = routers_table(context.study, audit)
+    if len(table.rows) == 1:  # the reference alone: it compares nothing
+        table = replace(table, rows=(), notes=(ONE_ROUTER,))
+    return [table] if audit.families else []
+
+
+def _figures(context: Context) -> Iterator[Figure | None]:
+    # Without a kind of CFR there is no way through the protocol to draw.
+    if any(context.variant(family) for family in CONSTRAINED):
+        yield flow_figure(context.study, context.method)
+    yield cloud_figure(_audit(context))
+
+
+EXHIBITS: Final = (
+    Exhibit(
+        "routing",
+        _activation,
+        _figures,
+        ("router-rates", "router-patterns", "router-convention"),
+        claims=lambda c: () if _audit(c).families else (_NO_TEXTS,),
+    ),
+    Exhibit("routing", _cofire, paper=("cofire",), about="method"),
+    Exhibit("routing", _routers, paper=("router-ablation",)),
+)

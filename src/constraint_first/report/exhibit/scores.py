@@ -1,13 +1,20 @@
-"""Tables of accuracy (paper: Main Results, Ablation Results, Extended Results)."""
+"""Scores, settings and benchmarks: accuracy by arm, model and decoding, and problem by problem.
+
+Paper: Benchmark Scope, Main Results, Ablation Results, Extended Results; appendix Implementation
+Details.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Final, TypeAlias
+from itertools import chain
+from typing import Any, Final
 
+from constraint_first.benchmark.constraintbench.item import is_constraintbench
+from constraint_first.benchmark.registry import entries
 from constraint_first.file.safe import file_stem
 from constraint_first.method.method import MethodError
 from constraint_first.method.registry import make
@@ -16,15 +23,12 @@ from constraint_first.report.canvas import (
     MUTED,
     SMALL,
     WIDTH,
-    Caption,
     Figure,
-    KeyEntry,
     Sheet,
     Style,
     clean,
     draw_key,
     extent,
-    finite,
     listed,
     load,
     shade,
@@ -33,7 +37,6 @@ from constraint_first.report.canvas import (
 )
 from constraint_first.report.comparison import (
     BASELINE,
-    Gain,
     ModelPairs,
     Score,
     leads,
@@ -46,18 +49,20 @@ from constraint_first.report.comparison import (
     score,
     token_ratios,
 )
+from constraint_first.report.exhibit.exhibit import Context, Exhibit
 from constraint_first.report.notation import (
     NONE,
     decimal,
-    interval,
     percent,
     scored,
     several,
+    span,
     times,
     whole,
 )
 from constraint_first.report.study import (
     CFR,
+    CONSTRAINED,
     ROUTED_CFR,
     Arm,
     ModelArms,
@@ -67,6 +72,7 @@ from constraint_first.report.study import (
     by_model,
     family_label,
     model_label,
+    name_notes,
     read_decoding,
 )
 from constraint_first.report.table import (
@@ -79,6 +85,7 @@ from constraint_first.report.table import (
     delta,
     describe_decoding,
     gain_cell,
+    left,
     paper_accuracy,
     row,
     shorten,
@@ -105,7 +112,7 @@ def scores_table(study: Study) -> Table:
     return Table(
         "scores",
         "Scores of every method, model and benchmark",
-        (Column("Benchmark", "left"), Column("Method", "left"), *map(Column, titles)),
+        (*left("Benchmark", "Method"), *map(Column, titles)),
         tuple(rows),
         (
             "Accuracy in per cent: the runs of a problem are averaged, then the problems. "
@@ -150,11 +157,11 @@ def main_table(study: Study, baseline: str, method: str) -> Table:
         if len(part.methods) == 2:
             rows.append(_deltas(part, baseline, method, benchmarks))
         rows += _paper_rows(part, benchmarks)
-    columns = (Column("Method", "left"), *map(_benchmark_column, benchmarks), Column("Avg."))
+    titles = (*(benchmark_label(name) or "Accuracy" for name in benchmarks), "Avg.")
     return Table(
         "main",
         "Accuracy by model and benchmark",
-        columns,
+        (*left("Method"), *map(Column, titles)),
         tuple(rows),
         (
             "Accuracy in per cent with its 95 % interval, problems and runs; Δ in points with its "
@@ -165,10 +172,6 @@ def main_table(study: Study, baseline: str, method: str) -> Table:
         ),
         ("tab:model-performance-main", "tab:model-performance-additional"),
     )
-
-
-def _benchmark_column(benchmark: str) -> Column:
-    return Column(benchmark_label(benchmark) or "Accuracy")
 
 
 def _accuracies(part: ModelArms, method: str, benchmarks: Sequence[str]) -> Row:
@@ -243,7 +246,7 @@ def routing_table(study: Study, baseline: str, constrained: Mapping[str, str | N
     return Table(
         "routing-ablation",
         "Routing ablation: routed and always on",
-        (Column("Method", "left"), *columns),
+        (*left("Method"), *columns),
         tuple(rows),
         (*lacking, *notes) if rows else lacking or (_APART,),
         ("tab:model-performance-sub",),
@@ -274,174 +277,88 @@ def _accuracy_and_cost(part: ModelArms, method: str, baseline: str, benchmark: s
     return [accuracy, Cell(times(ratio))]
 
 
-# Shares of right runs by problem and method, a grid for each model and benchmark.
-
-
-@dataclass(frozen=True, slots=True)
-class SolveRates:
-    """All methods of one model on all problems of one benchmark."""
-
-    model: str
-    benchmark: str
-    problems: tuple[str, ...]
-    methods: tuple[str, ...]
-    """As tables print them."""
-    shares: tuple[tuple[float | None, ...], ...]
-    """A row for each method, a share from 0 to 1 for each problem; None without a judged run."""
-
-
-def solve_rates(study: Study) -> Iterator[SolveRates]:
-    """Find which methods solve which problems, by model and benchmark."""
-    for part in by_model(study):
-        for benchmark in dict.fromkeys(arm.benchmark for arm in part.arms()):
-            arms = [arms[benchmark] for arms in part.methods.values() if benchmark in arms]
-            problems = tuple(dict.fromkeys(name for arm in arms for name in arm.scores))
-            yield SolveRates(
-                part.model,
-                benchmark,
-                problems,
-                tuple(arm.name for arm in arms),
-                tuple(tuple(_share(arm, name) for name in problems) for arm in arms),
-            )
-
-
-def _share(arm: Arm, problem: str) -> float | None:
-    found = arm.scores.get(problem)
-    return found[0] / found[1] if found else None
-
-
 # Accuracy and gains of the same methods under several decodings.
 #
 # Paper: appendix Implementation Details, "Robustness Across Decoding Settings".
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """A model under one decoding: what each method scores, and what they gain."""
-
-    model: str
-    decoding: str
-    """As stored: a JSON object."""
-    baseline: str
-    """The method that the others gain over."""
-    scores: Mapping[tuple[str, str], Score]
-    """By method and benchmark."""
-    gains: Mapping[tuple[str, str], Gain]
-    """By method and benchmark, for all methods but the baseline."""
-
-
-def robustness(
-    study: Study, methods: Sequence[str], baseline: str = BASELINE
-) -> tuple[Setting, ...]:
-    """Score methods under every decoding of the models that have several."""
-    found: list[Setting] = []
+def robustness_table(study: Study, method: str, baseline: str = BASELINE) -> Table:
+    """Tabulate accuracy under every decoding, with a row for the gain below each method."""
+    found: dict[tuple[str, str], list[Arm]] = {}
+    """By model and decoding, the arms of the models that were run under several decodings."""
     for model in study.names("model"):
         arms = [
             arm
             for arm in study.select(model=model)
-            if arm.scores and arm.method in (baseline, *methods)
+            if arm.scores and arm.method in (baseline, method)
         ]
         decodings = list(dict.fromkeys(arm.decoding for arm in arms))
         if len(decodings) > 1:
-            found += [
-                _setting([arm for arm in arms if arm.decoding == decoding], baseline)
-                for decoding in decodings
-            ]
-    return tuple(found)
-
-
-def _setting(arms: Sequence[Arm], baseline: str) -> Setting:
-    model, decoding = arms[0].model, arms[0].decoding
-    scores = {(a.method, a.benchmark): found for a in arms if (found := score(a))}
-    bases = {arm.benchmark: arm for arm in arms if arm.method == baseline}
-    gains = {
-        (arm.method, arm.benchmark): gain
-        for arm in arms
-        if arm.method != baseline
-        and (base := bases.get(arm.benchmark))
-        and (gain := ModelPairs(model, ((base, arm),)).gain())
-    }
-    return Setting(model, decoding, baseline, scores, gains)
-
-
-# Table of accuracy under other decodings.
-#
-# Paper: appendix Implementation Details, "Robustness Across Decoding Settings".
-
-
-def robustness_table(study: Study, methods: Sequence[str], baseline: str = BASELINE) -> Table:
-    """Tabulate accuracy under every decoding, with a row for the gain below each method."""
-    found = robustness(study, methods, baseline)
-    benchmarks = [
-        name
-        for name in study.names("benchmark")
-        if any(name == own for one in found for _, own in one.scores)
-    ]
-    names = {arm.method: arm.name for arm in study.arms}
-    columns = (
-        *(Column("Model", "left"), Column("Setting", "left"), Column("Method", "left")),
-        *(Column(benchmark_label(name), group="Accuracy, % [95 %]") for name in benchmarks),
-    )
-    rows = (line for one in found for line in _rows(one, _ahead(one, found), benchmarks, names))
+            found |= {(model, one): [a for a in arms if a.decoding == one] for one in decodings}
+    used = {arm.benchmark for arm in chain.from_iterable(found.values())}
+    benchmarks = [name for name in study.names("benchmark") if name in used]
     alone = "No model of this study was run under more than one decoding."
     return Table(
         "robustness",
         "Accuracy under other decodings",
-        columns,
-        tuple(rows),
-        notes=tuple(_notes(study, found, benchmarks)) if found else (alone,),
+        (
+            *left("Model", "Setting", "Method"),
+            *(Column(benchmark_label(name), group="Accuracy, % [95 %]") for name in benchmarks),
+        ),
+        tuple(line for at in found for line in _setting_rows(at, found, benchmarks, baseline)),
+        notes=tuple(_robustness_notes(study, found, benchmarks)) if found else (alone,),
         paper=("tab:robustness",),
     )
 
 
-def _ahead(one: Setting, found: Sequence[Setting]) -> tuple[str, str]:
-    """Name a setting's model, and its decoding by what tells it from the model's others."""
-    labels = tell_apart([other.decoding for other in found if other.model == one.model])
-    return model_label(one.model), labels[one.decoding]
-
-
-def _rows(
-    one: Setting,
-    ahead: tuple[str, str],
+def _setting_rows(
+    at: tuple[str, str],
+    found: Mapping[tuple[str, str], Sequence[Arm]],
     benchmarks: Sequence[str],
-    names: Mapping[str, str],
+    baseline: str,
 ) -> Iterator[Row]:
-    methods = list(dict.fromkeys(method for method, _ in one.scores))
-    methods.sort(key=lambda method: method != one.baseline)
+    """Tabulate a model under one decoding, named by what tells it from the model's others."""
+    model, decoding = at
+    labels = tell_apart([other for name, other in found if name == model])
+    ahead = (model_label(model), labels[decoding])
+    arms = {(arm.method, arm.benchmark): arm for arm in found[at]}
+    scores = {key: scored_arm for key, arm in arms.items() if (scored_arm := score(arm))}
     best = {
-        b: max(s.accuracy for (_, own), s in one.scores.items() if own == b)
-        for b in {own for _, own in one.scores}
+        name: max((s.accuracy for (_, own), s in scores.items() if own == name), default=None)
+        for name in benchmarks
     }
+    methods = sorted(dict.fromkeys(method for method, _ in scores), key=lambda m: m != baseline)
     for method in methods:
-        cells = (_score_cell(one.scores.get((method, b)), best.get(b)) for b in benchmarks)
-        yield row(*ahead, names[method], *cells)
-        if method != one.baseline:
-            gains = (gain_cell(one.gains.get((method, b))) for b in benchmarks)
-            yield row(*ahead, f"Δ {names[method]}", *gains, kind="delta")
+        name = next(arm.name for (own, _), arm in arms.items() if own == method)
+        yield row(
+            *ahead, name, *(_score_cell(scores.get((method, b)), best[b]) for b in benchmarks)
+        )
+        if method != baseline:
+            pairs = [(arms.get((baseline, b)), arms.get((method, b))) for b in benchmarks]
+            gains = (
+                ModelPairs(model, ((one, other),)).gain() if one and other else None
+                for one, other in pairs
+            )
+            yield row(*ahead, f"Δ {name}", *map(gain_cell, gains), kind="delta")
 
 
 def _score_cell(found: Score | None, best: float | None) -> Cell:
     if found is None:
         return Cell(NONE)
-    return Cell(decimal(found.accuracy) + interval(found.interval), bold=found.accuracy == best)
+    return Cell(scored(found.accuracy, found.interval), bold=found.accuracy == best)
 
 
-def _notes(study: Study, found: Sequence[Setting], benchmarks: Sequence[str]) -> Iterator[str]:
+def _robustness_notes(
+    study: Study, found: Mapping[tuple[str, str], Sequence[Arm]], benchmarks: Sequence[str]
+) -> Iterator[str]:
     yield "Bold: the best of a setting. Δ: points over the baseline in the same setting."
+    arms = [*chain.from_iterable(found.values())]
     for name in benchmarks:
-        sizes = {
-            (s.problems, s.runs)
-            for one in found
-            for (_, own), s in one.scores.items()
-            if own == name
-        }
-        texts = [
-            f"{several(problems, 'problem')}, {several(runs, 'run')}"
-            for problems, runs in sorted(sizes)
-        ]
+        sizes = sorted({(len(arm.scores), arm.runs) for arm in arms if arm.benchmark == name})
+        texts = (f"{several(n, 'problem')}, {several(runs, 'run')}" for n, runs in sizes)
         yield f"{benchmark_label(name)}: {'; in other rows '.join(texts)}."
     yield f"{ACCURACY_INTERVAL} {GAIN_INTERVAL}"
-    for model in dict.fromkeys(one.model for one in found):
+    for model in dict.fromkeys(model for model, _ in found):
         main = {study.primary[b, model] for b in benchmarks if (b, model) in study.primary}
         known = (describe_decoding(one) or "what has no settings on record" for one in sorted(main))
         yield f"{model_label(model)}: other tables show {' and '.join(known)}."
@@ -465,43 +382,6 @@ class StageRequest:
     """Other models that answer it, by the names that the method has for them."""
 
 
-@dataclass(frozen=True, slots=True)
-class RowSettings:
-    """A method with one model and one decoding, on all its benchmarks."""
-
-    model: str
-    method: str
-    """As tables print it."""
-    benchmarks: tuple[str, ...]
-    decoding: str
-    """As stored: a JSON object."""
-    runs: tuple[int, int]
-    """The fewest and the most among the benchmarks."""
-    requests: tuple[StageRequest, ...]
-    """Stage by stage; none where the method is not installed here."""
-
-
-def row_settings(study: Study) -> tuple[RowSettings, ...]:
-    """List the settings of every model, method and decoding that has attempts."""
-    groups: dict[tuple[str, str, str], list[Arm]] = {}
-    for arm in study.arms:
-        if arm.attempts:
-            groups.setdefault((arm.model, arm.method, arm.decoding), []).append(arm)
-    return tuple(map(_settings, groups.values()))
-
-
-def _settings(arms: Sequence[Arm]) -> RowSettings:
-    first, runs = arms[0], [arm.runs for arm in arms]
-    return RowSettings(
-        first.model,
-        first.name,
-        tuple(arm.benchmark for arm in arms),
-        first.decoding,
-        (min(runs), max(runs)),
-        stage_requests(first.method),
-    )
-
-
 @cache
 def stage_requests(method: str) -> tuple[StageRequest, ...]:
     """Find the stages that a method may ask for; none for a method that is not installed."""
@@ -521,19 +401,13 @@ def stage_requests(method: str) -> tuple[StageRequest, ...]:
     )
 
 
-# Table of the settings of every row.
-#
-# Paper: appendix Implementation Details, "API Configuration".
-
-
 def settings_table(study: Study) -> Table:
     """Tabulate the decoding of each row of the other tables, and the budgets of its method."""
-    columns = (
-        *(Column("Model", "left"), Column("Method", "left"), Column("Benchmarks", "left")),
-        *(Column("Temperature"), Column("Top-p"), Column("Seed"), Column("System prompt", "left")),
-        *(Column("Runs"), Column("Output budget, tokens", "left"), Column("JSON mode", "left")),
-    )
-    rows = tuple(map(_row, row_settings(study)))
+    groups: dict[tuple[str, str, str], list[Arm]] = {}
+    for arm in study.arms:
+        if arm.attempts:
+            groups.setdefault((arm.model, arm.method, arm.decoding), []).append(arm)
+    rows = tuple(map(_settings_row, groups.values()))
     notes = (
         "Budgets are those that a method asks for now; an engine lowers them where the context of "
         "the model is smaller. No stop sequences are set.",
@@ -544,27 +418,32 @@ def settings_table(study: Study) -> Table:
     return Table(
         "settings",
         "Settings of every row",
-        columns,
+        (
+            *left("Model", "Method", "Benchmarks"),
+            *(Column("Temperature"), Column("Top-p"), Column("Seed"), *left("System prompt")),
+            *(Column("Runs"), *left("Output budget, tokens", "JSON mode")),
+        ),
         rows,
         notes=notes if rows else ("This study has no attempts.",),
         paper=("tab:api-settings",),
     )
 
 
-def _row(one: RowSettings) -> Row:
-    known = read_decoding(one.decoding)
-    sampling = (_setting_settings(known, name) for name in ("temperature", "top_p", "seed"))
+def _settings_row(arms: Sequence[Arm]) -> Row:
+    """Describe a method with one model and one decoding, on all its benchmarks."""
+    first, runs = arms[0], [arm.runs for arm in arms]
+    known, requests = read_decoding(first.decoding), stage_requests(first.method)
     system = shorten(known["system"]) if known.get("system") else "none" if known else NONE
-    json_stages = ", ".join(request.stage for request in one.requests if request.json)
+    json_stages = ", ".join(request.stage for request in requests if request.json)
     return row(
-        model_label(one.model),
-        one.method,
-        ", ".join(map(benchmark_label, one.benchmarks)) or NONE,
-        *sampling,
+        model_label(first.model),
+        first.name,
+        ", ".join(benchmark_label(arm.benchmark) for arm in arms) or NONE,
+        *(_sampling(known, name) for name in ("temperature", "top_p", "seed")),
         system,
-        "–".join(map(str, dict.fromkeys(one.runs))),
-        "; ".join(map(_budget, one.requests)) or NONE,
-        json_stages or ("none" if one.requests else NONE),
+        span(min(runs), max(runs)),
+        "; ".join(map(_budget, requests)) or NONE,
+        json_stages or ("none" if requests else NONE),
     )
 
 
@@ -573,13 +452,33 @@ def _budget(request: StageRequest) -> str:
     return f"{request.stage} {' or '.join(f'{tokens:,}' for tokens in request.budgets)}{by}"
 
 
-def _setting_settings(known: Mapping[str, Any], name: str) -> str:
+def _sampling(known: Mapping[str, Any], name: str) -> str:
     if name not in known:
         return NONE
     return "none" if known[name] is None else str(known[name])
 
 
-# Grid of methods and problems: the share of right runs as a shade.
+def benchmarks_table(study: Study) -> Table:
+    """Say what the benchmarks of a study are."""
+    rows: list[Row] = []
+    for name in study.names("benchmark"):
+        entry = entries().get(name)
+        built_in = is_constraintbench(name)
+        form = entry.answer_format if entry else "Stated by each problem" if built_in else ""
+        strength = entry.strength if entry else "Tight" if built_in else ""
+        sizes = span(*study.sizes(name))
+        rows.append(row(benchmark_label(name) or NONE, sizes, form or NONE, strength or NONE))
+    return Table(
+        "benchmarks",
+        "The benchmarks of this study",
+        (*left("Benchmark"), Column("Problems"), *left("Answer format", "Constraint strength")),
+        tuple(rows),
+        (),
+        ("tab:benchmarks",),
+    )
+
+
+# Grid of methods and problems: the share of right runs as a shade, hatching where there is none.
 
 MOST_PROBLEMS: Final = 360
 """Columns of one figure; further problems are left out, and a note says how many."""
@@ -595,160 +494,143 @@ _MISSING: Final[Style] = {
     "linewidth": 0.3,
 }
 
-Shares: TypeAlias = Sequence[Sequence[float | None]]
+
+def grid_figures(study: Study) -> Iterator[Figure]:
+    """Draw which methods solve which problems, a figure for each benchmark and model."""
+    for part in by_model(study):
+        for benchmark in dict.fromkeys(arm.benchmark for arm in part.arms()):
+            arms = [arms[benchmark] for arms in part.methods.values() if benchmark in arms]
+            title = ", ".join(filter(None, (benchmark_label(benchmark), part.title)))
+            yield draw_grid(title, arms)
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
-    """Neighbouring columns, which share a line of the figure."""
-
-    first: int
-    names: tuple[str, ...]
-    shares: tuple[tuple[float | None, ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Layout:
-    """Measures that all blocks share, in inches."""
-
-    labels: tuple[str, ...]
-    left: float
-    cell: float
-    row: float
-    foot: float
-    """Room for what stands below the columns."""
-
-    @property
-    def block(self) -> float:
-        """How tall a block is with its foot."""
-        return self.row * len(self.labels) + self.foot
-
-
-def draw_grid(
-    benchmark: str, problems: Sequence[str], methods: Sequence[str], shares: Shares
-) -> Figure | None:
-    """Draw a row for each method and a column for each problem.
-
-    ``shares`` has a row for each method, with the share of right runs at each problem from 0 to 1,
-    or None where there was none. A shade says how large it is; hatching says that it is missing.
-    """
-    if not problems or not methods:
-        return None
-    table = [tuple(map(finite, row[:MOST_PROBLEMS])) for row in shares]
-    if len(table) != len(methods) or any(len(row) != len(problems) for row in shares):
-        raise ValueError("shares: need a row for each method and a column for each problem")
-    blocks = _blocks(problems[:MOST_PROBLEMS], table)
-    layout = _layout(methods, blocks)
-    caption = Caption(
-        file_stem("grid", benchmark), f"{clean(benchmark)}: right runs, problem by problem"
-    )
-    with sheet(layout.block * len(blocks)) as page:
-        for number, block in enumerate(blocks):
-            _draw_block(page, layout, block, page.height - number * layout.block)
-        _draw_key(page, layout, missing=any(None in row for row in table))
-        return page.finish(caption, _alt(benchmark, methods, table), _notes_grid(problems, blocks))
+def draw_grid(title: str, arms: Sequence[Arm]) -> Figure:
+    """Draw a row for each arm and a column for each problem, in blocks as wide as the sheet."""
+    problems = list(dict.fromkeys(name for arm in arms for name in arm.scores))
+    drawn = problems[:MOST_PROBLEMS]
+    many = math.ceil(len(drawn) / _ACROSS)
+    wide = math.ceil(len(drawn) / many)
+    grid = _Grid(arms, drawn, min(wide, len(drawn)))
+    missing = any(problem not in arm.scores for arm in arms for problem in drawn)
+    with sheet(grid.block * many) as page:
+        for number in range(many):
+            grid.draw(page, number * wide, wide, page.height - number * grid.block)
+        names = {0: "right in no run", 100: "in every run"}
+        entries: list[tuple[str, Style, object]] = [
+            (names.get(share, f"{share} %"), {"facecolor": shade(share / 100)}, share)
+            for share in (0, 25, 50, 75, 100)
+        ]
+        if missing:
+            entries.append(("no judged run", _MISSING, "missing"))
+        draw_key(page, entries, grid.left, WIDTH, page.height + 0.14)
+        said = listed((_said(arm, drawn) for arm in arms), 8)
+        alt = f"A grid of {several(len(drawn), 'problem')} of {clean(title)}: {said}."
+        beyond = several(len(problems) - len(drawn), "problem")
+        note = f"The first {len(drawn)} problems are drawn; {beyond} beyond them are left out."
+        notes = [note] if len(problems) > len(drawn) else []
+        heading = f"{clean(title)}: right runs, problem by problem"
+        figure = page.finish(file_stem("grid", title), heading, alt, notes)
+        return replace(figure, long=True)
 
 
-def _blocks(problems: Sequence[str], table: Sequence[tuple[float | None, ...]]) -> list[_Block]:
-    """Cut the columns into as few blocks as hold them, all about as wide."""
-    many = math.ceil(len(problems) / _ACROSS)
-    wide = math.ceil(len(problems) / many)
-    return [
-        _Block(
-            first,
-            tuple(problems[first : first + wide]),
-            tuple(row[first : first + wide] for row in table),
+class _Grid:
+    """The measures that all blocks of a grid share, in inches, and its drawing block by block."""
+
+    def __init__(self, arms: Sequence[Arm], problems: Sequence[str], wide: int) -> None:
+        self._arms, self._problems = arms, problems
+        self._labels = [wrap(arm.name, 25, 2) for arm in arms]
+        self.left = max(extent(label, SMALL)[0] for label in self._labels) + 0.1
+        self._cell = min(_WIDEST, (WIDTH - self.left) / wide)
+        self._row = max(0.19, *(extent(label, SMALL)[1] + 0.04 for label in self._labels))
+        foot = 0.34  # room for what stands below the columns
+        if self._cell >= _NAMED:
+            foot = max(extent(clean(name, 16), _TINY)[0] for name in problems) + 0.16
+        self.block = self._row * len(arms) + foot
+
+    def draw(self, page: Sheet, first: int, wide: int, top: float) -> None:
+        """Draw the columns from one problem on."""
+        names = self._problems[first : first + wide]
+        known: list[tuple[float, float]] = []
+        colours: list[str] = []
+        missing: list[tuple[float, float]] = []
+        for row_number, arm in enumerate(self._arms):
+            for column, name in enumerate(names):
+                spot = (self.left + column * self._cell, top - (row_number + 1) * self._row)
+                if found := arm.scores.get(name):
+                    known.append(spot)
+                    colours.append(shade(found[0] / found[1]))
+                else:
+                    missing.append(spot)
+        self._fill(page, known, f"cells-{first}", facecolor=colours)
+        self._fill(page, missing, f"missing-{first}", **_MISSING)
+        for index, label in enumerate(self._labels):
+            y = top - (index + 0.5) * self._row
+            page.text(self.left - 0.07, y, label, ha="right", fontsize=SMALL)
+        self._name_columns(page, names, first, top - self._row * len(self._labels) - 0.05)
+
+    def _fill(
+        self, page: Sheet, spots: Sequence[tuple[float, float]], gid: str, **style: object
+    ) -> None:
+        """Draw one shape in many places, which keeps the SVG small."""
+        if not spots:
+            return
+        size = load("transforms").Affine2D().scale(self._cell * 0.88, self._row * 0.9)
+        cells = load("collections").PathCollection(
+            [load("path").Path.unit_rectangle()],
+            offsets=spots,
+            offset_transform=page.inches,
+            **{"edgecolor": "none", "linewidth": 0, **style},
         )
-        for first in range(0, len(problems), wide)
-    ]
+        cells.set_transform(size + page.figure.dpi_scale_trans)
+        page.add(cells, gid)
+
+    def _name_columns(self, page: Sheet, names: Sequence[str], first: int, y: float) -> None:
+        """Name the columns, or where they are too narrow for that, number some of them."""
+        for column, name in enumerate(names):
+            x, number = self.left + (column + 0.44) * self._cell, first + column + 1
+            if self._cell >= _NAMED:
+                style = {"rotation": 90, "rotation_mode": "anchor", "ha": "right"}
+                page.text(x, y, clean(name, 16), muted=True, **style, fontsize=_TINY)
+            elif number == 1 or number % 10 == 0:
+                page.text(x, y - 0.06, str(number), muted=True, ha="center", fontsize=_TINY)
 
 
-def _layout(methods: Sequence[str], blocks: Sequence[_Block]) -> _Layout:
-    labels = tuple(wrap(method, 25, 2) for method in methods)
-    left = max(extent(label, SMALL)[0] for label in labels) + 0.1
-    cell = min(_WIDEST, (WIDTH - left) / max(len(block.names) for block in blocks))
-    row = max(0.19, *(extent(label, SMALL)[1] + 0.04 for label in labels))
-    foot = 0.34
-    if cell >= _NAMED:
-        names = [clean(name, 16) for block in blocks for name in block.names]
-        foot = max(extent(name, _TINY)[0] for name in names) + 0.16
-    return _Layout(labels, left, cell, row, foot)
-
-
-def _draw_block(page: Sheet, layout: _Layout, block: _Block, top: float) -> None:
-    cells = [
-        (layout.left + column * layout.cell, top - (row + 1) * layout.row, share)
-        for row, shares in enumerate(block.shares)
-        for column, share in enumerate(shares)
-    ]
-    known = [(x, y, share) for x, y, share in cells if share is not None]
-    colours = [shade(share) for _, _, share in known]
-    spots = [(x, y) for x, y, _ in known]
-    _draw_cells(page, layout, spots, f"cells-{block.first}", facecolor=colours)
-    spots = [(x, y) for x, y, share in cells if share is None]
-    _draw_cells(page, layout, spots, f"missing-{block.first}", **_MISSING)
-    for index, label in enumerate(layout.labels):
-        y = top - (index + 0.5) * layout.row
-        page.text(layout.left - 0.07, y, label, ha="right", fontsize=SMALL)
-    _draw_foot(page, layout, block, top - layout.row * len(layout.labels) - 0.05)
-
-
-def _draw_cells(
-    page: Sheet, layout: _Layout, spots: Sequence[tuple[float, float]], gid: str, **style: object
-) -> None:
-    """Draw one shape in many places, which keeps the SVG small."""
-    if not spots:
-        return
-    size = load("transforms").Affine2D().scale(layout.cell * 0.88, layout.row * 0.9)
-    cells = load("collections").PathCollection(
-        [load("path").Path.unit_rectangle()],
-        offsets=spots,
-        offset_transform=page.inches,
-        **{"edgecolor": "none", "linewidth": 0, **style},
-    )
-    cells.set_transform(size + page.figure.dpi_scale_trans)
-    page.add(cells, gid)
-
-
-def _draw_foot(page: Sheet, layout: _Layout, block: _Block, y: float) -> None:
-    """Name the columns, or where they are too narrow for that, number some of them."""
-    named = layout.cell >= _NAMED
-    for column, name in enumerate(block.names):
-        x, number = layout.left + (column + 0.44) * layout.cell, block.first + column + 1
-        if named:
-            style = {"rotation": 90, "rotation_mode": "anchor", "ha": "right", "fontsize": _TINY}
-            page.text(x, y, clean(name, 16), muted=True, **style)
-        elif number == 1 or number % 10 == 0:
-            page.text(x, y - 0.06, str(number), muted=True, ha="center", fontsize=_TINY)
-
-
-def _draw_key(page: Sheet, layout: _Layout, *, missing: bool) -> None:
-    names = {0: "right in no run", 100: "in every run"}
-    entries = [
-        KeyEntry(names.get(share, f"{share} %"), {"facecolor": shade(share / 100)}, f"key-{share}")
-        for share in (0, 25, 50, 75, 100)
-    ]
-    if missing:
-        entries.append(KeyEntry("no judged run", _MISSING, "key-missing"))
-    draw_key(page, entries, layout.left, WIDTH, page.height + 0.14)
-
-
-def _alt(benchmark: str, methods: Sequence[str], table: Sequence[tuple[float | None, ...]]) -> str:
-    said = listed((_row_alt(*pair) for pair in zip(methods, table, strict=True)), 8)
-    return f"A grid of {several(len(table[0]), 'problem')} of {clean(benchmark)}: {said}."
-
-
-def _row_alt(method: str, row: Sequence[float | None]) -> str:
-    known = [share for share in row if share is not None]
+def _said(arm: Arm, problems: Sequence[str]) -> str:
+    known = [arm.scores[name] for name in problems if name in arm.scores]
     if not known:
-        return f"{clean(method)} has no judged run"
-    always, never = sum(share >= 1 for share in known), sum(share <= 0 for share in known)
-    return f"{clean(method)} gets {always} right in every run and {never} in none"
+        return f"{clean(arm.name)} has no judged run"
+    always, never = (
+        sum(right == runs for right, runs in known),
+        sum(not right for right, _ in known),
+    )
+    return f"{clean(arm.name)} gets {always} right in every run and {never} in none"
 
 
-def _notes_grid(problems: Sequence[str], blocks: Sequence[_Block]) -> list[str]:
-    drawn = sum(len(block.names) for block in blocks)
-    if len(problems) == drawn:
-        return []
-    left_out = several(len(problems) - drawn, "problem")
-    return [f"The first {drawn} problems are drawn; {left_out} beyond them are left out."]
+def _scores(context: Context) -> list[Table]:
+    table = scores_table(context.study)
+    return [replace(table, notes=(*table.notes, *name_notes(context.study)))]
+
+
+def _ablation(context: Context) -> list[Table]:
+    constrained = {family: context.variant(family) for family in CONSTRAINED}
+    return [routing_table(context.study, context.baseline, constrained)]
+
+
+EXHIBITS: Final = (
+    Exhibit("overview", _scores),
+    Exhibit("overview", lambda c: [benchmarks_table(c.study)], paper=("benchmarks",)),
+    Exhibit("overview", lambda c: [settings_table(c.study)], paper=("api-settings",)),
+    Exhibit(
+        "main",
+        lambda c: [main_table(c.study, c.baseline, c.method)],
+        paper=("main", "additional"),
+        about="method",
+    ),
+    Exhibit("routing", _ablation, paper=("routing-ablation",), about="families"),
+    Exhibit(
+        "robustness",
+        lambda c: [robustness_table(*c.compared)],
+        paper=("robustness",),
+        about="method",
+    ),
+)

@@ -30,7 +30,7 @@ from constraint_first.error import CfrError
 from constraint_first.file.safe import printable_json
 from constraint_first.method.soundness import read_summary
 from constraint_first.model.resolve import Cost, sum_costs
-from constraint_first.report.canvas import Caption, Figure
+from constraint_first.report.canvas import Figure
 from constraint_first.report.comparison import (
     Comparison,
     compare,
@@ -41,9 +41,13 @@ from constraint_first.report.comparison import (
 )
 from constraint_first.report.exhibit.cost import ratios_table
 from constraint_first.report.exhibit.errors import ChangedProblem, changed_problems, open_case
-from constraint_first.report.exhibit.gains import paired_table
+from constraint_first.report.exhibit.gains import (
+    forest_figure,
+    paired_table,
+    verdict,
+    verdict_note,
+)
 from constraint_first.report.notation import NONE, MissingExtra, decimal, interval
-from constraint_first.report.report import forest_figure, verdict, verdict_note
 from constraint_first.report.study import Study, benchmark_label, model_label, with_short_names
 from constraint_first.serve.page.site import (
     SITE,
@@ -373,7 +377,7 @@ def _compared(library: RunLibrary, choice: _Choice) -> dict[str, Any]:
 
 def _forest(comparison: Comparison) -> Figure | None:
     try:
-        return forest_figure(comparison, Caption("forest", "Gains with their 95 % intervals"))
+        return forest_figure(comparison, "forest", "Gains with their 95 % intervals")
     except MissingExtra:  # the table says the same
         return None
 
