@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import get_args
 
 from constraint_first.benchmark.constraintbench.item import TIERS, USUAL_LEVELS, load
 from constraint_first.constraint.router import route
-from constraint_first.report.exhibit.gold import STATEMENTS
+from constraint_first.report.exhibit.gold import StatementStatus
 from constraint_first.report.notation import decimal, scored
 
 from .notation import WORDS, cells, gain
@@ -25,6 +26,7 @@ from .shipped import (
 
 __all__ = ["card"]
 
+STATEMENTS = get_args(StatementStatus)
 METHODS = ("direct", "list-first", "cfr-brief", "routed-cfr-brief")
 """The methods that the card shows by tier and level."""
 

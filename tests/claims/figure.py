@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache
 
 from constraint_first.report.canvas import Figure
-from constraint_first.report.report import frontier_figures
+from constraint_first.report.exhibit.cost import frontier_figures
 from constraint_first.report.study import Arm
 
 from .shipped import RESULTS, shipped

@@ -1,13 +1,15 @@
 """The data behind the numbers of the documentation: the files of docs/results, each read once."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from constraint_first.benchmark.constraintbench.item import Item, load
 from constraint_first.constraint.stage1 import ConstraintSpec
+from constraint_first.file.rows import read_rows
 from constraint_first.report.comparison import (
     Comparison,
     Pair,
@@ -18,7 +20,7 @@ from constraint_first.report.comparison import (
     score,
     token_ratios,
 )
-from constraint_first.report.exhibit.gold import Labelled, audit, read_labelled
+from constraint_first.report.exhibit.gold import Audit, audit, statements
 from constraint_first.report.notation import decimal, whole
 from constraint_first.report.reader import open_study
 from constraint_first.report.statistics import kappa
@@ -165,10 +167,31 @@ class Labels:
         return [pair for pair in self.stated if "undecided" not in pair]
 
 
+@dataclass(frozen=True)
+class Labelled:
+    """A reply with the labels of a person."""
+
+    item: Item
+    reply: ConstraintSpec
+    labels: Audit
+
+
+def _read_labelled() -> Iterator[Labelled]:
+    known = {item.id: item for item in items().values()}
+    for row in read_rows(RESULTS / "stage1-labels.jsonl"):
+        line: dict[str, Any] = dict(row.value)
+        reply = ConstraintSpec.from_mapping(line["reply"])
+        given = line["labels"]
+        said = statements(reply)
+        yield Labelled(
+            known[line["item_id"]], reply, Audit.of_statements(given["gold"], said, given["stated"])
+        )
+
+
 @cache
 def labels(part: str = "all") -> Labels:
     """Audit the labelled replies: all, the first of each family (tune) or the second (held)."""
-    replies = list(read_labelled(RESULTS / "stage1-labels.jsonl", items().values()))
+    replies = list(_read_labelled())
     seen: Counter[str] = Counter()
     chosen: list[Labelled] = []
     for one in replies:

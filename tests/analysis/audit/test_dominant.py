@@ -2,7 +2,7 @@ from dataclasses import replace
 
 from hand_made import arm, attempt, study, texts
 
-from constraint_first.report.exhibit.routing import Dominant, dominant_constraint
+from constraint_first.report.exhibit.errors import Dominant, dominant_constraint
 from constraint_first.report.study import Attempt, Study
 
 

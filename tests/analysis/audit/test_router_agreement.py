@@ -3,7 +3,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hand_made import arm, attempt, study, texts
+from hand_made import arm, attempt, cells, study, texts
 from hypothesis import given
 from hypothesis import strategies as st
 from sums import right, sums
@@ -14,11 +14,12 @@ from constraint_first.report.exhibit.routing import (
     RouterAgreement,
     agreement_between,
     audit_router,
-    compare_routers,
     read_decisions,
     routed_share,
+    routers_table,
     stored_decisions,
 )
+from constraint_first.report.notation import decimal
 from constraint_first.report.reader import read_file, read_store
 from constraint_first.report.study import StageCost
 from constraint_first.run.job import prepare, run
@@ -77,44 +78,11 @@ def test_an_arm_without_a_router_has_no_share() -> None:
     assert routed_share(arm("llm-router", partly)) == (0, 1)
 
 
-def test_without_labels_the_regex_router_is_the_reference() -> None:
-    found = compare_routers(STUDY, audit_router(STUDY))
-    regex, llm = found.rows  # routed-cfr is the regex router itself
-    assert found.decisions is None
-    assert regex.agreement is None
-    assert regex.tokens == 0
-    assert regex.milliseconds is None
-    assert llm.agreement
-    assert (llm.agreement.n, llm.agreement.precision, llm.agreement.recall) == (4, 0.5, 0.5)
-    assert (llm.tokens, llm.milliseconds, llm.dollars) == (100, 500, None)
-
-
-def test_labels_judge_every_router(tmp_path: Path) -> None:
-    path = tmp_path / "labels.jsonl"
-    path.write_text('{"problem": "a", "routed": true}\n{"problem": "b", "routed": true}\n')
-    decisions, strangers = read_decisions(path, STUDY)
-    found = compare_routers(STUDY, audit_router(STUDY), decisions)
-    assert strangers == 0
-    regex, llm = (row.agreement for row in found.rows)
-    assert regex == RouterAgreement(2, 1.0, 0.5, 2 / 3, 0.0)
-    assert llm == RouterAgreement(2, 1.0, 1.0, 1.0, None)
-    assert found.decisions == 2
-
-
 def test_labels_of_a_table(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     path.write_text("problem,routed\na,TRUE\nb,false\n")
     found, strangers = read_decisions(path, STUDY)
     assert ([*found.values()], strangers) == ([True, False], 0)
-
-
-def test_a_price_makes_a_cost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    prices = tmp_path / "models.toml"
-    prices.write_text("[model]\nprice = { input = 9.0, output = 18.0 }\n")
-    monkeypatch.setenv("CFR_MODELS", str(prices))
-    _, llm = compare_routers(STUDY, audit_router(STUDY)).rows
-    # 800 × 9 + 100 × 18 = 9,000 millionths of a dollar for nine calls.
-    assert llm.dollars == pytest.approx(0.001)
 
 
 def test_a_decision_costs_what_the_model_that_decides_costs(
@@ -125,25 +93,10 @@ def test_a_decision_costs_what_the_model_that_decides_costs(
     monkeypatch.setenv("CFR_MODELS", str(prices))
     by_another = replace(LLM, method="llm-router(reply=json,model=a/b)")
     studied = study(by_another, problems=PROBLEMS)
-    assert compare_routers(studied, audit_router(STUDY)).rows[1].dollars is None
+    assert cells(routers_table(studied, audit_router(STUDY)))[1][-1] == "–"
     with prices.open("a") as file:
         file.write("price = { input = 9.0, output = 18.0 }\n")
-    found = compare_routers(studied, audit_router(STUDY)).rows[1].dollars
-    assert found == pytest.approx(0.001)
-
-
-def test_what_a_store_does_not_know_stays_open() -> None:
-    silent = arm("llm-router", {"a": [attempt("+", routed=True)]})
-    found = compare_routers(study(silent, problems=PROBLEMS), audit_router(STUDY))
-    llm = found.rows[1]
-    assert (llm.tokens, llm.milliseconds, llm.dollars) == (None, None, None)
-
-
-def test_other_patterns_are_another_router() -> None:
-    printed = arm("routed-cfr(router=printed)", {"a": [attempt("+", routed=False)]})
-    _, other = compare_routers(study(printed, problems=PROBLEMS), audit_router(STUDY)).rows
-    assert (other.name, other.model) == ("Routed-CFR [router=printed]", "model")
-    assert (other.tokens, other.dollars) == (0, 0)
+    assert cells(routers_table(studied, audit_router(STUDY)))[1][-1] == "$0.001"
 
 
 def test_a_vote_over_a_router_is_not_another_router() -> None:
@@ -153,8 +106,8 @@ def test_a_vote_over_a_router_is_not_another_router() -> None:
         "llm-router(reply=json)",
     )
     arms = [arm(name, {"a": [attempt("+", routed=True)]}) for name in names]
-    found = compare_routers(made := study(*arms, problems=PROBLEMS), audit_router(made))
-    assert [one.name for one in found.rows] == ["Regex router", arms[2].name]
+    table = routers_table(made := study(*arms, problems=PROBLEMS), audit_router(made))
+    assert [line[0] for line in cells(table)] == ["Regex router", f"{arms[2].name}, model"]
 
 
 async def test_a_real_store_and_its_export_know_what_a_decision_takes(tmp_path: Path) -> None:
@@ -172,8 +125,9 @@ async def test_a_real_store_and_its_export_know_what_a_decision_takes(tmp_path: 
         spent = one.arms[0].stages["router"]
         assert spent.calls == 6
         assert spent.seconds > 0
-        (_, llm) = compare_routers(one, audit_router(one)).rows
-        assert llm.milliseconds == pytest.approx(1_000 * spent.seconds / 6)
+        latency = 1_000 * spent.seconds / 6
+        (_, llm) = cells(routers_table(one, audit_router(one)))
+        assert llm[7] == decimal(latency, 3 if latency < 1 else 0)
     assert exported.arms[0].stages["router"].seconds == pytest.approx(
         stored.arms[0].stages["router"].seconds
     )

@@ -11,7 +11,7 @@ from constraint_first.report.table import Column, Table, row
 
 TABLE = Table("scores", "Scores", (Column("Method", "left"), Column("n")), (row("direct", "3"),))
 PAPER = Table("paper-scores", "Scores (paper)", (Column("n"),), (row("30"),))
-FIGURE = Figure("gains", "Gains", "Bars.", (), "<svg></svg>", b"\x89PNG")
+FIGURE = Figure("gains", "Gains", "Bars.", "<svg></svg>", b"\x89PNG")
 CASE = CaseStudy(
     *("fixed", "aime24", "m", "7", "What is 2 + 2?", ""),
     CaseAttempt("Direct CoT", 0, 2, 1, Transcript("…", None, False, 1_200)),

@@ -19,7 +19,7 @@ TABLE = Table(
     ),
     ("A note.",),
 )
-FIGURE = Figure("gains", "Gains", "Bars.", (), "<svg><g/></svg>", b"", ("Few.",))
+FIGURE = Figure("gains", "Gains", "Bars.", "<svg><g/></svg>", b"", ("Few.",))
 SECTION = Section("main", "Main results", ("It is & is not.",), (TABLE,), (FIGURE,), (TABLE,))
 SPEC = ConstraintSpec.from_mapping(
     {

@@ -1,19 +1,18 @@
 from constraint_first.report.canvas import Figure
-from constraint_first.report.report import Section, filled, left_out
+from constraint_first.report.report import Section, left_out
 from constraint_first.report.table import Column, Table, row
 
 FULL = Table("full", "Full", (Column("n"),), (row("1"),))
 EMPTY = Table("empty", "Empty", (Column("n"),), (), ("Nobody ran it.",))
 OTHER = Table("other", "Other", (Column("n"),), (), ("Nobody ran it.",))
 PAPER = Table("paper-x", "X (paper)", (Column("n"),), (row("2"),))
-FIGURE = Figure("f", "F", "Bars.", (), "<svg/>", b"")
+FIGURE = Figure("f", "F", "Bars.", "<svg/>", b"")
 
 
 def test_a_section_is_empty_without_a_row_or_a_figure() -> None:
     assert Section("s", "S", ("Said.",), (EMPTY,), published=(PAPER,)).empty
     assert not Section("s", "S", tables=(EMPTY, FULL)).empty
     assert not Section("s", "S", figures=(FIGURE,)).empty
-    assert filled(Section("s", "S", tables=(EMPTY, FULL))).tables == (FULL,)
 
 
 def test_what_is_left_out_is_said_once_for_each_reason() -> None:

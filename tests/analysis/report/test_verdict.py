@@ -3,14 +3,13 @@ from dataclasses import replace
 
 from hand_made import arm, costing, study
 
-from constraint_first.report.comparison import Comparison, compare
-from constraint_first.report.report import (
+from constraint_first.report.comparison import (
+    Comparison,
     best_supported,
+    compare,
     headline_pairs,
-    no_verdict,
-    verdict,
-    verdict_note,
 )
+from constraint_first.report.exhibit.gains import verdict, verdict_note
 from constraint_first.report.study import Arm
 
 TWENTY = [str(n) for n in range(20)]
@@ -120,10 +119,3 @@ def test_ties_everywhere_are_unknown_too() -> None:
         "On model, it is unknown whether CFR (always-on) is better than Direct CoT: the two do not "
         "differ on any problem of AIME24."
     )
-
-
-def test_a_model_with_nothing_to_compare() -> None:
-    assert no_verdict("m", "f.jsonl: has direct alone") == (
-        "On m, it is unknown whether a method is better: f.jsonl: has direct alone."
-    )
-    assert no_verdict("", "why").startswith("It is unknown")

@@ -1,6 +1,5 @@
-from hand_made import arm, attempt, cells, study, texts
+from hand_made import arm, attempt, cells, error_table, study, texts
 
-from constraint_first.report.exhibit.errors import errors_table, fixes_table
 from constraint_first.report.exhibit.marks import ErrorClasses, ErrorRule
 from constraint_first.report.study import ProblemText, Study
 from constraint_first.report.table import to_markdown
@@ -8,7 +7,7 @@ from constraint_first.report.table import to_markdown
 PROBLEMS = texts(
     {
         "mod": "Find the remainder when N is divided by 7.",
-        "code": "It is m/n. Find $m+n$.",
+        "code": "It is m/n in lowest terms. Find $m+n$.",
         "plain": "Find x.",
     },
     gold={"mod": "3", "code": "10", "plain": "5"},
@@ -28,11 +27,11 @@ STUDY = study(
 
 
 def notes(made: Study, rule: ErrorRule | None = None) -> str:
-    return " ".join(errors_table(made, "cfr", rule=rule or ErrorRule()).notes)
+    return " ".join(error_table("errors", made, "cfr", rule).notes)
 
 
 def test_errors_in_both_directions_with_their_shares() -> None:
-    table = to_markdown(errors_table(STUDY, "cfr"))
+    table = to_markdown(error_table("errors", STUDY, "cfr"))
     assert "| model | Forgot modular reduction | 1 | 50.0 % | 0 | 0.0 % |" in table
     assert "|  | Non-integer answer | 0 | 0.0 % | 1 | 100.0 % |" in table
     assert "|  | All | 2 | 100.0 % | 1 | 100.0 % |" in table
@@ -45,7 +44,7 @@ def test_what_is_only_wrong_is_other_and_the_note_says_so() -> None:
         arm("cfr", {"plain": "+"}),
         problems=PROBLEMS,
     )
-    table = to_markdown(errors_table(wrong, "cfr"))
+    table = to_markdown(error_table("errors", wrong, "cfr"))
     assert "|  | Arithmetic error | 0 | 0.0 % | 0 | – |" in table
     assert "|  | Other | 1 | 100.0 % | 0 | – |" in table
     said = notes(wrong)
@@ -55,9 +54,9 @@ def test_what_is_only_wrong_is_other_and_the_note_says_so() -> None:
 
 def test_no_flips_make_no_shares() -> None:
     calm = study(arm("direct", {"p": "+"}), arm("cfr", {"p": "+"}))
-    table = to_markdown(errors_table(calm, "cfr"))
+    table = to_markdown(error_table("errors", calm, "cfr"))
     assert "|  | All | 0 | – | 0 | – |" in table
-    assert errors_table(calm, "reminder").rows == ()
+    assert error_table("errors", calm, "reminder").rows == ()
 
 
 def test_answers_that_were_not_kept_are_counted() -> None:
@@ -97,7 +96,7 @@ def test_what_a_person_said_is_counted() -> None:
 
 
 def test_fixes_by_the_constraint_that_was_broken() -> None:
-    assert cells(fixes_table(STUDY, "cfr")) == [
+    assert cells(error_table("fixes", STUDY, "cfr")) == [
         ["Modular", "1 (50.0 %)"],
         ["Format (encoded)", "1 (50.0 %)"],
         ["Parity", "0 (0.0 %)"],
@@ -120,17 +119,17 @@ def test_fixes_of_several_benchmarks_and_models_together() -> None:
         ),
         problems=texts({"p": "Find x."}, "aime25", {"p": "5"}),
     )
-    table = fixes_table(made, "cfr")
+    table = error_table("fixes", made, "cfr")
     assert [column.title for column in table.columns] == [
         *("Constraint", "All benchmarks", "AIME24", "AIME25")
     ]
     assert cells(table)[4] == ["Domain (integer)", "2 (100.0 %)", "0", "2 (100.0 %)"]
     assert cells(table)[-2:] == [["No constraint", "2", "2", "0"], ["Fixed", "4", "2", "2"]]
-    assert fixes_table(made, "reminder").rows == ()
+    assert error_table("fixes", made, "reminder").rows == ()
 
 
 def test_errors_that_annotators_dispute_are_counted() -> None:
     one = study(arm("direct", {"p": "-"}), arm("cfr", {"p": "+"}))
     rule = ErrorRule(classes=ErrorClasses(disputed=2))
-    said = " ".join(errors_table(one, "cfr", "direct", rule).notes)
+    said = " ".join(error_table("errors", one, "cfr", rule).notes)
     assert "annotators differ and no class has the most: 2 errors." in said

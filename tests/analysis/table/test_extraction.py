@@ -2,12 +2,8 @@ from dataclasses import replace
 
 from hand_made import arm, attempt, cells, study
 
-from constraint_first.report.exhibit.stage1 import (
-    GoldSample,
-    Quality,
-    extraction_table,
-    parsing_table,
-)
+from constraint_first.report.exhibit.gold import Quality
+from constraint_first.report.exhibit.stage1 import extraction_table, parsing_table
 from constraint_first.report.statistics import wilson
 from constraint_first.report.table import to_markdown
 
@@ -43,7 +39,7 @@ def test_a_step_of_another_name_is_counted_in_a_note() -> None:
     )
 
 
-GOLD = {("model", "cfr"): Quality(0.5, 0.25, 8, 0.75, 12, GoldSample(9, 4, 6))}
+GOLD = {("model", "cfr"): Quality(0.5, 0.25, 8, 0.75, 12, True, 9, 4, 6)}
 
 
 def test_soundness_comes_from_a_person_before_it_comes_from_gold() -> None:
@@ -59,8 +55,7 @@ def test_soundness_comes_from_a_person_before_it_comes_from_gold() -> None:
 
 
 def test_range_and_format_of_the_answer_have_rows_of_their_own() -> None:
-    sample = GoldSample(6, 6, 6)
-    apart = {"answer range": Quality(0.0, 1.0, 4, gold=sample)}
+    apart = {"answer range": Quality(0.0, 1.0, 4, by_gold=True, statements=6)}
     quality = replace(GOLD["model", "cfr"], apart=apart)
     table = extraction_table(STUDY, {("model", "cfr"): quality})
     assert cells(table)[0][5:8] == cells(extraction_table(STUDY, GOLD))[0][5:8]
@@ -73,7 +68,7 @@ def test_range_and_format_of_the_answer_have_rows_of_their_own() -> None:
 
 
 def test_all_replies_or_some_of_them_were_audited() -> None:
-    every = {("model", "cfr"): Quality(None, None, 0, gold=GoldSample(0, 24, 24))}
+    every = {("model", "cfr"): Quality(None, None, 0, by_gold=True, audited=24, replies=24)}
     table = to_markdown(extraction_table(STUDY, every))
     assert "| – | – | – | by gold: 0 of 0 constraints in 24 replies |" in table
     assert "understate the uncertainty" not in table

@@ -4,11 +4,9 @@ from dataclasses import replace
 
 from hand_made import arm, cells, costing, study, two_benchmarks
 
-from constraint_first.report.exhibit.gains import (
-    benchmarks_table,
-    exploratory_table,
-    generalization_table,
-)
+from constraint_first.report.exhibit.cost import exploratory_table
+from constraint_first.report.exhibit.gains import generalization_table
+from constraint_first.report.exhibit.scores import benchmarks_table
 
 
 def test_gain_beside_the_routing_rate() -> None:

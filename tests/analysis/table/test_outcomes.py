@@ -1,6 +1,5 @@
-from hand_made import arm, study
+from hand_made import arm, error_table, study
 
-from constraint_first.report.exhibit.errors import outcomes_table
 from constraint_first.report.exhibit.marks import ErrorRule
 from constraint_first.report.table import to_markdown
 
@@ -13,18 +12,21 @@ STUDY = study(
 
 
 def test_the_table() -> None:
-    table = to_markdown(outcomes_table(STUDY, "cfr"))
+    table = to_markdown(error_table("outcomes", STUDY, "cfr"))
     assert "| model | AIME pooled (AIME24, AIME25) | 5 | 2 | 1 | 1 | 1 |" in table
     assert "any of its runs is (pass@k)" in table
 
 
 def test_unequal_chances_are_pointed_out() -> None:
     uneven = study(arm("direct", {"p": "----"}), arm("cfr", {"p": "+"}))
-    assert "model on set: up to 4 runs before and 1 after" in outcomes_table(uneven, "cfr").notes[1]
-    assert len(outcomes_table(uneven, "cfr", rule=ErrorRule("first")).notes) == 1
+    assert (
+        "model on set: up to 4 runs before and 1 after"
+        in error_table("outcomes", uneven, "cfr").notes[1]
+    )
+    assert len(error_table("outcomes", uneven, "cfr", ErrorRule("first")).notes) == 1
 
 
 def test_nothing_to_compare_is_said_in_words() -> None:
-    table = outcomes_table(STUDY, "reminder")
+    table = error_table("outcomes", STUDY, "reminder")
     assert (table.rows, len(table.notes)) == ((), 1)
     assert "reminder and direct share no judged problem" in table.notes[0]

@@ -1,21 +1,23 @@
-from hand_made import arm, attempt, study, texts
+import pytest
+from hand_made import arm, attempt, error_table, study, texts
 
 from constraint_first.benchmark.constraintbench.item import load
-from constraint_first.report.exhibit.errors import (
-    errors_table,
-    fixes_table,
-    outcomes_table,
-    per_problem_tables,
-)
+from constraint_first.report.exhibit import errors
+from constraint_first.report.exhibit.errors import error_tables
 from constraint_first.report.exhibit.marks import ErrorRule
 from constraint_first.report.study import Study
-from constraint_first.report.table import RIGHT_RULES, to_markdown
+from constraint_first.report.table import RIGHT_RULES, Table, to_markdown
 
 PROBLEMS = texts(
     {"1": "How many?", "2": "Compute it.", "3": "How many?", "4": "Compute it."},
     benchmark="aime25",
     gold={"1": "7", "2": "8", "3": "9", "4": "10"},
 )
+
+
+def per_problem_tables(found: Study, method: str, rule: ErrorRule | None = None) -> list[Table]:
+    _, _, _, *tables = error_tables(found, method, rule=rule or ErrorRule())
+    return tables
 
 
 def made() -> Study:
@@ -69,12 +71,15 @@ def test_the_rule_is_that_of_all_tables_about_errors() -> None:
         (table,) = per_problem_tables(uneven, "cfr", rule=rule)
         assert table.rows[-1].cells[-1].text.startswith(change)
         assert RIGHT_RULES[rule.right] in table.notes
-        assert RIGHT_RULES[rule.right] in errors_table(uneven, "cfr", rule=rule).notes
-        assert RIGHT_RULES[rule.right] in outcomes_table(uneven, "cfr", rule=rule).notes
+        assert RIGHT_RULES[rule.right] in error_table("errors", uneven, "cfr", rule).notes
+        assert RIGHT_RULES[rule.right] in error_table("outcomes", uneven, "cfr", rule).notes
 
 
-def test_where_rows_are_few_those_that_changed_come_first() -> None:
-    (table,) = per_problem_tables(made(), "cfr", most=2)
+def test_where_rows_are_few_those_that_changed_come_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(errors, "_MOST_ROWS", 2)
+    (table,) = per_problem_tables(made(), "cfr")
     assert [line.cells[0].text for line in table.rows] == ["1", "3", "Correct"]
     assert table.notes[-1].startswith("2 of 4 problems are left out")
     assert table.rows[-1].cells[2].text == "2"  # the totals are still those of all
@@ -119,9 +124,10 @@ def test_problems_that_were_not_routed_are_neither_fixed_nor_introduced() -> Non
     ]
     assert "Not routed: Routed-CFR solves it as Direct CoT does" in text
     chance = "2 problems that changed sides were not routed"
-    for other in (errors_table(found, "routed-cfr"), fixes_table(found, "routed-cfr")):
+    for name in ("errors", "fixes"):
+        other = error_table(name, found, "routed-cfr")
         assert f"{chance}: Routed-CFR solves such a problem" in to_markdown(other)
         assert "not counted here" in to_markdown(other)
-    outcomes = outcomes_table(found, "routed-cfr")
+    outcomes = error_table("outcomes", found, "routed-cfr")
     assert [cell.text for cell in outcomes.rows[0].cells[2:]] == ["3", "0", "2", "1", "0"]
     assert "counted here all the same" in to_markdown(outcomes)

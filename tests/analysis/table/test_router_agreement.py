@@ -6,7 +6,6 @@ from hand_made import arm, attempt, study, texts
 from constraint_first.report.exhibit.routing import (
     Decisions,
     audit_router,
-    compare_routers,
     routers_table,
 )
 from constraint_first.report.study import StageCost, Study
@@ -23,7 +22,7 @@ STUDY = study(LLM, arm("routed-cfr", {"a": [attempt("+", routed=True)]}), proble
 
 
 def table(of: Study = STUDY, labels: Decisions | None = None) -> Table:
-    return routers_table(compare_routers(of, audit_router(STUDY), labels))
+    return routers_table(of, audit_router(STUDY), labels)
 
 
 def test_a_router_is_named_with_its_model() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,13 @@ from constraint_first.benchmark.constraintbench.family import gold
 from constraint_first.benchmark.constraintbench.item import GoldConstraint, Item, load
 from constraint_first.constraint import predicate as demand
 from constraint_first.constraint.stage1 import Constraint, ConstraintSpec, Propagated
-from constraint_first.report.exhibit.gold import GOLD, STATEMENTS, Statement, audit, statements
+from constraint_first.report.exhibit.gold import (
+    GoldStatus,
+    Statement,
+    StatementStatus,
+    audit,
+    statements,
+)
 
 
 def item(text: str, answer: str, *rules: GoldConstraint) -> Item:
@@ -138,9 +145,9 @@ def test_every_statement_and_every_gold_constraint_is_judged(rows: list[tuple[st
     reply = spec(rows, "[0, 1)", "m+n")
     result = audit(PROBABILITY, reply)
     assert len(result.statements) == len(statements(reply))
-    assert set(result.statements) <= set(STATEMENTS)
+    assert set(result.statements) <= set(get_args(StatementStatus))
     assert len(result.gold) == len(PROBABILITY.constraints)
-    assert set(result.gold) <= set(GOLD)
+    assert set(result.gold) <= set(get_args(GoldStatus))
     assert result.statements[-2] == "hallucinated", "23 is not below 1"
     assert audit(PROBABILITY, reply) == result
 
