@@ -96,19 +96,19 @@ async def floor(url: str, calls: int, concurrency: int) -> None:
 
 async def ours(url: str, calls: int, concurrency: int) -> None:
     """Make as many attempts of one call each, as ``cfr eval`` does."""
-    from constraint_first.model.client import OpenAI
+    from constraint_first.model.client import Client, ServedModel
     from constraint_first.model.limit import Limiter
+    from constraint_first.model.openai import OpenAI
     from constraint_first.model.transport import Endpoint
     from constraint_first.model.wire import Decoding
     from constraint_first.problem import Problem
     from constraint_first.run.job import prepare, run
-    from constraint_first.run.model_pool import ServedModel
     from constraint_first.store.store import Series, Store
 
     problems = tuple(Problem(f"What is {n} + 1?", f"p{n}", "4") for n in range(calls))
     with tempfile.TemporaryDirectory() as folder, Store(f"{folder}/runs.db") as store:
         async with OpenAI(Endpoint(url, "m"), connections=concurrency) as served:
-            engine = ServedModel(served, Limiter(concurrency), None).engine(Decoding(), None)
+            engine = Client(ServedModel(served, Limiter(concurrency)), decoding=Decoding())
             job = prepare(store, Series("sums", "direct", "m"), problems, 1, engine)
             await run(store, [job], 2 * concurrency)
         assert job.tally.ok == calls

@@ -42,12 +42,12 @@ def _problems(count: int) -> tuple[Any, ...]:
 
 def make(url: str, store_url: str, name: str, attempts: int) -> dict[str, float]:
     """Be one worker on a grid, and say how long claims took of its time."""
-    from constraint_first.model.client import OpenAI
+    from constraint_first.model.client import Client, ServedModel
     from constraint_first.model.limit import Limiter
+    from constraint_first.model.openai import OpenAI
     from constraint_first.model.transport import Endpoint
     from constraint_first.model.wire import Decoding
     from constraint_first.run.job import prepare, run
-    from constraint_first.run.model_pool import ServedModel
     from constraint_first.store.store import Store
     from constraint_first.store.writer import Leases
 
@@ -67,7 +67,7 @@ def make(url: str, store_url: str, name: str, attempts: int) -> dict[str, float]
     async def work() -> float:
         with Store(store_url) as store, store.running():
             async with OpenAI(Endpoint(url, "m"), connections=CONCURRENCY) as served:
-                engine = ServedModel(served, Limiter(CONCURRENCY), None).engine(Decoding(), None)
+                engine = Client(ServedModel(served, Limiter(CONCURRENCY)), decoding=Decoding())
                 job = prepare(store, _series(name), _problems(attempts), 1, engine)
                 began = time.perf_counter()
                 await run(store, [job], 2 * CONCURRENCY)

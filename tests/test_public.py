@@ -4,7 +4,7 @@ METHODS = (
     "Call Completion Method Output Problem Program Run Solution Steps ask execute make together"
 )
 SOLVING = "ConstraintSpec Attempt SolveProgress asolve drive extract grade grade_reply route solve"
-ENGINES = "Bounds Decoding Dispatch Endpoint Local ModelRef OpenAI Scripted"
+ENGINES = "Bounds Client Decoding Endpoint Local ModelRef OpenAI Scripted"
 EVALUATION = (
     "Benchmark Evaluated EvaluationProgress Experiment RunOptions aevaluate compare evaluate"
 )

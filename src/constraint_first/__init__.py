@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from constraint_first.error import CfrError
     from constraint_first.method.method import Method
     from constraint_first.method.registry import make
-    from constraint_first.model.client import OpenAI
+    from constraint_first.model.client import Client
     from constraint_first.model.local import Local
-    from constraint_first.model.resolve import Dispatch, ModelRef
+    from constraint_first.model.openai import OpenAI
+    from constraint_first.model.resolve import ModelRef
     from constraint_first.model.transport import Bounds, Endpoint
     from constraint_first.model.wire import Decoding
     from constraint_first.problem import Problem, Solution
@@ -50,10 +51,10 @@ __all__ = [
     "Bounds",
     "Call",
     "CfrError",
+    "Client",
     "Completion",
     "ConstraintSpec",
     "Decoding",
-    "Dispatch",
     "Endpoint",
     "Evaluated",
     "EvaluationProgress",
@@ -112,16 +113,14 @@ _HOMES = {
         "Method",
         "make",
     ),
-    "constraint_first.model.client": (
-        "Endpoint",
-        "OpenAI",
-    ),
+    "constraint_first.model.client": ("Client",),
     "constraint_first.model.local": ("Local",),
-    "constraint_first.model.resolve": (
-        "Dispatch",
-        "ModelRef",
+    "constraint_first.model.openai": ("OpenAI",),
+    "constraint_first.model.resolve": ("ModelRef",),
+    "constraint_first.model.transport": (
+        "Bounds",
+        "Endpoint",
     ),
-    "constraint_first.model.transport": ("Bounds",),
     "constraint_first.model.wire": ("Decoding",),
     "constraint_first.problem": (
         "Problem",

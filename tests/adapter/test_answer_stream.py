@@ -8,8 +8,9 @@ from loopback import Endpoint, completion, failure
 
 from constraint_first.adapter.llm_plugin import Piece, Question, Streamed, stream_answer
 from constraint_first.attempt.solve import iterate
+from constraint_first.model.client import Client
 from constraint_first.model.error import Unauthorized
-from constraint_first.model.resolve import Dispatch, ModelRef, Resolved, resolve
+from constraint_first.model.resolve import ModelRef, resolve
 from constraint_first.model.wire import Decoding
 from constraint_first.problem import Problem
 from constraint_first.protocol import Message
@@ -22,8 +23,8 @@ SPEC = json.dumps(
 SOLUTION = r"$243 = 34 \cdot 7 + 5$, so \boxed{5}."
 
 
-def engine_of(endpoint: Endpoint) -> Dispatch[Resolved]:
-    return Dispatch(resolve(ModelRef(None, endpoint.url), Decoding()))
+def engine_of(endpoint: Endpoint) -> Client:
+    return Client(resolve(ModelRef(None, endpoint.url), Decoding()))
 
 
 @pytest.fixture

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.model.client import divide, sampled_from
 from constraint_first.model.error import BadReply, EngineError, ServerFault
-from constraint_first.model.wire import SampledCall, SampledCompletion
+from constraint_first.model.wire import SampledCall, SampledCompletion, divide, sampled_from
 from constraint_first.protocol import Completion, Usage
 
 USAGE = {"prompt_tokens": 100, "completion_tokens": 30}

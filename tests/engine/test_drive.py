@@ -21,8 +21,8 @@ from constraint_first.attempt.drive import (
 )
 from constraint_first.attempt.events import Event, Finished, Started, Tell, Wrote
 from constraint_first.method.registry import METHODS, make
-from constraint_first.model.client import OpenAI
 from constraint_first.model.error import EngineError, JournalMismatch, ServerFault
+from constraint_first.model.openai import OpenAI
 from constraint_first.model.transport import Endpoint
 from constraint_first.model.wire import SILENT, Engine, Watcher
 from constraint_first.problem import Problem, Solution

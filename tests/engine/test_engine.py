@@ -6,19 +6,18 @@ from loopback import Endpoint as Server
 from model_file import write_model
 
 from constraint_first.attempt.drive import Scripted
-from constraint_first.model.client import OpenAI
+from constraint_first.model.client import Client
 from constraint_first.model.error import ModelFileError, ModelNotFound, ServerFault, Transient
 from constraint_first.model.local import Local
+from constraint_first.model.openai import OpenAI
 from constraint_first.model.transport import Endpoint
 from constraint_first.model.wire import (
     SILENT,
-    Decoded,
     Decoding,
     Engine,
     Relay,
     Served,
     Watcher,
-    opened,
 )
 from constraint_first.protocol import Call, Completion
 
@@ -57,8 +56,8 @@ def test_decoding_is_the_papers_primary_setting() -> None:
 async def test_a_decoded_engine_samples_every_call_alike() -> None:
     served = Recording()
     cold = Decoding(temperature=0)
-    assert (await Decoded(served, cold).complete(CALL)).text == "x"
-    await Decoded(served, cold).complete(CALL)
+    assert (await Client(served, decoding=cold).complete(CALL)).text == "x"
+    await Client(served, decoding=cold).complete(CALL)
     assert served.decodings == [cold, cold]
 
 
@@ -108,8 +107,8 @@ def test_a_relay_passes_on_what_happens_to_a_call() -> None:
 async def test_an_endpoint_is_opened_and_closed_where_it_was_closed(endpoint: Server) -> None:
     engine = OpenAI(Endpoint(endpoint.url, ""))
     assert not engine.is_open
-    async with opened(engine) as served:
-        assert served is engine
+    async with Client(engine) as served:
+        assert served.main is engine
         assert engine.is_open
         assert served.model == "test-model"
         assert (await served.complete(CALL)).text == "the answer is \\boxed{4}"
@@ -118,8 +117,8 @@ async def test_an_endpoint_is_opened_and_closed_where_it_was_closed(endpoint: Se
 
 async def test_an_endpoint_that_is_open_stays_so(endpoint: Server) -> None:
     async with OpenAI(Endpoint(endpoint.url, "m")) as engine:
-        async with opened(engine) as served:
-            assert served is engine
+        async with Client(engine) as served:
+            assert served.main is engine
         assert engine.is_open
         await engine.complete(CALL)
     assert len(endpoint.requests) == 1
@@ -129,7 +128,7 @@ async def test_an_endpoint_that_could_not_be_opened_is_closed(endpoint: Server) 
     endpoint.served = []
     engine = OpenAI(Endpoint(endpoint.url, ""))
     with pytest.raises(ModelNotFound):
-        async with opened(engine):
+        async with Client(engine):
             pass
     assert not engine.is_open
 
@@ -137,7 +136,7 @@ async def test_an_endpoint_that_could_not_be_opened_is_closed(endpoint: Server) 
 async def test_an_engine_is_closed_after_an_error(endpoint: Server) -> None:
     engine = OpenAI(Endpoint(endpoint.url, "m"))
     with pytest.raises(OSError, match="went wrong"):
-        async with opened(engine):
+        async with Client(engine):
             raise OSError("went wrong")
     assert not engine.is_open
 
@@ -147,10 +146,10 @@ async def test_a_local_model_is_opened_and_closed_where_it_was_closed(
 ) -> None:
     engine = local(tmp_path, monkeypatch)
     assert not engine.is_open
-    async with opened(engine) as served:
-        assert served is engine
+    async with Client(engine) as served:
+        assert served.main is engine
         assert engine.is_open
-        async with opened(engine):
+        async with Client(engine):
             pass
         assert engine.is_open
     assert not engine.is_open
@@ -161,7 +160,7 @@ async def test_a_local_model_is_opened_and_closed_where_it_was_closed(
 async def test_a_local_model_that_could_not_be_opened_is_closed(tmp_path: Path) -> None:
     engine = Local(tmp_path / "none.gguf")
     with pytest.raises(ModelFileError, match="no such file"):
-        async with opened(engine):
+        async with Client(engine):
             pass
     assert not engine.is_open
 
@@ -169,9 +168,9 @@ async def test_a_local_model_that_could_not_be_opened_is_closed(tmp_path: Path) 
 @pytest.mark.parametrize("engine", [Scripted(lambda _call: "x"), Recording()])
 async def test_an_engine_that_needs_no_opening_is_taken_as_it_is(engine: Served) -> None:
     for _ in range(2):
-        async with opened(engine) as served:
-            assert served is engine
-            assert (await served.complete(CALL, SILENT, Decoding())).text == "x"
+        async with Client(engine) as served:
+            assert served.main is engine
+            assert (await served.complete(CALL)).text == "x"
 
 
 def test_every_engine_is_one_model_that_is_served(endpoint: Server) -> None:
@@ -180,6 +179,6 @@ def test_every_engine_is_one_model_that_is_served(endpoint: Server) -> None:
         Local(Path("two.gguf")),
         Scripted([], name="three"),
     ]
-    performers: list[Engine] = [*engines, Decoded(engines[0], Decoding())]
+    performers: list[Engine] = [*engines, Client(engines[0], decoding=Decoding())]
     assert [engine.model for engine in engines] == ["one", "two", "three"]
     assert len(performers) == 4

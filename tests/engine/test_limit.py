@@ -3,9 +3,10 @@ import random
 
 import pytest
 
+from constraint_first.model.client import Client, ServedModel
 from constraint_first.model.error import RateLimited, StreamCut, Transient
-from constraint_first.model.limit import Limited, Limiter, Pace
-from constraint_first.model.wire import SILENT, SampledCall, Watcher
+from constraint_first.model.limit import Limiter, Pace
+from constraint_first.model.wire import SILENT, Engine, SampledCall, Watcher
 from constraint_first.protocol import Call, Completion
 
 CALL = Call.user("x", stage="direct", max_tokens=8)
@@ -29,13 +30,17 @@ class Counting:
         return Completion("done")
 
 
-async def ask(limited: Limited, times: int) -> None:
+def limited_to(engine: Engine, limiter: Limiter) -> Client:
+    return Client(ServedModel(engine, limiter))  # pyright: ignore[reportArgumentType]
+
+
+async def ask(limited: Client, times: int) -> None:
     await asyncio.gather(*(limited.complete(CALL) for _ in range(times)))
 
 
 async def test_never_more_at_once_than_allowed() -> None:
     engine = Counting()
-    await ask(Limited(engine, Limiter(7)), 100)
+    await ask(limited_to(engine, Limiter(7)), 100)
     assert engine.most == 7
     assert engine.asked == 100
 
@@ -54,7 +59,7 @@ async def test_places_can_be_taken_without_waiting() -> None:
 
 async def test_the_window_opens_while_replies_come() -> None:
     engine, limiter = Counting(), Limiter(64, start=2)
-    await ask(Limited(engine, limiter), 300)
+    await ask(limited_to(engine, limiter), 300)
     assert limiter.size == 64
     assert engine.most == 64
 
@@ -74,7 +79,7 @@ class Refusing(Counting):
         return await super().complete(call, watcher)
 
 
-async def refused(limited: Limited, times: int) -> int:
+async def refused(limited: Client, times: int) -> int:
     calls = (limited.complete(CALL) for _ in range(times))
     replies = await asyncio.gather(*calls, return_exceptions=True)
     return sum(isinstance(reply, RateLimited) for reply in replies)
@@ -82,9 +87,9 @@ async def refused(limited: Limited, times: int) -> int:
 
 async def test_an_endpoint_that_takes_fewer_calls_gets_fewer() -> None:
     engine, limiter = Refusing(above=10), Limiter(64)
-    await refused(Limited(engine, limiter), 500)
+    await refused(limited_to(engine, limiter), 500)
     assert limiter.size < 20
-    assert await refused(Limited(engine, limiter), 1_000) < 250
+    assert await refused(limited_to(engine, limiter), 1_000) < 250
 
 
 @pytest.mark.parametrize("share", [0.1, 0.3, 0.6])
@@ -92,7 +97,7 @@ async def test_fewer_calls_are_no_remedy_for_an_endpoint_that_fails_now_and_then
     share: float,
 ) -> None:
     limiter = Limiter(64)
-    limited, sizes = Limited(Refusing(share), limiter), list[float]()
+    limited, sizes = limited_to(Refusing(share), limiter), list[float]()
     for _ in range(100):
         await refused(limited, 64)
         sizes.append(limiter.size)
@@ -102,17 +107,17 @@ async def test_fewer_calls_are_no_remedy_for_an_endpoint_that_fails_now_and_then
 async def test_after_a_cut_the_window_opens_by_one_a_round() -> None:
     engine, limiter = Counting(), Limiter(64)
     engine.faults = [RateLimited("slow") for _ in range(64)]
-    await ask(Limited(engine, limiter), 1)
+    await ask(limited_to(engine, limiter), 1)
     assert 32 <= limiter.size <= 33
     before = limiter.size
-    await ask(Limited(engine, limiter), 30)
+    await ask(limited_to(engine, limiter), 30)
     assert before < limiter.size < before + 1.5
 
 
 async def test_a_cut_stream_is_no_push_back() -> None:
     engine, limiter = Counting(), Limiter(64)
     engine.faults = [StreamCut("cut") for _ in range(64)]
-    await ask(Limited(engine, limiter), 1)
+    await ask(limited_to(engine, limiter), 1)
     assert limiter.size == 64
 
 
@@ -158,7 +163,7 @@ async def test_watchers_see_through() -> None:
 
     engine = Counting()
     engine.faults = [RateLimited("slow")]
-    await Limited(engine, Limiter(1)).complete(CALL, Seeing())
+    await limited_to(engine, Limiter(1)).complete(CALL, Seeing())
     assert seen == ["slow"]
 
 
@@ -168,7 +173,7 @@ def group(samples: int) -> SampledCall:
 
 async def test_a_group_of_samples_takes_a_place_for_each_of_its_replies() -> None:
     engine, limiter = Counting(), Limiter(7)
-    limited = Limited(engine, limiter)
+    limited = limited_to(engine, limiter)
     await asyncio.gather(*(limited.complete(group(3)) for _ in range(20)))
     assert engine.most == 2
     assert limiter.in_flight == 0
@@ -176,7 +181,7 @@ async def test_a_group_of_samples_takes_a_place_for_each_of_its_replies() -> Non
 
 async def test_a_group_that_is_larger_than_the_window_goes_by_itself() -> None:
     engine = Counting()
-    limited = Limited(engine, Limiter(2))
+    limited = limited_to(engine, Limiter(2))
     async with asyncio.timeout(5):
         await asyncio.gather(limited.complete(CALL), limited.complete(group(9)))
     assert (engine.most, engine.asked) == (1, 2)
@@ -185,7 +190,7 @@ async def test_a_group_that_is_larger_than_the_window_goes_by_itself() -> None:
 async def test_the_fault_of_a_group_counts_for_each_of_its_replies() -> None:
     engine, limiter = Counting(), Limiter(64)
     engine.faults = [RateLimited("slow") for _ in range(16)]
-    await Limited(engine, limiter).complete(group(4))
+    await limited_to(engine, limiter).complete(group(4))
     assert 32 <= limiter.size <= 36
 
 
@@ -194,9 +199,9 @@ async def test_no_more_samples_are_asked_for_at_once_than_the_window_has_places(
         def most_samples(self, group: SampledCall) -> int:
             return group.samples
 
-    assert Limited(Takes(), Limiter(64, start=5)).most_samples(group(9)) == 5
-    assert Limited(Takes(), Limiter(64)).most_samples(group(9)) == 9
-    assert Limited(Counting(), Limiter(64)).most_samples(group(9)) == 1
+    assert limited_to(Takes(), Limiter(64, start=5)).most_samples(group(9)) == 5
+    assert limited_to(Takes(), Limiter(64)).most_samples(group(9)) == 9
+    assert limited_to(Counting(), Limiter(64)).most_samples(group(9)) == 1
 
 
 async def test_a_pace_counts_the_prompt_of_a_group_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,5 +211,5 @@ async def test_a_pace_counts_the_prompt_of_a_group_once(monkeypatch: pytest.Monk
         units.append(amount)
 
     monkeypatch.setattr(Pace, "wait", wait)
-    await Limited(Counting(), Limiter(9, tokens_per_minute=1e9)).complete(group(3))
+    await limited_to(Counting(), Limiter(9, tokens_per_minute=1e9)).complete(group(3))
     assert units == [1.0, pytest.approx(1 / 3 + 3 * 2)]

@@ -7,7 +7,6 @@ import pytest
 from loopback import Endpoint as Server
 from loopback import Reply, answer, completion, failure
 
-from constraint_first.model.client import OpenAI
 from constraint_first.model.error import (
     BadReply,
     RateLimited,
@@ -17,6 +16,7 @@ from constraint_first.model.error import (
     Transient,
 )
 from constraint_first.model.limit import Retry
+from constraint_first.model.openai import OpenAI
 from constraint_first.model.transport import Bounds, Endpoint
 from constraint_first.model.wire import SILENT, Watcher
 from constraint_first.protocol import Call

@@ -5,7 +5,6 @@ import pytest
 from loopback import Endpoint as Server
 from loopback import Reply, completion, cut_stream, failure, stream
 
-from constraint_first.model.client import OpenAI
 from constraint_first.model.error import (
     BadReply,
     EngineError,
@@ -21,6 +20,7 @@ from constraint_first.model.error import (
     Unreachable,
 )
 from constraint_first.model.limit import Retry
+from constraint_first.model.openai import OpenAI
 from constraint_first.model.transport import Bounds, Endpoint, Transport
 from constraint_first.model.wire import Decoding, Watcher
 from constraint_first.protocol import Call, Completion, Usage

@@ -8,8 +8,8 @@ import pytest
 from loopback import Endpoint as Server
 from loopback import Reply, completion, failure
 
-from constraint_first.model.client import OpenAI
 from constraint_first.model.error import Rejected
+from constraint_first.model.openai import OpenAI
 from constraint_first.model.transport import DecodingRefused, Endpoint
 from constraint_first.model.wire import SILENT, Decoding, Watcher
 from constraint_first.protocol import Call

@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from constraint_first.model.client import OpenAI
 from constraint_first.model.error import EngineError, Unauthorized
 from constraint_first.model.local import Local
+from constraint_first.model.openai import OpenAI
 from constraint_first.model.pull import DEFAULT_MODEL
 from constraint_first.model.replicas import Balanced
 from constraint_first.model.resolve import ModelRef, known_context, resolve, runs_here, served_name

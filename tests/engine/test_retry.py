@@ -13,11 +13,7 @@ from constraint_first.model.error import (
     Transient,
     Unreachable,
 )
-from constraint_first.model.limit import Limited, Limiter, Retry, Retrying, parse_retry_after
-from constraint_first.model.wire import SILENT, Watcher
-from constraint_first.protocol import Call, Completion
-
-CALL = Call.user("x", stage="direct", max_tokens=8)
+from constraint_first.model.limit import Retry, parse_retry_after
 
 
 def _ignore(_fault: Transient, _pause: float) -> None:
@@ -132,30 +128,6 @@ async def test_no_try_begins_after_the_time_of_a_call(pauses: list[float]) -> No
     with pytest.raises(ServerFault):
         await Retry(seconds=3).run(operation, _ignore)
     assert (operation.tries, pauses) == (1, [])
-
-
-async def test_between_two_tries_others_have_their_turn() -> None:
-    limiter = Limiter(1)
-
-    class Once:
-        faults = 1
-
-        async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
-            if self.faults:
-                self.faults = 0
-                raise ServerFault("x")
-            return Completion("done")
-
-    class Looking(Watcher):
-        in_flight: int | None = None
-
-        def retrying(self, call: Call, fault: Transient, seconds: float) -> None:
-            self.in_flight = limiter.in_flight
-
-    watcher = Looking()
-    engine = Retrying(Limited(Once(), limiter), Retry(first_pause=0))
-    assert (await engine.complete(CALL, watcher)).text == "done"
-    assert watcher.in_flight == 0
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,10 @@ from loopback import Reply, answer, choices, failure
 
 from constraint_first.attempt.drive import MemoryJournal, Scripted, drive
 from constraint_first.method.registry import make
-from constraint_first.model.client import OpenAI, Sampler
+from constraint_first.model.client import Client, Sampler
 from constraint_first.model.error import EngineError, ServerFault, Unauthorized
 from constraint_first.model.limit import Retry
-from constraint_first.model.resolve import Dispatch
+from constraint_first.model.openai import OpenAI
 from constraint_first.model.transport import Bounds, Endpoint
 from constraint_first.model.wire import SILENT, Decoding, SampledCall, Watcher
 from constraint_first.problem import Problem, Solution
@@ -274,7 +274,7 @@ async def test_a_model_beside_another_is_asked_for_its_own_samples(endpoint: Ser
     endpoint.respond = sampling
     for_it = [replace(CALL, model="small", sample=n) for n in range(3)]
     async with engine(endpoint) as small:
-        dispatch = Dispatch(Scripted(["main"]), {"small": small})
+        dispatch = Client(Scripted(["main"]), {"small": small})
         together = Sampler(dispatch)
         found = await asyncio.gather(together.complete(CALL), *map(together.complete, for_it))
     assert [one.text for one in found] == ["main", "seed 7", "seed 8", "seed 9"]

@@ -18,10 +18,11 @@ from loopback import Reply
 from sums import reply_right, sums
 
 from constraint_first.method.registry import METHODS
-from constraint_first.model.client import OpenAI
+from constraint_first.model.client import Client
 from constraint_first.model.limit import Retry
+from constraint_first.model.openai import OpenAI
 from constraint_first.model.transport import Endpoint
-from constraint_first.model.wire import Decoded, Decoding
+from constraint_first.model.wire import Decoding
 from constraint_first.run.job import Job, prepare, run
 from constraint_first.store import schema
 from constraint_first.store.query import outcome_rows
@@ -84,7 +85,7 @@ class Bench:
         """Run every method once on one problem of a benchmark."""
         endpoint, hasty = Endpoint(self.server.url, "m"), Retry(attempts=1)
         async with OpenAI(endpoint, retry=hasty) as served:
-            engine = Decoded(served, Decoding())
+            engine = Client(served, decoding=Decoding())
             jobs = [
                 prepare(self.store, Series(name, method, "m"), sums(1), 1, engine)
                 for method in VARIANTS

@@ -17,15 +17,16 @@ from constraint_first.attempt.drive import Scripted, drive
 from constraint_first.file.safe import MOST
 from constraint_first.method.method import Method
 from constraint_first.method.registry import make as make_method
-from constraint_first.model.client import OpenAI
+from constraint_first.model.budget import BudgetSpent
+from constraint_first.model.client import Client
 from constraint_first.model.error import JournalMismatch
+from constraint_first.model.openai import OpenAI
 from constraint_first.model.transport import Endpoint
-from constraint_first.model.wire import SILENT, Decoded, Decoding, Engine, Watcher
+from constraint_first.model.wire import SILENT, Decoding, Engine, Watcher
 from constraint_first.problem import Json, Problem, Solution
 from constraint_first.protocol import Call, Completion, Output, Program, Steps, Usage, ask, execute
 from constraint_first.run import attempt
 from constraint_first.run.attempt import StoredJournal
-from constraint_first.run.budget import BudgetSpent
 from constraint_first.run.job import Job, prepare, run
 from constraint_first.store import schema
 from constraint_first.store.database import StoreError
@@ -41,7 +42,7 @@ async def test_runs_and_samples_have_seeds_of_their_own(url: str, endpoint: Serv
     series = Series("sums", "self-consistency(samples=3)", "model-a", seeded)
     with Store(url) as store:
         async with OpenAI(Endpoint(endpoint.url, "model-a")) as served:
-            job = prepare(store, series, sums(1), 2, Decoded(served, seeded))
+            job = prepare(store, series, sums(1), 2, Client(served, decoding=seeded))
             await run(store, [job], width=1)
     seeds = [body["seed"] for body in endpoint.requests]
     assert len(set(seeds)) == 6

@@ -3,6 +3,8 @@ import asyncio
 import pytest
 
 from constraint_first.attempt.drive import Scripted
+from constraint_first.model.budget import Budget, BudgetSpent
+from constraint_first.model.client import Client, ServedModel
 from constraint_first.model.error import (
     BadReply,
     EngineError,
@@ -15,9 +17,8 @@ from constraint_first.model.error import (
     Unreachable,
 )
 from constraint_first.model.resolve import Price
-from constraint_first.model.wire import SILENT, SampledCall, Watcher
+from constraint_first.model.wire import SILENT, Decoding, Engine, SampledCall, Watcher
 from constraint_first.protocol import Call, Completion, Usage
-from constraint_first.run.budget import Budget, Budgeted, BudgetSpent
 
 CALL = Call.user("x" * 36, stage="direct", max_tokens=100)  # at most 100 in, 100 out
 
@@ -27,13 +28,23 @@ class Charging:
         self.usage = usage
         self.asked = 0
 
-    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+    async def complete(
+        self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | None = None
+    ) -> Completion:
         self.asked += 1
         await asyncio.sleep(0)
         return Completion("", usage=self.usage)
 
 
-async def spend(engine: Budgeted, times: int) -> int:
+def paying(
+    engine: Engine, budget: Budget, price: Price | None, most_output: int | None = None
+) -> Client:
+    decoding = Decoding(max_tokens=most_output) if most_output else None
+    model = ServedModel(engine, price=price)  # pyright: ignore[reportArgumentType]
+    return Client(model, decoding=decoding, budget=budget)
+
+
+async def spend(engine: Client, times: int) -> int:
     results = await asyncio.gather(
         *(engine.complete(CALL) for _ in range(times)), return_exceptions=True
     )
@@ -45,7 +56,7 @@ async def spend(engine: Budgeted, times: int) -> int:
 async def test_no_more_tokens_than_allowed_however_many_calls_at_once(used: Usage) -> None:
     budget = Budget(max_tokens=1_000)
     charging = Charging(used)
-    done = await spend(Budgeted(charging, budget, None), 100)
+    done = await spend(paying(charging, budget, None), 100)
     assert budget.tokens <= 1_000
     assert done == charging.asked
     # It stops only when the next call could go over.
@@ -55,7 +66,7 @@ async def test_no_more_tokens_than_allowed_however_many_calls_at_once(used: Usag
 async def test_no_more_money_than_allowed() -> None:
     budget = Budget(max_cost=1.0)
     price = Price(input=1_000, output=2_000)  # a call costs 0.3 at the most
-    done = await spend(Budgeted(Charging(Usage(100, 100)), budget, price), 10)
+    done = await spend(paying(Charging(Usage(100, 100)), budget, price), 10)
     assert done == 3
     assert budget.cost == pytest.approx(0.9)  # pyright: ignore
 
@@ -97,18 +108,18 @@ async def test_a_call_that_failed_costs_what_it_can_have_used(
 ) -> None:
     budget = Budget(max_tokens=1_000)
     with pytest.raises(type(fault)):
-        await Budgeted(Failing(fault), budget, None).complete(CALL)
+        await paying(Failing(fault), budget, None).complete(CALL)
     assert budget.tokens == charged
     retried = Budget(max_tokens=1_000)
     if isinstance(fault, Transient):
-        await Budgeted(Failing(fault, fault, tries=3), retried, None).complete(CALL)
+        await paying(Failing(fault, fault, tries=3), retried, None).complete(CALL)
         assert retried.tokens == 2 * charged + 15
 
 
 async def test_money_is_charged_for_what_failed_too() -> None:
     budget = Budget(max_cost=1.0)
     price = Price(input=1_000, output=2_000)
-    await Budgeted(Failing(StreamCut("cut"), tries=2), budget, price).complete(CALL)
+    await paying(Failing(StreamCut("cut"), tries=2), budget, price).complete(CALL)
     assert budget.cost == pytest.approx(0.3 + 0.01 + 0.01)  # pyright: ignore
 
 
@@ -116,11 +127,11 @@ async def test_it_is_not_asked_again_where_the_budget_does_not_reach() -> None:
     budget = Budget(max_tokens=500)
     failing = Failing(*(StreamCut("cut") for _ in range(9)), tries=5)
     with pytest.raises(StreamCut):
-        await Budgeted(failing, budget, None).complete(CALL)
+        await paying(failing, budget, None).complete(CALL)
     assert failing.asked == 2
     assert budget.tokens == 400
     with pytest.raises(BudgetSpent):
-        await Budgeted(failing, budget, None).complete(CALL)
+        await paying(failing, budget, None).complete(CALL)
 
 
 @pytest.mark.parametrize(
@@ -138,23 +149,23 @@ async def test_it_is_not_asked_again_where_the_budget_does_not_reach() -> None:
 )
 async def test_what_is_not_counted_is_charged_in_full(completion: Completion, charged: int) -> None:
     budget = Budget(max_tokens=1_000)
-    await Budgeted(Scripted(lambda _call: completion), budget, None).complete(CALL)
+    await paying(Scripted(lambda _call: completion), budget, None).complete(CALL)
     assert budget.tokens == charged
 
 
 async def test_a_run_without_counts_ends_within_its_budget() -> None:
     budget, charging = Budget(max_tokens=1_000), Charging(Usage(reported=False))
-    assert await spend(Budgeted(charging, budget, None), 100) == 5
+    assert await spend(paying(charging, budget, None), 100) == 5
     assert charging.asked == 5
     assert budget.tokens == 1_000
 
 
 async def test_a_lower_budget_of_tokens_sets_less_aside() -> None:
     budget = Budget(max_tokens=110)
-    lowered = Budgeted(Charging(Usage(10, 5)), budget, None, most_output=10)
+    lowered = paying(Charging(Usage(10, 5)), budget, None, most_output=10)
     assert (await lowered.complete(CALL)).usage == Usage(10, 5)
     with pytest.raises(BudgetSpent):
-        await Budgeted(Charging(Usage(10, 5)), budget, None).complete(CALL)
+        await paying(Charging(Usage(10, 5)), budget, None).complete(CALL)
 
 
 async def test_watchers_hear_of_retries_all_the_same() -> None:
@@ -167,13 +178,13 @@ async def test_watchers_hear_of_retries_all_the_same() -> None:
             heard.append(str(fault))
 
     failing = Failing(RateLimited("slow"), tries=2)
-    await Budgeted(failing, Budget(max_tokens=500), None).complete(CALL, Hearing())
+    await paying(failing, Budget(max_tokens=500), None).complete(CALL, Hearing())
     assert heard == ["slow"]
 
 
 async def test_the_message_says_what_to_do() -> None:
     with pytest.raises(BudgetSpent, match="raise it, or lower --max-tokens"):
-        await Budgeted(Charging(Usage()), Budget(max_tokens=10), None).complete(CALL)
+        await paying(Charging(Usage()), Budget(max_tokens=10), None).complete(CALL)
 
 
 class Sampling(Charging):
@@ -188,21 +199,21 @@ GROUP = SampledCall(CALL.messages, CALL.stage, CALL.max_tokens, samples=3)
 
 async def test_a_group_of_samples_sets_aside_its_prompt_once_and_every_reply() -> None:
     budget = Budget(max_tokens=400)  # 100 in, three times 100 out
-    engine = Budgeted(Sampling(Usage(90, 120)), budget, Price(1_000, 2_000))
+    engine = paying(Sampling(Usage(90, 120)), budget, Price(1_000, 2_000))
     assert engine.most_samples(GROUP) == 3
     await engine.complete(GROUP)
     assert (budget.tokens, budget.cost) == (210, pytest.approx(0.33))
 
 
 def test_where_a_budget_is_short_of_a_group_samples_are_asked_for_one_by_one() -> None:
-    assert Budgeted(Sampling(Usage()), Budget(max_tokens=399), None).most_samples(GROUP) == 1
+    assert paying(Sampling(Usage()), Budget(max_tokens=399), None).most_samples(GROUP) == 1
     dear = Price(1_000, 2_000)  # a group costs 0.7 at the most
-    assert Budgeted(Sampling(Usage()), Budget(max_cost=0.69), dear).most_samples(GROUP) == 1
-    assert Budgeted(Charging(Usage()), Budget(), None).most_samples(GROUP) == 1
+    assert paying(Sampling(Usage()), Budget(max_cost=0.69), dear).most_samples(GROUP) == 1
+    assert paying(Charging(Usage()), Budget(), None).most_samples(GROUP) == 1
 
 
 async def test_a_spent_budget_names_the_currency_and_the_way_out() -> None:
-    engine = Budgeted(Charging(Usage(100, 100)), Budget(max_cost=0.5), Price(1_000, 2_000))
+    engine = paying(Charging(Usage(100, 100)), Budget(max_cost=0.5), Price(1_000, 2_000))
     await engine.complete(CALL)
     with pytest.raises(BudgetSpent) as raised:
         await engine.complete(CALL)
@@ -215,21 +226,21 @@ async def test_a_spent_budget_names_the_currency_and_the_way_out() -> None:
 async def test_a_budget_below_one_call_says_so() -> None:
     charging = Charging(Usage(1, 1))
     with pytest.raises(BudgetSpent) as raised:
-        await Budgeted(charging, Budget(max_cost=0.25), Price(1_000, 2_000)).complete(CALL)
+        await paying(charging, Budget(max_cost=0.25), Price(1_000, 2_000)).complete(CALL)
     assert str(raised.value) == (
         "one call could cost up to $0.30, and --max-cost is $0.25; raise it, or lower "
         "--max-tokens, the longest reply (now 100 tokens)"
     )
     with pytest.raises(BudgetSpent, match="take up to 200 tokens, and --max-tokens-total is 150"):
-        await Budgeted(charging, Budget(max_tokens=150), None).complete(CALL)
+        await paying(charging, Budget(max_tokens=150), None).complete(CALL)
     assert not charging.asked
 
 
 async def test_what_fits_alone_goes_alone() -> None:
     budget, charging = Budget(max_cost=0.3), Charging(Usage(0, 0))
-    done = await spend(Budgeted(charging, budget, Price(1_000, 2_000)), 1)
+    done = await spend(paying(charging, budget, Price(1_000, 2_000)), 1)
     charging.usage = Usage(1, 0)
-    cheap = Budgeted(charging, Budget(max_cost=0.4), Price(1_000, 2_000))
+    cheap = paying(charging, Budget(max_cost=0.4), Price(1_000, 2_000))
     # Each could cost 0.3 and does cost 0.001.
     assert (done, await spend(cheap, 50)) == (1, 50)
 
@@ -238,10 +249,12 @@ async def test_a_model_that_writes_less_is_asked_for_less() -> None:
     asked: list[int] = []
 
     class Noting(Charging):
-        async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+        async def complete(
+            self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | None = None
+        ) -> Completion:
             asked.append(call.max_tokens)
             return await super().complete(call, watcher)
 
-    engine = Budgeted(Noting(Usage(1, 1)), Budget(max_cost=0.15), Price(1_000, 2_000), 20)
+    engine = paying(Noting(Usage(1, 1)), Budget(max_cost=0.15), Price(1_000, 2_000), 20)
     await engine.complete(CALL)
     assert asked == [20]

@@ -16,9 +16,10 @@ from constraint_first.benchmark.registry import Benchmark
 from constraint_first.error import InputError
 from constraint_first.method.constraint_first import CFR
 from constraint_first.method.method import Method
+from constraint_first.model.client import Client
 from constraint_first.model.error import EngineError
 from constraint_first.model.pull import Progress
-from constraint_first.model.resolve import Dispatch, Price
+from constraint_first.model.resolve import Price
 from constraint_first.run.grid import Experiment
 from constraint_first.run.job import EvaluationWatcher
 from constraint_first.run.model_pool import ModelPool
@@ -86,7 +87,7 @@ async def test_a_given_engine_keeps_its_company(
     main, small = Scripted([], name="m"), Scripted([], name="s")
     pool = ModelPool(options, stack, fetching([]))
     grid = Experiment(methods=(METHOD, "llm-router(model=m)"))
-    (served,) = await pool.open_given(grid, Dispatch(main, {"org/small:7b": small}))
+    served = await pool.open_engine(Client(main, {"org/small:7b": small}), grid.other_models())
     assert served.served is served.others["m"].served is main
     assert served.others["org/small:7b"].served is small
     assert len(pool.limiters) == 2
@@ -100,7 +101,7 @@ async def test_a_model_that_nobody_knows_is_one_line_before_anything_is_asked(
     pool, grid = ModelPool(options, stack, fetching(fetched)), Experiment(methods=(METHOD,))
     with pytest.raises(EngineError, match=r"'org/small:7b': no \.gguf file .*--base-url"):
         await (
-            pool.open_given(grid, Scripted([]))
+            pool.open_engine(Scripted([]), grid.other_models())
             if given
             else pool.open(grid, constraint_first.ModelRef())
         )
@@ -252,7 +253,7 @@ async def test_models_that_workers_elsewhere_open_are_only_named(
     named = pool.name(replace(grid, methods=("direct",)), there)
     assert [one.served.model for one in named] == ["m", "deepseek-chat"]
     assert (names, pool.limiters) == ([], [])
-    with pytest.raises(RuntimeError, match="m is asked elsewhere"):
+    with pytest.raises(RuntimeError, match="inside `async with`"):
         await named[0].served.complete(
             constraint_first.Call.user("Hello", stage="direct", max_tokens=1)
         )

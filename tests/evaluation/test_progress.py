@@ -74,7 +74,7 @@ def test_with_several_models_each_counts_at_its_own_price(
             constraint_first.Benchmark("sums", "Sums", sums(1)),
             "llm-router(model=small)",
             runs=runs,
-            engine=constraint_first.Dispatch(constraint_first.Scripted(counted), {"small": small}),
+            engine=constraint_first.Client(constraint_first.Scripted(counted), {"small": small}),
             options=options,
             progress=told.append,
         )

@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from sums import right, sums
 
 from constraint_first.attempt.drive import Scripted
-from constraint_first.model.resolve import Dispatch
+from constraint_first.model.client import Client
 from constraint_first.run.job import prepare, run
 from constraint_first.store import schema
 from constraint_first.store.query import (
@@ -34,7 +34,7 @@ async def test_stages_add_up_calls_tokens_and_seconds(url: str) -> None:
 
 
 async def test_the_model_of_a_stage_is_told_where_it_is_another(url: str) -> None:
-    engines = Dispatch(Scripted(right), {"org/small:7b@q4": Scripted(lambda _call: STAGE1)})
+    engines = Client(Scripted(right), {"org/small:7b@q4": Scripted(lambda _call: STAGE1)})
     with Store(url) as store:
         series = Series("sums", "cfr(extractor=org/small:7b@q4)", "m")
         await run(store, [prepare(store, series, sums(2), 1, engines)], width=2)

@@ -9,6 +9,7 @@ from sums import sums
 from constraint_first.attempt.drive import Scripted
 from constraint_first.method.baselines import Direct
 from constraint_first.method.rewording import Wording
+from constraint_first.model.client import ServedModel
 from constraint_first.model.limit import Limiter
 from constraint_first.model.resolve import ModelRef
 from constraint_first.model.wire import Decoding
@@ -16,7 +17,6 @@ from constraint_first.problem import Prompt
 from constraint_first.run.model_pool import (
     PendingSeries,
     SeriesModels,
-    ServedModel,
     Unrunnable,
     pending_series,
     write_settings,

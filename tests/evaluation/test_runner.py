@@ -15,13 +15,14 @@ from sums import number_in, reply_right, right, sums
 
 from constraint_first.attempt.drive import Scripted
 from constraint_first.method.registry import METHODS
-from constraint_first.model.client import OpenAI
+from constraint_first.model.budget import Budget, BudgetSpent
+from constraint_first.model.client import Client, ServedModel
 from constraint_first.model.error import JournalMismatch
-from constraint_first.model.limit import Limited, Limiter, Retry
+from constraint_first.model.limit import Limiter, Retry
+from constraint_first.model.openai import OpenAI
 from constraint_first.model.transport import Bounds, Endpoint
-from constraint_first.model.wire import SILENT, Decoded, Decoding, Engine, Watcher
+from constraint_first.model.wire import SILENT, Decoding, Engine, Watcher
 from constraint_first.protocol import Call, Completion, Usage
-from constraint_first.run.budget import Budget, Budgeted, BudgetSpent
 from constraint_first.run.job import Job, prepare, run
 from constraint_first.store import schema
 from constraint_first.store.database import StoreError
@@ -59,7 +60,7 @@ async def over_http(
     async with OpenAI(
         Endpoint(server.url, "model-a"), retry=HASTY, bounds=Bounds(silence=0.5)
     ) as served:
-        engine = Limited(Decoded(served, Decoding()), Limiter(8))
+        engine = Client(ServedModel(served, Limiter(8)), decoding=Decoding())
         job = prepare(store, SERIES, sums(count), 1, engine)
         await run(store, [job], width=16)
     return job
@@ -144,7 +145,7 @@ class Metered:
 async def test_a_spent_budget_stops_the_run_and_a_larger_one_goes_on(url: str) -> None:
     async def spend(budget: Budget) -> int:
         metered = Metered()
-        engine = Budgeted(metered, budget, None)
+        engine = Client(metered, budget=budget)
         stops = pytest.raises(BudgetSpent) if budget is small else nullcontext()
         with stops:
             await run(store, [prepare(store, SERIES, sums(30), 1, engine)], width=8)

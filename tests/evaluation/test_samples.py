@@ -10,14 +10,14 @@ from loopback import Endpoint as Server
 from loopback import Reply, choices, failure
 from sums import number_in, sums
 
-from constraint_first.model.client import OpenAI
+from constraint_first.model.budget import Budget
+from constraint_first.model.client import Client, ServedModel
 from constraint_first.model.limit import Limiter, Retry
+from constraint_first.model.openai import OpenAI
 from constraint_first.model.resolve import Price
 from constraint_first.model.transport import Endpoint
 from constraint_first.model.wire import Decoding
-from constraint_first.run.budget import Budget
 from constraint_first.run.job import Job, prepare, run
-from constraint_first.run.model_pool import ServedModel
 from constraint_first.store import schema
 from constraint_first.store.store import Series, Store
 
@@ -37,7 +37,7 @@ async def evaluate(url: str, server: Server, budget: Budget | None = None) -> Jo
     async with OpenAI(Endpoint(server.url, "m"), retry=retry) as engine:
         served = ServedModel(engine, Limiter(4), Price(1.0, 1.0))
         with Store(url) as store, store.exclusively():
-            asking = served.engine(SERIES.decoding, budget)
+            asking = Client(served, decoding=SERIES.decoding, budget=budget)
             job = prepare(store, SERIES, PROBLEMS, 2, asking)
             await run(store, [job], width=8)
     return job

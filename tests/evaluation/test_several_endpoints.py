@@ -207,6 +207,6 @@ async def test_limits_are_those_of_each_endpoint(
     assert (served.limiter, [one.most for one in pool.limiters]) == (None, [4, 4, 4])
     given = Balanced([constraint_first.Endpoint(server.url, "test-model") for server in servers])
     pool = ModelPool(constraint_first.RunOptions(), stack, EvaluationWatcher().fetching)
-    (served,) = await pool.open_given(Experiment(), given)
+    served = await pool.open_engine(given, ())
     assert [(one.most, one.size) for one in pool.limiters] == [(256, 16.0)] * 3
     assert [one.limiter for one in given.balancer.replicas] == pool.limiters

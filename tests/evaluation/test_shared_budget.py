@@ -5,13 +5,14 @@ import pytest
 import sqlalchemy as sa
 from postgres import empty_database
 
+from constraint_first.model.budget import Budget, BudgetSpent
+from constraint_first.model.client import Client, ServedModel
 from constraint_first.model.error import StreamCut
 from constraint_first.model.resolve import Price
-from constraint_first.model.wire import SILENT, Watcher
+from constraint_first.model.wire import SILENT, Engine, Watcher
 from constraint_first.protocol import Call, Completion, Usage
-from constraint_first.run.budget import Budget, Budgeted, BudgetSpent
+from constraint_first.run.budget import SharedBudget, name_budget, open_budget
 from constraint_first.run.grid import RunOptions
-from constraint_first.run.model_pool import SharedBudget, name_budget, open_budget
 from constraint_first.store import schema
 from constraint_first.store.store import Series, Store
 
@@ -45,7 +46,12 @@ def opened(store: Store, lease: float = 60.0, **limits: float) -> SharedBudget:
     return found
 
 
-async def spend(engine: Budgeted, times: int) -> int:
+def paying(engine: Engine, budget: Budget, price: Price | None) -> Client:
+    model = ServedModel(engine, price=price)  # pyright: ignore[reportArgumentType]
+    return Client(model, budget=budget)
+
+
+async def spend(engine: Client, times: int) -> int:
     results = await asyncio.gather(
         *(engine.complete(CALL) for _ in range(times)), return_exceptions=True
     )
@@ -66,7 +72,7 @@ async def test_workers_together_spend_no_more_than_allowed(shared: str, used: Us
     with Store(shared) as one, Store(shared) as two, Store(shared) as three:
         budgets = [opened(store, tokens=2_000) for store in (one, two, three)]
         done = await asyncio.gather(
-            *(spend(Budgeted(charging, budget, None), 60) for budget in budgets)
+            *(spend(paying(charging, budget, None), 60) for budget in budgets)
         )
         for budget in budgets:
             await budget.close()
@@ -80,14 +86,14 @@ async def test_workers_together_spend_no_more_than_allowed(shared: str, used: Us
 async def test_it_goes_on_where_it_was_when_the_command_is_run_again(shared: str) -> None:
     with Store(shared) as store:
         budget = opened(store, cost=1.0)
-        assert await spend(Budgeted(Charging(), budget, Price(1_000, 2_000)), 10) == 3
+        assert await spend(paying(Charging(), budget, Price(1_000, 2_000)), 10) == 3
         await budget.close()
     with Store(shared) as store:
         assert opened(store)._max_cost == 1.0  # pyright: ignore[reportPrivateUsage]
         with pytest.raises(BudgetSpent, match=r"spent: \$0.90 of \$1.00; .*raise --max-cost"):
-            await Budgeted(Charging(), opened(store), Price(1_000, 2_000)).complete(CALL)
+            await paying(Charging(), opened(store), Price(1_000, 2_000)).complete(CALL)
         more = opened(store, cost=1.3)
-        assert await spend(Budgeted(Charging(), more, Price(1_000, 2_000)), 10) == 1
+        assert await spend(paying(Charging(), more, Price(1_000, 2_000)), 10) == 1
         await more.close()
         assert row(store)[1] == pytest.approx(1.2)  # pyright: ignore
 
@@ -100,9 +106,9 @@ async def test_what_a_worker_had_set_aside_when_it_died_counts_as_spent(shared: 
             connection.execute(past)
     with Store(shared) as store:
         budget, charging = opened(store, lease=0.01), Charging()
-        assert await spend(Budgeted(charging, budget, None), 5) == 1
+        assert await spend(paying(charging, budget, None), 5) == 1
         with pytest.raises(BudgetSpent, match=r"spent: 400 of 500 tokens \(200 of it set aside by"):
-            await Budgeted(charging, budget, None).complete(CALL)
+            await paying(charging, budget, None).complete(CALL)
         assert row(store) == (400, 0.0, 0)
 
 
@@ -115,9 +121,9 @@ async def test_who_waits_for_what_another_has_set_aside_gets_what_that_gives_bac
         waiting = asyncio.create_task(second.reserve(Usage(100, 100), 0.0))
         done, _ = await asyncio.wait([waiting], timeout=0.1)
         assert not done
-        await first.settle(Usage(100, 100), 0.0, Usage(10, 10), 0.0)
+        first.settle(Usage(100, 100), 0.0, Usage(10, 10), 0.0)
         await waiting
-        await second.settle(Usage(100, 100), 0.0, Usage(10, 10), 0.0)
+        second.settle(Usage(100, 100), 0.0, Usage(10, 10), 0.0)
         await second.close()
         await first.close()
         assert row(one) == (40, 0.0, 0)
@@ -147,7 +153,7 @@ async def test_a_try_that_failed_is_paid_and_the_next_only_made_if_it_can_be(sha
     with Store(shared) as store:
         budget, failing = opened(store, tokens=500), Failing()
         with pytest.raises(StreamCut):
-            await Budgeted(failing, budget, None).complete(CALL)
+            await paying(failing, budget, None).complete(CALL)
         await budget.close()
         assert failing.asked == 2
         assert row(store) == (400, 0.0, 0)
@@ -156,7 +162,7 @@ async def test_a_try_that_failed_is_paid_and_the_next_only_made_if_it_can_be(sha
 async def test_a_change_that_is_sent_twice_is_made_once(
     shared: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from constraint_first.run import model_pool as shared_budget
+    from constraint_first.run import budget as shared_budget
 
     def twice(_url: str, _done: str, once: Callable[[], object]) -> object:
         once()  # a server that breaks off after a commit has made it, and nobody hears of it
@@ -167,7 +173,7 @@ async def test_a_change_that_is_sent_twice_is_made_once(
         monkeypatch.setattr(shared_budget, "patiently", twice)
         await budget.reserve(Usage(100, 100), 0.0)
         assert row(store) == (0, 0.0, 200)
-        await budget.settle(Usage(100, 100), 0.0, Usage(50, 50), 0.0)
+        budget.settle(Usage(100, 100), 0.0, Usage(50, 50), 0.0)
         await budget.close()
         assert row(store) == (100, 0.0, 0)
 

@@ -6,7 +6,8 @@ import pytest
 from sums import sums
 
 from constraint_first.attempt.drive import Scripted
-from constraint_first.model.resolve import Cost, Dispatch, Price, PriceList
+from constraint_first.model.client import Client
+from constraint_first.model.resolve import Cost, Price, PriceList
 from constraint_first.protocol import Completion, Usage
 from constraint_first.run.job import prepare, run
 from constraint_first.store.query import cost_of, series_costs, use_by_model
@@ -21,7 +22,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
     small = Scripted(lambda _: Completion('{"restrictive": "no"}', usage=Usage(100, 10)))
     main = Scripted(lambda _: Completion(r"\\boxed{1}", usage=Usage(50, 500, cached=40)))
     with Store(str(tmp_path / "runs.db")) as store:
-        series, engine = Series("sums", METHOD, "large"), Dispatch(main, {"small": small})
+        series, engine = Series("sums", METHOD, "large"), Client(main, {"small": small})
         prices = PriceList(Price(1, 10, 0.5), {"small": Price(2, 2)})
         job = prepare(store, series, sums(2), 1, engine, prices)
         asyncio.run(run(store, [job], 1))
@@ -29,7 +30,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield store
 
 
-def again(store: Store, engine: Dispatch[Scripted], prices: PriceList) -> Cost | None:
+def again(store: Store, engine: Client, prices: PriceList) -> Cost | None:
     return prepare(store, Series("sums", METHOD, "large"), sums(2), 1, engine, prices).tally.cost
 
 

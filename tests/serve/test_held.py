@@ -8,7 +8,8 @@ from loopback import Reply, completion, stream
 from served import chat, events, said, served
 
 from constraint_first.adapter.llm_plugin import Piece, Question, stream_answer
-from constraint_first.model.resolve import Dispatch, ModelRef, resolve
+from constraint_first.model.client import Client
+from constraint_first.model.resolve import ModelRef, resolve
 from constraint_first.model.wire import Decoding
 from constraint_first.problem import Problem
 
@@ -91,7 +92,7 @@ async def test_the_content_of_a_stream_is_the_final_reply_once(
 @pytest.mark.parametrize("text", REQUESTS)
 async def test_adapters_have_the_final_reply_once(endpoint: Server, method: str, text: str) -> None:
     endpoint.respond = upstream
-    engine = Dispatch(resolve(ModelRef("test-model", endpoint.url), Decoding(seed=0)))
+    engine = Client(resolve(ModelRef("test-model", endpoint.url), Decoding(seed=0)))
     found = [one async for one in stream_answer(Question(Problem(text), method), engine)]
     content = "".join(one.text for one in found if isinstance(one, Piece) and not one.is_work)
     last = found[-1]

@@ -4,22 +4,19 @@ import pytest
 from loopback import Endpoint as Server
 from loopback import completion, failure
 
-from constraint_first.model.client import OpenAI
+from constraint_first.model.client import Client
 from constraint_first.model.error import Rejected
 from constraint_first.model.limit import Retry
+from constraint_first.model.openai import OpenAI
 from constraint_first.model.transport import DecodingRefused, Endpoint
-from constraint_first.model.wire import Decoding, SampledCall
+from constraint_first.model.wire import Decoding
 from constraint_first.protocol import Call, Completion
 from constraint_first.serve.request import ChatRequest
-from constraint_first.serve.service import RequestEngine, request_decoding
+from constraint_first.serve.service import request_decoding
 
 SOLVING = Call.user("What is 2 + 2?", stage="direct", max_tokens=99)
 STAGE1 = Call.user("What is asked?", stage="stage1", max_tokens=99, json=True)
 NO_TOP_P = failure(400, "top_p is not supported with this model")
-
-
-def ignore(call: Call, completion: Completion, seconds: float) -> None:
-    """Hear of a call and do nothing."""
 
 
 async def ask(server: Server, asked: ChatRequest, *calls: Call) -> tuple[OpenAI, list[str]]:
@@ -30,7 +27,7 @@ async def ask(server: Server, asked: ChatRequest, *calls: Call) -> tuple[OpenAI,
         done.append(f"{call.stage}: {completion.text}")
 
     async with OpenAI(Endpoint(server.url, "m"), Decoding(seed=3), Retry(attempts=1)) as served:
-        engine = RequestEngine(served, request_decoding(asked), note)
+        engine = Client(served, decoding=request_decoding(asked).over, done=note)
         for call in calls:
             await engine.complete(call)
     return served, done
@@ -80,13 +77,6 @@ async def test_a_refusal_that_goes_on_is_an_error(endpoint: Server) -> None:
     with pytest.raises(Rejected):
         await ask(endpoint, ChatRequest("?", extra={"top_k": 4}), SOLVING)
     assert len(endpoint.requests) == 2
-
-
-async def test_samples_are_as_many_as_the_model_takes(endpoint: Server) -> None:
-    async with OpenAI(Endpoint(endpoint.url, "m")) as served:
-        engine = RequestEngine(served, request_decoding(ChatRequest("?")), ignore)
-        group = SampledCall(SOLVING.messages, "direct", 9, samples=3)
-        assert engine.most_samples(group) == served.most_samples(group)
 
 
 def test_fields_are_written_once() -> None:

@@ -10,7 +10,7 @@ from loopback import completion
 from served import chat, events, served
 
 from constraint_first.model.error import ModelNotFound, Rejected, Unreachable
-from constraint_first.model.resolve import Dispatch, ModelRef
+from constraint_first.model.resolve import ModelRef
 from constraint_first.protocol import Call, Completion
 from constraint_first.serve import service as module
 from constraint_first.serve.request import ChatRequest
@@ -83,8 +83,7 @@ async def test_a_method_with_another_model_beside_it(endpoint: Server) -> None:
     endpoint.script(completion("4"))
     ref = ModelRef("m", endpoint.url)
     async with opened_upstream(ref, OPTIONS, ["beside"]) as upstream:
-        engine = upstream.engine_for("m", ("beside",), ASKED, ignore)
-        assert isinstance(engine, Dispatch)
+        engine = upstream.client("m", ("beside",), ASKED, ignore)
         await engine.complete(CALL)
         beside = Call.user("?", stage="stage1", max_tokens=9, model="beside")
         await engine.complete(beside)
@@ -95,7 +94,7 @@ async def test_a_method_with_another_model_beside_it(endpoint: Server) -> None:
 async def test_a_pace_holds_for_all(endpoint: Server) -> None:
     options = UpstreamOptions(requests_per_minute=6_000)
     async with opened_upstream(ModelRef("m", endpoint.url), options) as upstream:
-        engine = upstream.engine_for("m", (), ASKED, ignore)
+        engine = upstream.client("m", (), ASKED, ignore)
         for _ in range(3):
             await engine.complete(CALL)
         assert len(endpoint.requests) == 3
@@ -114,7 +113,7 @@ async def test_several_endpoints_are_one_upstream(endpoint: Server) -> None:
         ref = ModelRef("test-model", [endpoint.url, other.url])
         async with opened_upstream(ref, UpstreamOptions(connections=7), ["small"]) as upstream:
             assert upstream.shown == f"test-model at {endpoint.url}, {other.url}"
-            engine = upstream.engine_for("test-model", ["small"], ASKED, ignore)
+            engine = upstream.client("test-model", ["small"], ASKED, ignore)
             for _ in range(4):
                 await engine.complete(CALL)
             await engine.complete(replace(CALL, model="small"))

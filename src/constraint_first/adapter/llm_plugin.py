@@ -17,14 +17,8 @@ from constraint_first.attempt.solve import iterate
 from constraint_first.error import CfrError, InputError
 from constraint_first.method.policy import in_conversation
 from constraint_first.method.registry import make
-from constraint_first.model.resolve import (
-    AUTO,
-    Dispatch,
-    Resolved,
-    choose_for,
-    opened_all,
-    price_list,
-)
+from constraint_first.model.client import Client, serve
+from constraint_first.model.resolve import AUTO, choose_for, price_list
 from constraint_first.problem import Problem
 from constraint_first.protocol import Message
 from constraint_first.serve.attempt import REASONING, Outbox, StreamWriter
@@ -150,11 +144,11 @@ def _texts(messages: Iterable[llm.Message]) -> Generator[Message]:
             yield Message(one.role, text)
 
 
-def _engine(question: Question, prompt: llm.Prompt, key: str | None) -> Dispatch[Resolved]:
+def _engine(question: Question, prompt: llm.Prompt, key: str | None) -> Client:
     """Choose the engine as ``cfr solve`` does; a model for this machine is fetched."""
     from constraint_first.method.method import models_of
     from constraint_first.method.registry import make
-    from constraint_first.model.resolve import AUTO, ModelRef, resolve, serve
+    from constraint_first.model.resolve import AUTO, ModelRef, resolve
     from constraint_first.model.wire import Decoding
 
     given = cast("_Options", prompt.options)
@@ -251,7 +245,7 @@ Streamed: TypeAlias = Piece | ServedAnswer
 """What comes out of a stream: pieces, and at its end the answer with all that led to it."""
 
 
-async def stream_answer(question: Question, engine: Dispatch[Resolved]) -> AsyncGenerator[Streamed]:
+async def stream_answer(question: Question, engine: Client) -> AsyncGenerator[Streamed]:
     """Answer a question; the split into work and solution is that of ``cfr serve``."""
     outbox = Outbox()
     async with aclosing(outbox.follow(_answer(question, engine, outbox))) as feed:
@@ -260,14 +254,14 @@ async def stream_answer(question: Question, engine: Dispatch[Resolved]) -> Async
                 yield words.ended or Piece(words.text.getvalue(), words.name == REASONING)
 
 
-async def _answer(question: Question, engine: Dispatch[Resolved], outbox: Outbox) -> None:
+async def _answer(question: Question, engine: Client, outbox: Outbox) -> None:
     problem, name = question.problem, question.method
-    async with opened_all(engine) as opened:
+    async with engine as opened:
         if name == AUTO:
-            name = choose_for(opened.main).method
+            name = choose_for(opened).method
         method = in_conversation(make(name), question.context)
         writer = StreamWriter(outbox, 0, method, describe_start(method, problem))
-        upstream = opened.main.model
+        upstream = opened.model
         prices = price_list(upstream, opened.others)
         made = await make_attempt(
             method, problem, opened, tell=writer.tell, ahead=question.context, prices=prices

@@ -26,15 +26,8 @@ from constraint_first.constraint.stated.read import read_stated
 from constraint_first.constraint.stated.statement import check_stated
 from constraint_first.error import CfrError, InputError
 from constraint_first.file.safe import one_line
-from constraint_first.model.resolve import (
-    AUTO,
-    Dispatch,
-    ModelRef,
-    Resolved,
-    opened_all,
-    resolve,
-    serve,
-)
+from constraint_first.model.client import Client, serve
+from constraint_first.model.resolve import AUTO, ModelRef, Resolved, resolve
 from constraint_first.model.transport import Bounds
 from constraint_first.model.wire import Decoding
 from constraint_first.problem import Problem
@@ -212,7 +205,7 @@ class ToolServer:
         self._methods = MethodChoice((asked.method,), asked.limit.calls)
         if asked.method != AUTO:
             self._choose(asked.method, "")  # a mistake shows before any client asks
-        self._engine: Dispatch[Resolved] | None = None
+        self._engine: Client | None = None
         self._opening = asyncio.Lock()
         self._stack = AsyncExitStack()
 
@@ -280,7 +273,7 @@ class ToolServer:
         if name != AUTO:
             self._choose(name, "")  # a mistake shows before a model is opened
         engine = await self._opened(tell)
-        model = engine.main.model
+        model = engine.model
         chosen = self._choose(name, model).method
         solved = await asolve(
             Problem(problem), chosen, engine=engine, limit=self._asked.limit, progress=tell
@@ -294,14 +287,14 @@ class ToolServer:
             why = str(error).removeprefix("model: ").removeprefix(f"method {name!r} ")
             raise InputError(f"method {name!r}: {why}") from None
 
-    async def _opened(self, tell: TellProgress) -> Dispatch[Resolved]:
+    async def _opened(self, tell: TellProgress) -> Client:
         async with self._opening:
             if self._engine is None:
                 found = await asyncio.to_thread(self._find, tell, asyncio.get_running_loop())
-                self._engine = await self._stack.enter_async_context(opened_all(found))
+                self._engine = await self._stack.enter_async_context(found)
             return self._engine
 
-    def _find(self, tell: TellProgress, loop: asyncio.AbstractEventLoop) -> Dispatch[Resolved]:
+    def _find(self, tell: TellProgress, loop: asyncio.AbstractEventLoop) -> Client:
         """Choose the engines; a model for this machine is fetched, in a thread of its own."""
         meter = ProgressMeter(lambda step: loop.call_soon_threadsafe(tell, step))
         asked = self._asked

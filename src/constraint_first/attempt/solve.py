@@ -20,17 +20,15 @@ from constraint_first.error import InputError
 from constraint_first.method.method import Method, models_of, prompts_of
 from constraint_first.method.registry import make
 from constraint_first.method.rewording import Wording, check_system, read_wording, with_wording
+from constraint_first.model.client import accompanied, serve
 from constraint_first.model.pull import NO_PROGRESS
 from constraint_first.model.resolve import (
     AUTO,
     ModelRef,
     Resolved,
-    accompanied,
     choose_for,
-    opened_all,
     price_list,
     resolve,
-    serve,
 )
 from constraint_first.model.transport import Bounds
 from constraint_first.model.wire import Decoding, Engine
@@ -65,7 +63,7 @@ async def asolve(
 
     An engine that is not open yet is opened, and closed again. Without an engine, a model or an
     address the embedded model does it, on this machine. Other models that the method names are
-    found by their names, unless the engine is a ``Dispatch`` that has them. The method ``auto`` is
+    found by their names, unless the engine is a ``Client`` that has them. The method ``auto`` is
     chosen by the model's name, once that is known.
 
     ``key`` goes to the endpoint and nowhere else; without it the model's environment variable holds
@@ -88,8 +86,8 @@ async def asolve(
             meter(event)
 
     async def work(client: Engine) -> Attempt:
-        async with opened_all(accompanied(client, _others(named))) as opened:
-            chosen = make(choose_for(opened.main).method) if isinstance(named, str) else named
+        async with accompanied(client, _others(named)) as opened:
+            chosen = make(choose_for(opened).method) if isinstance(named, str) else named
             return await make_attempt(
                 with_wording(chosen, own),
                 posed,
@@ -98,7 +96,7 @@ async def asolve(
                 stream=stream and tell is not None,
                 limit=limit,
                 ahead=(Message("system", system),) if system else (),
-                prices=price_list(getattr(opened.main, "model", None), opened.others),
+                prices=price_list(opened.model, opened.others),
             )
 
     given = {"base_url": base_url, "key": key, "context": context}
@@ -112,7 +110,7 @@ async def asolve(
     def find(one: ModelRef) -> Resolved:
         return resolve(one, decoding, bounds=bounds, progress=fetching)
 
-    async with opened_all(serve(ref, _others(named), find)) as served:
+    async with serve(ref, _others(named), find) as served:
         return await work(served)
 
 

@@ -68,16 +68,9 @@ from constraint_first.method.policy import Calibrated
 from constraint_first.method.program import read_program
 from constraint_first.method.registry import make
 from constraint_first.method.soundness import CheckSummary, Intervention, read_summary
+from constraint_first.model.client import serve
 from constraint_first.model.replicas import Balanced
-from constraint_first.model.resolve import (
-    Dispatch,
-    ModelRef,
-    Resolved,
-    choose_for,
-    opened_all,
-    resolve,
-    serve,
-)
+from constraint_first.model.resolve import ModelRef, Resolved, choose_for, resolve
 from constraint_first.model.transport import Bounds
 from constraint_first.model.wire import Decoding
 from constraint_first.problem import Json, Problem
@@ -659,15 +652,14 @@ class Session(AbstractAsyncContextManager["Session"]):
             with bytes_bar(one.model or "model", quiet=quiet) as progress:
                 return resolve(one, decoding, bounds=bounds, progress=progress)
 
-        self._opening = opened_all(serve(ref, others, fetch))
-        self._engine: Dispatch[Resolved] | None = None
+        self._engine = serve(ref, others, fetch)
         self._system = system
         self._limit = limit
         self._quiet = quiet
         self.console = SafeConsole()
 
     async def __aenter__(self) -> Session:
-        self._engine = await self._opening.__aenter__()
+        await self._engine.__aenter__()
         for one in (self._engine.main, *self._engine.others.values()):
             for note in one.notes if isinstance(one, Balanced) and not self._quiet else ():
                 print_note(note)
@@ -679,13 +671,11 @@ class Session(AbstractAsyncContextManager["Session"]):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        await self._opening.__aexit__(kind, error, traceback)
+        await self._engine.__aexit__(kind, error, traceback)
 
     def choose_method(self, *, quiet: bool = False) -> Method:
         """Make the method that ``auto`` stands for with the model; say which, on standard error."""
-        if self._engine is None:
-            raise RuntimeError("use the session inside `async with`")
-        choice = choose_for(self._engine.main)
+        choice = choose_for(self._engine)
         if not quiet:
             print_note(str(choice))
         return make(choice.method)
@@ -694,8 +684,6 @@ class Session(AbstractAsyncContextManager["Session"]):
         self, method: Method, problem: Problem, tell: Tell | None = None, *, stream: bool = False
     ) -> Attempt:
         """Solve a problem and show nothing of it."""
-        if self._engine is None:
-            raise RuntimeError("use the session inside `async with`")
         return await asolve(
             problem,
             method,

@@ -14,7 +14,6 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Itera
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import TracebackType
 from typing import BinaryIO, Final, Protocol, TypeVar
 from urllib.parse import quote, urlencode
 
@@ -22,7 +21,6 @@ import aiohttp
 import orjson
 
 from constraint_first.error import InputError, OutputError
-from constraint_first.model.client import OpenAI
 from constraint_first.model.connection import Response
 from constraint_first.model.error import (
     NOTHING_SECRET,
@@ -36,9 +34,10 @@ from constraint_first.model.error import (
     Transient,
 )
 from constraint_first.model.limit import Retry
+from constraint_first.model.openai import OpenAI, written
 from constraint_first.model.resolve import Price
 from constraint_first.model.transport import Bounds, Endpoint, Transport, read_beginning, refusal
-from constraint_first.model.wire import SILENT, Decoding, Watcher, error_message
+from constraint_first.model.wire import Watcher, error_message
 from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json
 from constraint_first.protocol import Call, Completion, Usage
@@ -230,12 +229,7 @@ class BatchClient:
         self._transport.open()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._transport.close()
 
     async def upload(self, path: Path, name: str) -> str:
@@ -347,7 +341,7 @@ class BatchClient:
         return found
 
     async def _again(self, operation: Callable[[], Awaitable[T]]) -> T:
-        return await replace(self.retry).run(operation, lambda _fault, _pause: None)
+        return await replace(self.retry).run(operation)
 
     async def _json(
         self,
@@ -684,42 +678,19 @@ class Wave(Protocol):
         ...
 
 
-class BatchModel:
-    """A model behind an endpoint or in a folder, asked in waves."""
+class BatchModel(OpenAI):
+    """A model behind an endpoint or in a folder, whose requests go to a wave."""
 
     def __init__(
         self, endpoint: Endpoint, where: str, bounds: Bounds, price: Price | None = None
     ) -> None:
-        self.endpoint = endpoint
+        # A request without a reply is made again in the next wave; each sample has its own.
+        super().__init__(endpoint, retry=Retry(attempts=1), bounds=bounds)
+        self._refused.add("n")
         self.where = where
-        """The address or the folder that its batches go to, as a person may see it."""
+        """The address or the folder that its batches go to, as it may be shown."""
         self.price = price
         self.wave: Wave | None = None
-        self._writer = _BatchWriter(self, endpoint, bounds)
-
-    @property
-    def model(self) -> str:
-        """The name of the model."""
-        return self.endpoint.model
-
-    @property
-    def context(self) -> int | None:
-        """Tokens that a prompt and its reply have together, where that is known."""
-        return self.endpoint.context
-
-    async def complete(
-        self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | None = None
-    ) -> Completion:
-        """Return the reply of the last wave, or defer the call to the next."""
-        return await self._writer.ask(call, watcher, decoding)
-
-
-class _BatchWriter(OpenAI):
-    """The engine for single calls, whose requests go to a wave in the place of an endpoint."""
-
-    def __init__(self, model: BatchModel, endpoint: Endpoint, bounds: Bounds) -> None:
-        super().__init__(endpoint, bounds=bounds)
-        self._model = model
 
     async def _post(
         self,
@@ -727,13 +698,10 @@ class _BatchWriter(OpenAI):
         call: Call,
         watcher: Watcher,  # noqa: ARG002
     ) -> Completion:
-        wave = self._model.wave
+        wave = self.wave
         if wave is None or not isinstance(call, PlacedCall):
             raise RuntimeError("a batch takes calls of an evaluation, between two waves")
-        try:
-            data = orjson.dumps(body)
-        except TypeError as error:  # a lone surrogate
-            raise Rejected(f"the problem cannot be sent: {error}; save it as UTF-8") from None
+        data = written(body)
         name = RequestId(call.place, short_digest(call.asked.encode()), short_digest(data))
         if (result := wave.find(name)) is not None:
             try:
@@ -741,7 +709,7 @@ class _BatchWriter(OpenAI):
             except Transient:
                 if not wave.failed(name):
                     raise
-        wave.ask(Request(self._model, name, data, _most(call, body)))
+        wave.ask(Request(self, name, data, _most(call, body)))
         raise Deferred
 
     def _taken(
@@ -749,15 +717,15 @@ class _BatchWriter(OpenAI):
     ) -> Completion:
         """Read a result, and note what it cost."""
         if not result.succeeded:
-            wave.spent(name, Usage(), self._model.price)
+            wave.spent(name, Usage(), self.price)
             raise self._fault(result)
         try:
             completion = self._read(result.body, call, body)
         except Transient:
-            wave.spent(name, None, self._model.price)
+            wave.spent(name, None, self.price)
             raise
         used = completion.usage if completion.usage.reported else None
-        wave.spent(name, used, self._model.price)
+        wave.spent(name, used, self.price)
         return completion
 
     def _fault(self, result: Result) -> EngineError:
@@ -765,7 +733,7 @@ class _BatchWriter(OpenAI):
             return refusal(self.endpoint, result.status, {}, result.body)
         said = self.endpoint.redaction.quote(error_message(result.body))
         kind = Rejected if result.cancelled else ServerFault
-        return kind(f"{self._model.where}: the request was not performed ({said})")
+        return kind(f"{self.where}: the request was not performed ({said})")
 
 
 def _most(call: Call, body: dict[str, Json]) -> Usage:

@@ -16,20 +16,13 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Final, Protocol, TypeVar, runtime_checkable
+from typing import Final, TypeVar
 
 from constraint_first.model.error import RateLimited, ServerFault, TimedOut, Transient
-from constraint_first.model.wire import (
-    SILENT,
-    Decoding,
-    Engine,
-    Relay,
-    SampledCall,
-    Served,
-    Watcher,
-    most_samples,
-)
-from constraint_first.protocol import Call, Completion
+from constraint_first.model.wire import SampledCall
+from constraint_first.protocol import Call
+
+T = TypeVar("T")
 
 _PUSHBACK: Final = (RateLimited, ServerFault, TimedOut)
 _SHORTEST_ROUND: Final = 16
@@ -70,18 +63,17 @@ class Limiter:
         self._cut: _Cut | None = None
 
     def has_room(self, places: int = 1) -> bool:
-        """Say whether places could be taken now: nobody waits, and the window is not full."""
+        """Say whether places could be taken now: no call waits, and the window is not full."""
         return not self._waiting and self._fits(places)
 
     def take(self, places: int = 1) -> bool:
-        """Take places without waiting, if they are free; whoever does gives them back."""
+        """Take places without waiting, if they are free; ``release`` gives them back."""
         if not self.has_room(places):
             return False
         self.in_flight += places
         return True
 
     def release(self, places: int) -> None:
-        """Give places back that were taken."""
         self.in_flight -= places
         self._wake()
 
@@ -102,11 +94,20 @@ class Limiter:
         # A group that is larger than the window has shrunk to meanwhile goes by itself.
         return not self.in_flight or self.in_flight + places <= int(self.size)
 
-    def succeeded(self) -> None:
+    async def pace(self, call: Call) -> None:
+        """Wait until the limits a minute leave room for a call that has its places."""
+        await self.requests.wait()
+        if self.tokens.limits:
+            # The length of a reply is not known yet; a quarter of its budget is usual.
+            prompt = sum(len(message.content) for message in call.messages) / 3
+            await self.tokens.wait(prompt + replies_to(call) * call.max_tokens / 4)
+
+    def succeeded(self, replies: int = 1) -> None:
         """Let the window grow: fast until the first push-back, then by one a round."""
-        step = 1.0 if self.size < self._threshold else 1.0 / self.size
-        self.size = min(float(self.most), self.size + step)
-        self._count(pushed_back=False)
+        for _ in range(replies):
+            step = 1.0 if self.size < self._threshold else 1.0 / self.size
+            self.size = min(float(self.most), self.size + step)
+            self._count(pushed_back=False)
         self._wake()
 
     def failed(self, fault: Transient, replies: int = 1) -> None:
@@ -130,7 +131,7 @@ class Limiter:
         elif through < self._usual - _CROWDED:
             self._cut = _Cut(self.size, through)
             self.size = self._threshold = max(1.0, self.size / 2)
-            self._stale = self.in_flight  # they were sent before, and tell nothing of the new size
+            self._stale = self.in_flight  # sent before, so they say nothing about the new size
         else:
             self._usual, self._cut = max(self._usual, through), None
 
@@ -148,11 +149,7 @@ class Pace:
     def __init__(self, per_minute: float | None) -> None:
         self._gap = 60.0 / per_minute if per_minute else 0.0
         self._free_at = 0.0
-
-    @property
-    def limits(self) -> bool:
-        """Whether there is a limit to wait for."""
-        return self._gap > 0
+        self.limits = self._gap > 0
 
     async def wait(self, units: float = 1.0) -> None:
         """Wait until that many more units may be used."""
@@ -164,71 +161,12 @@ class Pace:
         await asyncio.sleep(turn - now)
 
 
-class Limited:
-    """An engine whose calls pass a limiter and keep a pace."""
-
-    def __init__(self, engine: Engine, limiter: Limiter) -> None:
-        self._engine = engine
-        self.limiter = limiter
-
-    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
-        """Perform a call when its turn has come."""
-        places = replies_to(call)
-        await self.limiter.enter(places)
-        try:
-            completion = await self.perform(call, watcher)
-        finally:
-            self.limiter.release(places)
-        self.succeeded(call)
-        return completion
-
-    async def perform(self, call: Call, watcher: Watcher) -> Completion:
-        """Perform a call that has its place in the window, at the pace."""
-        await self.limiter.requests.wait()
-        if self.limiter.tokens.limits:
-            await self.limiter.tokens.wait(_tokens_guessed(call))
-        try:
-            return await self._engine.complete(call, _FaultCounter(watcher, self.limiter))
-        except Transient as fault:
-            self.limiter.failed(fault, replies_to(call))
-            raise
-
-    def succeeded(self, call: Call) -> None:
-        """Count the replies to a call that has left its place."""
-        for _ in range(replies_to(call)):
-            self.limiter.succeeded()
-
-    def most_samples(self, group: SampledCall) -> int:
-        """As many as the engine takes and as may run at the same time."""
-        return min(most_samples(self._engine, group), int(self.limiter.size))
-
-
-class _FaultCounter(Relay):
-    """A watcher that tells the limiter of faults after which an engine asks again by itself."""
-
-    def __init__(self, watcher: Watcher, limiter: Limiter) -> None:
-        super().__init__(watcher)
-        self._limiter = limiter
-
-    def retrying(self, call: Call, fault: Transient, seconds: float) -> None:
-        self._limiter.failed(fault, replies_to(call))
-        super().retrying(call, fault, seconds)
-
-
 def replies_to(call: Call) -> int:
     """Count the replies that a call asks for: its places in a window."""
     return call.samples if isinstance(call, SampledCall) else 1
 
 
-def _tokens_guessed(call: Call) -> float:
-    # What a reply will be is not known beforehand; a quarter of its budget is a usual one.
-    prompt = sum(len(message.content) for message in call.messages) / 3
-    return prompt + replies_to(call) * call.max_tokens / 4
-
-
 # Retries after a fault that may pass, with pauses that grow or that the endpoint asks for.
-
-T = TypeVar("T")
 
 _GROWTH: Final = 3.0
 _TRIES_OF_A_STRANGER: Final = 6
@@ -252,9 +190,14 @@ class Retry:
     _answered: int = field(default=0, init=False)
 
     async def run(
-        self, operation: Callable[[], Awaitable[T]], notify: Callable[[Transient, float], None]
+        self,
+        operation: Callable[[], Awaitable[T]],
+        notify: Callable[[Transient, float], None] = lambda _fault, _pause: None,
     ) -> T:
-        """Perform an operation until it succeeds; the last fault is raised when all have failed."""
+        """Perform an operation until it succeeds; the last fault is raised when all have failed.
+
+        ``notify`` is called before each pause; what it raises ends the tries.
+        """
         started, tries, in_a_row = time.monotonic(), 0, 0
         while True:
             answered = self._answered
@@ -286,60 +229,6 @@ class Retry:
         """Say how many tries a call has: fewer where no model ever answered at that address."""
         stranger = not self._answered and not isinstance(fault, RateLimited)
         return min(self.attempts, _TRIES_OF_A_STRANGER) if stranger else self.attempts
-
-
-@runtime_checkable
-class Retried(Served, Protocol):
-    """A served model that asks again by itself, and can also be asked just once."""
-
-    retry: Retry
-
-    async def ask(
-        self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | None = None
-    ) -> Completion:
-        """Perform a call without asking again after a fault."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Once:
-    """A served model that does not ask again."""
-
-    served: Retried
-
-    @property
-    def model(self) -> str:
-        """The name of the model."""
-        return self.served.model
-
-    async def complete(
-        self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | None = None
-    ) -> Completion:
-        """Ask once."""
-        return await self.served.ask(call, watcher, decoding)
-
-    def most_samples(self, group: SampledCall) -> int:
-        """As many as the served model takes."""
-        return most_samples(self.served, group)
-
-
-@dataclass(frozen=True, slots=True)
-class Retrying:
-    """An engine that asks another one again; between two tries it holds nothing of the other."""
-
-    engine: Engine
-    retry: Retry
-
-    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
-        """Perform a call, again and again if need be."""
-        return await self.retry.run(
-            lambda: self.engine.complete(call, watcher),
-            lambda fault, pause: watcher.retrying(call, fault, pause),
-        )
-
-    def most_samples(self, group: SampledCall) -> int:
-        """As many as the other engine takes."""
-        return most_samples(self.engine, group)
 
 
 def parse_retry_after(value: str | None) -> float | None:

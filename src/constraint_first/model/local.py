@@ -7,17 +7,15 @@ import importlib
 import os
 import stat
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO, Final
 
 from constraint_first.error import InputError
-from constraint_first.model.client import OpenAI
 from constraint_first.model.error import ModelFileError
-from constraint_first.model.transport import Bounds, Endpoint
-from constraint_first.model.wire import SILENT, Decoding, Watcher
-from constraint_first.protocol import Call, Completion
+from constraint_first.model.openai import OpenAI
+from constraint_first.model.transport import Bounds, Endpoint, Transport
+from constraint_first.model.wire import Decoding
 
 _STRING, _ARRAY = 8, 9
 # Bytes of each scalar type, by its number in the format.
@@ -119,7 +117,10 @@ CONTEXT: Final = 4_096
 file's own limit is not smaller."""
 
 
-class Local:
+_CONNECTIONS: Final = 256
+
+
+class Local(OpenAI):
     """An engine for a GGUF file: ``async with Local(path) as engine``.
 
     A seed repeats a reply exactly only with one slot, that is, with calls one at a time. Samples
@@ -138,65 +139,28 @@ class Local:
         threads: int | None = None,
         bounds: Bounds | None = None,
     ) -> None:
+        endpoint = Endpoint("", name or path.stem, context=context, json_mode="schema")
+        super().__init__(endpoint, decoding, bounds=bounds)
         self.path = path
-        self._name = name or path.stem
-        self.context = context
-        """Tokens that are asked for; once the engine is open, those that it has."""
-        self.decoding = decoding
+        self._refused.add("n")
         self._slots = slots
         self._threads = threads or _usable_cores()
-        self._bounds = bounds
         self._server: Any = None
-        self._engine: OpenAI | None = None
 
     async def __aenter__(self) -> Local:
         self.context = context = self._usable_context()
         self._server = await asyncio.to_thread(self._start, context)
-        endpoint = Endpoint(
-            base_url=f"{self._server.listening_address}/v1",
-            model=self._name,
-            context=context,
-            json_mode="schema",
-        )
-        self._engine = await OpenAI(endpoint, self.decoding, bounds=self._bounds).__aenter__()
+        url = f"{self._server.listening_address}/v1"
+        self.endpoint = replace(self.endpoint, base_url=url, context=context)
+        self._transport = Transport(self.endpoint, self.bounds, _CONNECTIONS)
+        await super().__aenter__()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self._engine:
-            await self._engine.__aexit__(kind, error, traceback)
+    async def __aexit__(self, *exception: object) -> None:
+        await super().__aexit__(*exception)
         # The server stops when it is collected, and waits for its threads as it does so.
-        server, self._server, self._engine = self._server, None, None
+        server, self._server = self._server, None
         await asyncio.to_thread(_drop, [server])
-
-    @property
-    def is_open(self) -> bool:
-        """Whether calls can be performed now."""
-        return self._engine is not None
-
-    @property
-    def endpoint(self) -> Endpoint:
-        """Where it is served while it is open."""
-        if self._engine is None:
-            raise RuntimeError("use the engine inside `async with`")
-        return self._engine.endpoint
-
-    @property
-    def model(self) -> str:
-        """The name of the model that is asked."""
-        return self._name
-
-    async def complete(
-        self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | None = None
-    ) -> Completion:
-        """Perform a call on this machine."""
-        if self._engine is None:
-            raise RuntimeError("use the engine inside `async with`")
-        return await self._engine.complete(call, watcher, decoding)
 
     def _usable_context(self) -> int:
         """Choose the context; beyond the limit that it was trained with a model writes nonsense."""

@@ -8,11 +8,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from types import TracebackType
 from typing import Final
 
 from constraint_first.file.safe import storable_text
-from constraint_first.model.client import OpenAI
 from constraint_first.model.connection import Tell
 from constraint_first.model.error import (
     EngineError,
@@ -23,9 +21,10 @@ from constraint_first.model.error import (
     Transient,
     Unreachable,
 )
-from constraint_first.model.limit import Limited, Limiter, Retry, replies_to
+from constraint_first.model.limit import Limiter, Retry, replies_to
+from constraint_first.model.openai import Asked, OpenAI
 from constraint_first.model.transport import Bounds, Endpoint, Transport
-from constraint_first.model.wire import SILENT, Decoding, SampledCall, Watcher
+from constraint_first.model.wire import SILENT, Decode, Decoding, SampledCall, Watcher
 from constraint_first.problem import Json
 from constraint_first.protocol import Call, Completion
 
@@ -471,21 +470,10 @@ def _take(free: Sequence[Replica], places: int) -> Visit:
 _SHORTEST_PAUSE: Final = 0.05
 
 
-@dataclass(frozen=True, slots=True)
-class _Once:
-    """An endpoint's engine that is asked once, with the decoding of a call."""
-
-    engine: OpenAI
-    decoding: Decoding | None
-
-    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
-        return await self.engine.ask(call, watcher, self.decoding)
-
-
-class Balanced:
+class Balanced(Asked):
     """An engine for one model behind several endpoints: ``async with Balanced(endpoints)``.
 
-    Over a balancer that is open already it is open too, and whoever opened that closes it.
+    Over a balancer that is open already it is open too, and closing is left to its owner.
     """
 
     def __init__(
@@ -503,8 +491,8 @@ class Balanced:
         self.balancer = balancer or Balancer.over(endpoints, self.bounds, connections)
         self.notes: tuple[str, ...] = ()
         """What a person should know of endpoints that are not alike, once the engine is open."""
-        self._endpoints = tuple(endpoints)
-        self._decoding = decoding or Decoding()
+        self.endpoints = tuple(endpoints)
+        self.decoding = decoding or Decoding()
         self._engines: dict[Replica, OpenAI] = {}
         if balancer:
             self._make_engines()
@@ -519,45 +507,22 @@ class Balanced:
             raise
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.balancer.close()
 
     @property
     def is_open(self) -> bool:
-        """Whether calls can be performed now."""
         return self.balancer.is_open
 
     @property
     def model(self) -> str:
-        """The name of the model that is asked."""
-        return self._endpoints[0].model
-
-    @property
-    def endpoints(self) -> tuple[Endpoint, ...]:
-        """Where it is served."""
-        return self._endpoints
+        return self.endpoints[0].model
 
     @property
     def context(self) -> int | None:
         """Tokens that a prompt and its reply have together at most, where all endpoints tell."""
         known = [engine.context for engine in self._engines.values()]
         return max(filter(None, known)) if known and all(known) else None
-
-    @property
-    def decoding(self) -> Decoding:
-        """How replies are sampled; what an endpoint refuses its own engine leaves out."""
-        return self._decoding
-
-    @decoding.setter
-    def decoding(self, decoding: Decoding) -> None:
-        self._decoding = decoding
-        for engine in self._engines.values():
-            engine.decoding = decoding
 
     def report_to(self, tell: Tell) -> None:
         """Say to whom it is told that an endpoint's connections are no longer kept alive."""
@@ -566,20 +531,14 @@ class Balanced:
 
     def beside(self, model: str) -> Balanced:
         """Make the engine of another model of the same endpoints."""
-        endpoints = [replace(one, model=model, context=None) for one in self._endpoints]
-        return Balanced(endpoints, self._decoding, bounds=self.bounds)
-
-    async def complete(
-        self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | None = None
-    ) -> Completion:
-        """Perform a call, with another decoding than the engine's own if one is given."""
-        return await self.retry.run(
-            lambda: self.ask(call, watcher, decoding),
-            lambda fault, pause: watcher.retrying(call, fault, pause),
-        )
+        endpoints = [replace(one, model=model, context=None) for one in self.endpoints]
+        return Balanced(endpoints, self.decoding, bounds=self.bounds)
 
     async def ask(
-        self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | None = None
+        self,
+        call: Call,
+        watcher: Watcher = SILENT,
+        decoding: Decoding | Decode | None = None,
     ) -> Completion:
         """Perform a call, at each endpoint once at the most until one answers."""
         began, failed = time.monotonic(), dict[Visit, EngineError]()
@@ -623,21 +582,22 @@ class Balanced:
         return await self.balancer.turn(places, tried)
 
     async def _ask_there(
-        self, visit: Visit, call: Call, watcher: Watcher, decoding: Decoding | None
+        self, visit: Visit, call: Call, watcher: Watcher, decoding: Decoding | Decode | None
     ) -> Completion:
-        """Ask the endpoint where a call has its turn, and note what comes of it."""
-        asked = _Once(self._engines[visit.replica], decoding)
-        limited = Limited(asked, visit.replica.limiter)
+        """Ask the endpoint where a call has its turn, and note the outcome."""
+        limiter = visit.replica.limiter
         try:
-            completion = await limited.perform(call, watcher)
+            await limiter.pace(call)
+            completion = await self._engines[visit.replica].ask(call, watcher, decoding)
         except EngineError as fault:
             if isinstance(fault, Transient):
+                limiter.failed(fault, visit.places)
                 self.balancer.failed(visit, fault)
             elif not is_its_own(fault) and isinstance(fault, Rejected):  # a no is an answer
                 self.balancer.answered(visit)
             raise
         else:
-            limited.succeeded(call)
+            limiter.succeeded(visit.places)
             self.balancer.answered(visit)
             return completion
         finally:
@@ -657,23 +617,21 @@ class Balanced:
     # --- Opening.
 
     def _make_engines(self) -> None:
-        pairs = zip(self.balancer.replicas, self._endpoints, strict=True)
+        pairs = zip(self.balancer.replicas, self.endpoints, strict=True)
         self._engines = {
-            one: OpenAI(endpoint, self._decoding, bounds=self.bounds, transport=one.transport)
+            one: OpenAI(endpoint, self.decoding, bounds=self.bounds, transport=one.transport)
             for one, endpoint in pairs
         }
 
     async def _agree(self) -> None:
         """Find out that all endpoints serve the same model, and its name where none is given."""
         # Another Retry: a list of models does not show that a model answers.
-        listings = await replace(self.retry).run(
-            lambda: self._look(needed=not self.model), lambda _fault, _pause: None
-        )
+        listings = await replace(self.retry).run(lambda: self._look(needed=not self.model))
         model = self.model or common_name(listings)
         if fault := misfit(listings, model):
             raise fault
         self.notes = self._differences(listings, model)
-        self._endpoints = tuple(replace(one, model=model) for one in self._endpoints)
+        self.endpoints = tuple(replace(one, model=model) for one in self.endpoints)
         for one in self.balancer.replicas:
             one.name_model(model)
 
@@ -688,7 +646,7 @@ class Balanced:
         return (*others, *self._differences(listings, self.model))
 
     def _differences(self, listings: Sequence[Listing], model: str) -> tuple[str, ...]:
-        given = any(one.context for one in self._endpoints)
+        given = any(one.context for one in self.endpoints)
         return tuple(differences(listings, model, with_context=not given))
 
     async def _look(self, *, needed: bool) -> list[Listing]:

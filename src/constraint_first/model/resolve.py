@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from importlib.util import find_spec
 from math import floor, log10
 from pathlib import Path
-from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar, cast
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import platformdirs
 
@@ -38,9 +37,9 @@ from constraint_first.method.policy import (
     shipped_for,
 )
 from constraint_first.method.registry import make
-from constraint_first.model.client import OpenAI
-from constraint_first.model.error import EngineError, ModelNotFound, Transient, Unauthorized
+from constraint_first.model.error import EngineError, Unauthorized
 from constraint_first.model.local import CONTEXT, Local
+from constraint_first.model.openai import OpenAI
 from constraint_first.model.pull import (
     DEFAULT_MODEL,
     NO_PROGRESS,
@@ -51,18 +50,9 @@ from constraint_first.model.pull import (
 )
 from constraint_first.model.replicas import Balanced
 from constraint_first.model.transport import Bounds, Endpoint, without_secrets
-from constraint_first.model.wire import (
-    SILENT,
-    Decoding,
-    Engine,
-    Relay,
-    SampledCall,
-    Watcher,
-    most_samples,
-    opened,
-)
+from constraint_first.model.wire import Decoding
 from constraint_first.problem import Json
-from constraint_first.protocol import Call, Completion, Exchange, Usage
+from constraint_first.protocol import Exchange, Usage
 
 _SMALLEST: Final = 0.000_001
 
@@ -399,6 +389,17 @@ def require_known(wanted: ModelRef) -> None:
         )
 
 
+def refs_beside(ref: ModelRef, names: Iterable[str]) -> dict[str, ModelRef]:
+    """Find what is meant by each name that a method has for another model than ``ref``.
+
+    One that nobody knows is refused here, before any model is fetched.
+    """
+    found = {name: ref.beside(name) for name in names}
+    for one in (ref, *found.values()):
+        require_known(one)
+    return found
+
+
 def served_name(wanted: ModelRef) -> str:
     """Say under which name a model would be served, and ask nobody.
 
@@ -537,105 +538,3 @@ def choose_method(model: str) -> AutoChoice:
 
 def _unmeasured(why: str) -> AutoChoice:
     return AutoChoice(f"calibrated(policy={UNMEASURED})", why)
-
-
-# Several models behind one engine: a call goes to the one that it names.
-
-E = TypeVar("E", bound=Engine)
-E_co = TypeVar("E_co", bound=Engine, covariant=True)
-
-
-@dataclass(frozen=True, slots=True)
-class Dispatch(Generic[E_co]):
-    """An engine of several models: those that calls name, and the main one for all other calls."""
-
-    main: E_co
-    others: Mapping[str, E_co] = field(default_factory=dict[str, E_co])
-    """By the names that calls have for them."""
-
-    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
-        """Have a call performed by its model, and by no other."""
-        if call.model is None:
-            return await self.main.complete(call, watcher)
-        if call.model not in self.others:
-            raise ModelNotFound(
-                f"model {call.model!r}: a {call.stage} call is for it, and it is not being served; "
-                "the method must list it in its other_models"
-            )
-        own = replace(call, model=None)  # for its engine it is the only one
-        return await self.others[call.model].complete(own, _AsAsked(watcher, call))
-
-    def most_samples(self, group: SampledCall) -> int:
-        """As many as the model takes that the calls are for."""
-        engine = self.main if group.model is None else self.others.get(group.model)
-        return most_samples(engine, group)
-
-
-class _AsAsked(Relay):
-    """A watcher that hears of a call as it was before it was dispatched."""
-
-    def __init__(self, watcher: Watcher, call: Call) -> None:
-        super().__init__(watcher)
-        self._call = call
-
-    def wrote(self, call: Call, piece: str, *, reasoning: bool) -> None:  # noqa: ARG002
-        super().wrote(self._call, piece, reasoning=reasoning)
-
-    def retrying(self, call: Call, fault: Transient, seconds: float) -> None:  # noqa: ARG002
-        super().retrying(self._call, fault, seconds)
-
-    def adapted(self, call: Call, change: str) -> None:  # noqa: ARG002
-        super().adapted(self._call, change)
-
-
-@asynccontextmanager
-async def opened_all(several: Dispatch[E]) -> AsyncGenerator[Dispatch[E]]:
-    """Open all engines that are not open yet, and close those afterwards."""
-    async with AsyncExitStack() as stack:
-        for engine in (several.main, *several.others.values()):
-            await stack.enter_async_context(opened(engine))
-        yield several
-
-
-def refs_beside(ref: ModelRef, names: Iterable[str]) -> dict[str, ModelRef]:
-    """Find what is meant by each name that a method has for another model than ``ref``.
-
-    One that nobody knows is refused here, before any model is fetched.
-    """
-    found = {name: ref.beside(name) for name in names}
-    for one in (ref, *found.values()):
-        require_known(one)
-    return found
-
-
-def serve(ref: ModelRef, names: Iterable[str], make: Callable[[ModelRef], E]) -> Dispatch[E]:
-    """Make the engines of a model and of those that are named beside it, each once."""
-    refs = refs_beside(ref, names)
-    engines = {one: make(one) for one in dict.fromkeys((ref, *refs.values()))}
-    return Dispatch(engines[ref], {name: engines[one] for name, one in refs.items()})
-
-
-def accompanied(
-    engine: E | Dispatch[E], names: Iterable[str]
-) -> Dispatch[E] | Dispatch[E | Resolved]:
-    """Put the models that methods name beside an engine that somebody made."""
-    given = cast("Dispatch[E]", engine) if isinstance(engine, Dispatch) else Dispatch(engine)
-    missing = [name for name in names if name not in given.others]
-    found = {name: engine_beside(given.main, name) or given.main for name in missing}
-    return Dispatch(given.main, {**given.others, **found})
-
-
-def engine_beside(main: Engine, name: str) -> Resolved | None:
-    """Make the engine of a model that is named beside a given engine; None where it is that one.
-
-    A name that says nothing by itself is asked for at the endpoint of the engine, if it has one.
-    """
-    if name == getattr(main, "model", None):
-        return None
-    decoding = main.decoding if isinstance(main, Resolved) else None
-    if isinstance(main, Balanced) and not stands_alone(name):
-        return main.beside(name)
-    if isinstance(main, OpenAI) and not stands_alone(name):
-        endpoint = replace(main.endpoint, model=name, context=None)
-        return OpenAI(endpoint, decoding, bounds=main.bounds)
-    return resolve(ModelRef(name), decoding)

@@ -1,21 +1,18 @@
-"""The protocol of engines: one call in, one completion out."""
+"""Calls and completions in OpenAI's chat format, and the protocol of what performs them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Final, Literal, Protocol, TypeAlias, TypeVar, cast, runtime_checkable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate, pairwise
+from typing import Final, Literal, Protocol, TypeAlias, cast, runtime_checkable
 
 import orjson
 
 from constraint_first.model.error import NOTHING_SECRET, BadReply, Redaction, ServerFault, Transient
 from constraint_first.problem import Json
 from constraint_first.protocol import Call, Completion, Finish, Output, Program, Usage
-
-E = TypeVar("E", bound="Engine")
 
 SEEDS_A_RUN: Final = 1_000
 """How far the seeds of two runs of one problem are apart, so that samples within a run get seeds of
@@ -39,6 +36,10 @@ class Decoding:
     """The most output tokens that any call asks for, whatever its method would."""
     extra: str = ""
     """Other fields of a request, such as ``stop`` or ``top_k``: a JSON object as text."""
+
+
+Decode: TypeAlias = Callable[[Decoding, Call], Decoding]
+"""How a call is decoded, given the model's own decoding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,22 +89,19 @@ class Watcher:
 
 
 class Relay(Watcher):
-    """A watcher between an engine and another watcher, which hears all that happens to a call."""
+    """A watcher between an engine and another watcher, to which it passes everything on."""
 
     def __init__(self, watcher: Watcher) -> None:
         self._watcher = watcher
         self.streams = watcher.streams
 
     def wrote(self, call: Call, piece: str, *, reasoning: bool) -> None:
-        """Pass a piece on."""
         self._watcher.wrote(call, piece, reasoning=reasoning)
 
     def retrying(self, call: Call, fault: Transient, seconds: float) -> None:
-        """Pass a fault on."""
         self._watcher.retrying(call, fault, seconds)
 
     def adapted(self, call: Call, change: str) -> None:
-        """Pass a change on."""
         self._watcher.adapted(call, change)
 
 
@@ -140,9 +138,7 @@ class Served(Protocol):
     """A model that is being served, here or elsewhere; it can sample each call differently."""
 
     @property
-    def model(self) -> str:
-        """The name of the model."""
-        ...
+    def model(self) -> str: ...
 
     async def complete(
         self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | None = None
@@ -156,47 +152,11 @@ class Openable(Protocol):
     """An engine that holds connections or a server while it is open: ``async with engine``."""
 
     @property
-    def is_open(self) -> bool:
-        """Whether calls can be performed now."""
-        ...
+    def is_open(self) -> bool: ...
 
     async def __aenter__(self) -> object: ...
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None: ...
-
-
-@asynccontextmanager
-async def opened(engine: E) -> AsyncGenerator[E]:
-    """Open an engine that is not open yet and close it afterwards; leave an open one alone."""
-    if isinstance(engine, Openable) and not engine.is_open:
-        async with engine:
-            yield engine
-    else:
-        yield engine
-
-
-@dataclass(frozen=True, slots=True)
-class Decoded:
-    """A served model as seen by one comparison: always sampled in the same way.
-
-    An engine may adapt its own decoding to what a model takes, but never one that it is handed.
-    """
-
-    served: Served
-    decoding: Decoding
-
-    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
-        """Perform a call with this decoding."""
-        return await self.served.complete(call, watcher, self.decoding)
-
-    def most_samples(self, group: SampledCall) -> int:
-        """As many as the served model takes."""
-        return most_samples(self.served, group)
+    async def __aexit__(self, *_: object) -> None: ...
 
 
 # Repetition in a stream: whether each of its events came twice.
@@ -281,6 +241,89 @@ def completion_from(body: bytes, redaction: Redaction = NOTHING_SECRET) -> Compl
     """Read a whole reply."""
     reply = StreamedReply(redaction)
     reply.add(body, key="message")
+    return reply.completion()
+
+
+# The choices of one reply: several samples of a prompt that were asked for in one request.
+#
+# Each choice is read by itself, so that an unreadable one does not cost the others. The endpoint
+# counts tokens for the request as a whole: every sample has the whole prompt, and the output is
+# divided by the lengths of the texts, so that the parts add up to what was counted.
+
+
+def sampled_from(
+    body: bytes, group: SampledCall, redaction: Redaction = NOTHING_SECRET
+) -> tuple[SampledCompletion, int]:
+    """Read a reply to a request for several samples, and count the choices that came.
+
+    At least one of them must be readable. Where the endpoint counted the tokens of the first alone,
+    the others are as good as not there: nobody could say what they cost.
+    """
+    whole = StreamedReply(redaction)
+    event = whole.event(body)
+    choices = cast("list[Json]", event["choices"])
+    if len(choices) > 1 and _counts_one(event, whole.usage):
+        choices = choices[:1]
+    read: list[Completion | None] = [None] * group.samples
+    faults: list[BadReply] = []
+    for place, choice in zip(_places(choices, group.samples), choices, strict=False):
+        try:
+            read[place] = _completion(choice, body, redaction)
+        except BadReply as fault:
+            faults.append(fault)
+    good = [one for one in read if one]
+    if not good:
+        raise faults[0]
+    counted = iter(divide(whole.usage, [len(one.text) + len(one.reasoning) for one in good]))
+    replies = tuple(replace(one, usage=next(counted)) if one else None for one in read)
+    first = good[0]
+    sampled = SampledCompletion(first.text, first.finish, first.reasoning, whole.usage, replies)
+    return sampled, len(choices)
+
+
+def divide(usage: Usage, lengths: Sequence[int]) -> list[Usage]:
+    """Divide the tokens of a request among its replies by their lengths, without any remainder.
+
+    The input is that of every reply. What came from the cache did so once, for the first.
+    """
+    output = _parts(usage.output, lengths)
+    reasoning = _parts(usage.reasoning, output)
+    return [
+        Usage(usage.input, written, thought, 0 if n else usage.cached, usage.reported)
+        for n, (written, thought) in enumerate(zip(output, reasoning, strict=True))
+    ]
+
+
+def _parts(amount: int, weights: Sequence[int]) -> list[int]:
+    """Divide a number in proportion to weights; no part is more than a rounding away from it."""
+    shares = weights if any(weights) else [1] * len(weights)
+    total = sum(shares)
+    ends = [0, *(amount * reached // total for reached in accumulate(shares))]
+    return [end - start for start, end in pairwise(ends)]
+
+
+def _counts_one(event: dict[str, Json], usage: Usage) -> bool:
+    """Say whether the count is that of one reply alone, as servers of llama.cpp give it.
+
+    They say beside it how many tokens they predicted for that reply.
+    """
+    timings = event.get("timings")
+    predicted = timings.get("predicted_n") if isinstance(timings, dict) else None
+    return usage.reported and predicted == usage.output
+
+
+def _places(choices: Sequence[Json], samples: int) -> list[int]:
+    """Say which sample each choice is: by its index, or in order where indices make no sense."""
+    indices = [choice.get("index") if isinstance(choice, dict) else None for choice in choices]
+    named = [index for index in indices if type(index) is int and 0 <= index < samples]
+    if len(set(named)) == len(choices):
+        return named
+    return list(range(min(len(choices), samples)))
+
+
+def _completion(choice: Json, body: bytes, redaction: Redaction) -> Completion:
+    reply = StreamedReply(redaction)
+    reply.take(choice, body)
     return reply.completion()
 
 

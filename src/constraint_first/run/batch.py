@@ -34,12 +34,14 @@ from constraint_first.model.batch import (
     parse_request_id,
     request_line,
 )
-from constraint_first.model.client import OpenAI
+from constraint_first.model.budget import Budget
+from constraint_first.model.client import Client, ServedModel
 from constraint_first.model.error import JournalMismatch, Transient
 from constraint_first.model.limit import Limiter, Retry
+from constraint_first.model.local import Local
+from constraint_first.model.openai import OpenAI
 from constraint_first.model.replicas import Balanced
 from constraint_first.model.resolve import (
-    Dispatch,
     ModelRef,
     Price,
     find_preset,
@@ -61,10 +63,9 @@ from constraint_first.run.batch_service import (
     WaveProgress,
     new_batch,
 )
-from constraint_first.run.budget import Budget
 from constraint_first.run.grid import BatchOptions, Experiment, RunOptions
 from constraint_first.run.job import EvaluationWatcher, Job
-from constraint_first.run.model_pool import ModelPool, ServedModel
+from constraint_first.run.model_pool import ModelPool
 from constraint_first.store.database import Unstorable
 from constraint_first.store.store import Store
 from constraint_first.store.writer import AttemptKey, StoredCall
@@ -579,7 +580,7 @@ class BatchPool:
                 f"model {model.served.model}: --batch goes to one endpoint, and several are named; "
                 "leave one --base-url"
             )
-        if not isinstance(model.served, OpenAI):
+        if isinstance(model.served, Local) or not isinstance(model.served, OpenAI):
             raise _not_an_endpoint(model.served.model)
         endpoint = model.served.endpoint
         client = BatchClient(endpoint, self.options.bounds, Retry())
@@ -631,7 +632,7 @@ async def open_models(
     experiment: Experiment,
     ref: ModelRef,
     pool: ModelPool,
-    engine: Served | Dispatch[Served] | None,
+    engine: Served | Client | None,
     batches: BatchPool | None,
 ) -> list[ServedModel]:
     """Open the models of a grid, to be asked one call at a time or in batches."""
@@ -642,7 +643,7 @@ async def open_models(
     if engine is None:
         models = await pool.open(experiment, ref)
     else:
-        models = await pool.open_given(experiment, engine)
+        models = [await pool.open_engine(engine, experiment.other_models())]
     return await batches.take(models) if batches else models
 
 

@@ -1,232 +1,251 @@
-"""The budget of a run, in tokens and money. Nothing is asked that could exceed what is left.
+"""The budget of a grid: in this process, or in a database out of which all its workers pay.
 
-What an endpoint does not count is charged at the most that it can have been. A try that failed is
-charged too: its prompt where the endpoint broke down, all that was set aside where a reply came in
-part, came odd or did not come in time. Only what was refused or never arrived costs nothing.
+Before a call the most that it can take is set aside, in a transaction that sees the reservations of
+every worker; after it that is settled. A reservation of a worker that died counts as spent: its
+calls were under way, and the provider may have charged for all of them.
+
+Changes that come while a transaction is under way go into the next together, so that the one row of
+a budget is no bottleneck.
 """
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
-from typing import Final, NamedTuple, TypeVar
+import secrets
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Final, NamedTuple
 
-from constraint_first.error import CfrError
-from constraint_first.model.error import (
-    EngineError,
-    RateLimited,
-    Rejected,
-    ServerFault,
-    Transient,
-    Unreachable,
-)
-from constraint_first.model.resolve import Price, write_dollars
-from constraint_first.model.wire import SILENT, Engine, Relay, SampledCall, Watcher, most_samples
-from constraint_first.protocol import Call, Completion, Usage
+import sqlalchemy as sa
 
-_ROUNDING: Final = 1e-9
-"""Dollars by which a sum may be above a limit: sums of decimal fractions are not exact."""
+from constraint_first.error import InputError
+from constraint_first.file.safe import storable_json
+from constraint_first.model.budget import Budget, BudgetSpent, is_within
+from constraint_first.model.client import ServedModel
+from constraint_first.model.resolve import write_dollars
+from constraint_first.protocol import Usage
+from constraint_first.run.grid import RunOptions
+from constraint_first.store import schema
+from constraint_first.store.database import patiently
+from constraint_first.store.store import Series, Store
 
-
-C = TypeVar("C", bound=Call)
-
-
-class BudgetSpent(CfrError):
-    """The next call could cost more than is left of a budget, which is named where it is shared."""
-
-    exit_code = 7
-    ends = "run"
-
-    def __init__(self, message: str = "", budget: str = "") -> None:
-        super().__init__(message)
-        self.budget = budget
+_LOOK_AGAIN: Final = 0.25
+"""Seconds after which a call that does not fit in looks whether others have settled theirs."""
 
 
-class Budget:
-    """Tokens and money that are left, less what calls under way may still take."""
+def name_budget(series: Iterable[Series]) -> str:
+    """Name the budget of a grid: the same grid, on any machine, has the same."""
+    named = sorted(storable_json([s.benchmark, s.method, s.model, s.settings]) for s in series)
+    return sha256("\n".join(named).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
-    def __init__(self, max_tokens: int | None = None, max_cost: float | None = None) -> None:
-        self._max_tokens = max_tokens
-        self._max_cost = max_cost
-        self.tokens = 0
-        self.cost = 0.0
-        self._reserved_tokens = 0
-        self._reserved_cost = 0.0
-        self._note = ""
-        """What is to be said of what was spent."""
-        self._changed = asyncio.Condition()
+
+def open_budget(store: Store, name: str, options: RunOptions) -> Budget | None:
+    """Open the budget of a grid; None where it has none.
+
+    In a shared store a limit holds for every worker until another is given, also for one that gives
+    none: it is there to be kept.
+    """
+    if not store.is_shared:
+        limits = (options.max_tokens_total, options.max_cost)
+        return Budget(*limits) if options.is_bounded else None
+    if options.is_bounded:
+        limits = {"max_tokens": options.max_tokens_total, "max_cost": options.max_cost}
+        store.change(lambda connection: connection.execute(_LIMIT, {"name": name} | limits))
+    return find_budget(store, name, options.lease)
+
+
+def find_budget(store: Store, name: str | None, lease: float) -> SharedBudget | None:
+    """Find the budget of a grid in a shared store; None where there is none."""
+    if name is None or not store.read(sa.select(_BUDGETS.c.id).where(_BUDGETS.c.id == name)):
+        return None
+    return SharedBudget(store, name, lease)
+
+
+class SharedBudget(Budget):
+    """Tokens and money that are left to all workers; what it shows is as of its last change."""
+
+    def __init__(self, store: Store, name: str, lease: float) -> None:
+        super().__init__()
+        self.name = name
+        self._store = store
+        self._named = {"name": name, "owner": store.owner, "seconds": lease}
+        self._one_by_one = threading.Lock()
+        self._changes = secrets.randbelow(2**30)  # another of the same worker may be there
+        self._wishes: list[tuple[Amount, asyncio.Future[None]]] = []
+        self._settled: list[Settlement] = []
+        self._task: asyncio.Task[None] | None = None
+        self._exchange([], [])
+
+    def require_prices(self, models: Iterable[ServedModel]) -> None:
+        """Refuse a model without a price where money is limited."""
+        for model in models if self._max_cost else ():
+            for one in (model, *model.others.values()):
+                if one.price is None:
+                    raise no_price(one.served.model)
 
     async def reserve(self, usage: Usage, cost: float) -> None:
-        """Set aside the most that a call can take; wait for calls under way if they hold it."""
-        async with self._changed:
-            while not self._fits(usage.total, cost):
-                if not self._reserved_tokens:
-                    raise BudgetSpent(self._refusal(usage, cost))
-                await self._changed.wait()
-            self._reserved_tokens += usage.total
-            self._reserved_cost += cost
-
-    def has_room(self, usage: Usage, cost: float) -> bool:
-        """Say whether that much could be set aside at once."""
-        return self._fits(usage.total, cost)
+        done = asyncio.get_running_loop().create_future()
+        self._wishes.append((Amount(usage.total, cost), done))
+        self._begin()
+        try:
+            await done
+        except BudgetSpent:
+            raise BudgetSpent(self._refusal(usage, cost), self.name) from None
+        except asyncio.CancelledError:
+            if done.done() and not done.cancelled() and not done.exception():
+                self._settled.append(Settlement(Amount(usage.total, cost), NOTHING))
+            raise
 
     def spend(self, usage: Usage, cost: float) -> bool:
-        """Take what a call used beside what it has set aside; whether there was enough."""
-        if not self._fits(usage.total, cost):
-            return False
-        self.tokens += usage.total
-        self.cost += cost
-        return True
+        # Between two tries of a call: it blocks the event loop for one transaction.
+        if not usage.total:
+            return True
+        (granted,) = self._exchange([], [], [Amount(usage.total, cost)])
+        return granted
 
-    async def settle(self, reserved: Usage, reserved_cost: float, used: Usage, cost: float) -> None:
-        """Give back what was set aside and take what was used."""
-        async with self._changed:
-            self._reserved_tokens -= reserved.total
-            self._reserved_cost = self._reserved_tokens and self._reserved_cost - reserved_cost
-            self.tokens += used.total
-            self.cost += cost
-            self._changed.notify_all()
+    def settle(self, reserved: Usage, reserved_cost: float, used: Usage, cost: float) -> None:
+        amounts = (Amount(reserved.total, reserved_cost), Amount(used.total, cost))
+        self._settled.append(Settlement(*amounts))
+        self._begin()
 
     async def close(self) -> None:
-        """See that all is settled, which it is."""
+        self._begin()
+        while self._task and not self._task.done():
+            await self._task
 
-    def _fits(self, tokens: int, cost: float) -> bool:
-        tokens += self.tokens + self._reserved_tokens
-        cost += self.cost + self._reserved_cost
-        return is_within(self._max_tokens, self._max_cost, tokens, cost)
+    def _begin(self) -> None:
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._work())
 
-    def _refusal(self, usage: Usage, cost: float) -> str:
-        """Say which limit stands in the way of a call, and what can be done about it."""
-        if self._max_cost and self.cost + cost > _most_cost(self._max_cost):
-            option, verb = "--max-cost", "cost"
-            spent, most, needed = map(write_dollars, (self.cost, self._max_cost, cost))
-            fits_alone = cost <= _most_cost(self._max_cost)
+    async def _work(self) -> None:
+        while self._wishes or self._settled:
+            wishes, self._wishes = self._wishes, []
+            settled, self._settled = self._settled, []
+            wishes = [one for one in wishes if not one[1].done()]
+            amounts = [amount for amount, _ in wishes]
+            try:
+                granted = await asyncio.to_thread(self._exchange, amounts, settled)
+            except Exception as error:  # whatever it is, no call may wait for ever
+                _answer((done for _, done in wishes), error)
+                return
+            fine = [one for one, fits in zip(wishes, granted, strict=True) if fits]
+            waiting = [one for one, fits in zip(wishes, granted, strict=True) if not fits]
+            # What was granted to calls that were cancelled meanwhile is given back.
+            self._settled += [Settlement(amount, NOTHING) for amount, done in fine if done.done()]
+            _answer((done for _, done in fine), None)
+            if waiting and not self._reserved_tokens:
+                _answer((done for _, done in waiting), BudgetSpent())
+            elif waiting:
+                self._wishes = waiting + self._wishes
+                await asyncio.sleep(0 if self._settled else _LOOK_AGAIN)
+
+    def _exchange(
+        self,
+        wishes: Sequence[Amount],
+        settled: Sequence[Settlement],
+        spent: Sequence[Amount] = (),
+    ) -> list[bool]:
+        """Settle, set aside what fits, and say of each wish whether it did; all in one change."""
+        with self._one_by_one:
+            self._changes += 1
+            answer: list[bool] = []
+
+            def once() -> Ledger:
+                with self._store.database.begin() as connection:
+                    state = self._read(connection)
+                    if state.change != self._changes:  # else it was committed, and the reply lost
+                        for one in settled:
+                            state.settle(one)
+                        granted = [state.reserve(wish) for wish in wishes]
+                        answer[:] = granted + [state.spend(amount) for amount in spent]
+                    self._write(connection, state)
+                return state
+
+            self._show(patiently(self._store.url, "written", once))
+        return answer
+
+    def _read(self, connection: sa.Connection) -> Ledger:
+        row = connection.execute(_HOLD, self._named).one()
+        spent, lost = Amount(row.tokens, row.cost), Amount(row.lost_tokens, row.lost_cost)
+        state = Ledger((row.max_tokens, row.max_cost), spent, lost)
+        for tokens, cost in connection.execute(_BURY, self._named):
+            dead = Amount(tokens, cost)
+            state.spent, state.lost = state.spent.plus(dead), state.lost.plus(dead)
+        for owner, tokens, cost, change in connection.execute(_RESERVED, self._named):
+            if owner == self._named["owner"]:
+                state.mine, state.change = Amount(tokens, cost), change
+            else:
+                state.others = state.others.plus(Amount(tokens, cost))
+        return state
+
+    def _write(self, connection: sa.Connection, state: Ledger) -> None:
+        values = {"tokens": state.spent.tokens, "cost": state.spent.cost}
+        lost = {"lost_tokens": state.lost.tokens, "lost_cost": state.lost.cost}
+        update = _BUDGETS.update().where(_BUDGETS.c.id == self.name)
+        connection.execute(update.values(values | lost))
+        mine: dict[str, Any] = {"tokens": state.mine.tokens, "cost": state.mine.cost}
+        connection.execute(_RESERVE, self._named | mine | {"change": self._changes})
+
+    def _show(self, state: Ledger) -> None:
+        self._max_tokens, self._max_cost = state.limits
+        self.tokens, self.cost = state.spent
+        self._reserved_tokens, self._reserved_cost = state.reserved
+        if state.lost.tokens:
+            lost = write_dollars(state.lost.cost) if self._max_cost else f"{state.lost.tokens:,}"
+            self._note = f" ({lost} of it set aside by workers that died)"
+
+
+def _answer(waiting: Iterable[asyncio.Future[None]], error: Exception | None) -> None:
+    for done in waiting:
+        if done.done():  # the call was cancelled
+            continue
+        if error:
+            done.set_exception(error)
         else:
-            option, verb, limit = "--max-tokens-total", "take", self._max_tokens or 0
-            spent, most, needed = f"{self.tokens:,}", f"{limit:,} tokens", f"{usage.total:,} tokens"
-            fits_alone = usage.total <= limit
-        if fits_alone:
-            next_call = f"the next call could {verb} up to {needed}"
-            again = f"raise {option} and run the same command again"
-            return f"the budget is spent: {spent} of {most}{self._note}; {next_call}; {again}"
-        return (
-            f"one call could {verb} up to {needed}, and {option} is {most}; raise it, or lower "
-            f"--max-tokens, the longest reply (now {usage.output:,} tokens)"
-        )
+            done.set_result(None)
 
 
-def is_within(max_tokens: int | None, max_cost: float | None, tokens: int, cost: float) -> bool:
-    """Say whether so much is within limits, of which there may be none."""
-    return tokens <= (max_tokens or tokens) and cost <= _most_cost(max_cost or cost)
+_BUDGETS: Final = schema.budgets
+_LIMIT: Final = sa.text(
+    "INSERT INTO budgets (id, max_tokens, max_cost, tokens, cost, lost_tokens, lost_cost)"
+    " VALUES (:name, :max_tokens, :max_cost, 0, 0, 0, 0) ON CONFLICT (id)"
+    " DO UPDATE SET max_tokens = excluded.max_tokens, max_cost = excluded.max_cost"
+)
+_HOLD: Final = sa.text("SELECT * FROM budgets WHERE id = :name FOR UPDATE")
+_BURY: Final = sa.text(
+    "DELETE FROM reservations WHERE budget = :name AND owner <> :owner"
+    " AND (expires = '-infinity' OR expires < clock_timestamp()"
+    " AND pg_postmaster_start_time() < clock_timestamp() - make_interval(secs => :seconds))"
+    " RETURNING tokens, cost"
+)
+_RESERVED: Final = sa.text(
+    "SELECT owner, tokens, cost, change FROM reservations WHERE budget = :name"
+)
+_RESERVE: Final = sa.text(
+    "INSERT INTO reservations (budget, owner, tokens, cost, change, expires) VALUES (:name, :owner,"
+    " :tokens, :cost, :change, clock_timestamp() + make_interval(secs => :seconds))"
+    " ON CONFLICT (budget, owner) DO UPDATE SET tokens = excluded.tokens, cost = excluded.cost,"
+    " change = excluded.change, expires = excluded.expires"
+)
 
 
-def _most_cost(limit: float) -> float:
-    return limit + _ROUNDING
-
-
-class Budgeted:
-    """An engine whose calls are paid for out of a budget.
-
-    ``most_output`` is the longest reply that the model can give, where that is known.
-    """
-
-    def __init__(
-        self, engine: Engine, budget: Budget, price: Price | None, most_output: int | None = None
-    ) -> None:
-        self._engine = engine
-        self._budget = budget
-        self._price = price or Price(0.0, 0.0)
-        self._most_output = most_output
-
-    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
-        """Perform a call if even its dearest reply can be paid."""
-        call = self._lowered(call)
-        most = _most(call)
-        reserved = self._price.cost(most)
-        await self._budget.reserve(most, reserved)
-        used = most  # whoever is interrupted may have used it all
-        try:
-            paying = _PayingWatcher(watcher, self._budget, self._price, most)
-            completion = await self._engine.complete(call, paying)
-            used = _used(completion, most)
-        except EngineError as fault:
-            used = _wasted(fault, most)
-            raise
-        finally:
-            await self._budget.settle(most, reserved, used, self._price.cost(used))
-        return completion
-
-    def most_samples(self, group: SampledCall) -> int:
-        """As many as the engine takes; one at a time where the budget is short of all together."""
-        group = self._lowered(group)
-        most = _most(group)
-        short = not self._budget.has_room(most, self._price.cost(most))
-        return 1 if short else most_samples(self._engine, group)
-
-    def _lowered(self, call: C) -> C:
-        """Ask for no more than is set aside."""
-        most = self._most_output or call.max_tokens
-        return call if call.max_tokens <= most else replace(call, max_tokens=most)
-
-
-class _PayingWatcher(Relay):
-    """A watcher that pays for each try that failed before the next is made."""
-
-    def __init__(self, watcher: Watcher, budget: Budget, price: Price, most: Usage) -> None:
-        super().__init__(watcher)
-        self._budget = budget
-        self._price = price
-        self._most = most
-
-    def retrying(self, call: Call, fault: Transient, seconds: float) -> None:
-        wasted = _wasted(fault, self._most)
-        if not self._budget.spend(wasted, self._price.cost(wasted)):
-            raise fault  # the budget does not reach for another try
-        super().retrying(call, fault, seconds)
-
-
-def _most(call: Call) -> Usage:
-    """Say what a call can take at the most; the endpoint reads a group's prompt once."""
-    samples = call.samples if isinstance(call, SampledCall) else 1
-    return Usage(_longest_prompt(call), samples * call.max_tokens)
-
-
-def _used(completion: Completion, most: Usage) -> Usage:
-    """Take the endpoint's counts, and the most that is possible where it has none."""
-    usage = completion.usage
-    wrote = completion.text or completion.reasoning
-    return replace(
-        usage,
-        input=usage.input or most.input,
-        output=usage.output if usage.output or (usage.reported and not wrote) else most.output,
+def no_price(model: str) -> InputError:
+    return InputError(
+        f"model {model or 'without a name'}: --max-cost needs its price; write it into a "
+        "models.toml of your own and name that in CFR_MODELS"
     )
 
 
-def _wasted(fault: EngineError, most: Usage) -> Usage:
-    """Say what a try that failed can have cost."""
-    if isinstance(fault, Rejected | RateLimited | Unreachable):
-        return Usage()
-    return Usage(most.input) if isinstance(fault, ServerFault) else most
-
-
-def _longest_prompt(call: Call) -> int:
-    # No tokenizer makes more tokens of a text than it has bytes; 64 are for the chat template.
-    return sum(len(m.content.encode("utf-8", "replace")) for m in call.messages) + 64
-
-
-# The ledger of a shared budget: what is spent, and set aside by this worker and by others.
-#
-# It is read, changed and written back within one transaction, and performs no I/O itself.
+# The ledger of a shared budget: it is read, changed and written back within one transaction.
 
 
 class Amount(NamedTuple):
-    """Tokens and money."""
-
     tokens: int = 0
     cost: float = 0.0
 
     def plus(self, other: Amount) -> Amount:
-        """Add."""
         return Amount(self.tokens + other.tokens, self.cost + other.cost)
 
     def less(self, other: Amount) -> Amount:
@@ -238,9 +257,8 @@ class Amount(NamedTuple):
 NOTHING: Final = Amount()
 
 
-@dataclass(frozen=True, slots=True)
-class Settlement:
-    """What a call had set aside, and what it used."""
+class Settlement(NamedTuple):
+    """The amount that a call had set aside, and the one that it used."""
 
     reserved: Amount
     used: Amount
@@ -259,23 +277,20 @@ class Ledger:
 
     @property
     def reserved(self) -> Amount:
-        """What all workers have set aside."""
         return self.mine.plus(self.others)
 
     def settle(self, one: Settlement) -> None:
-        """Give back and take. What others took for dead was counted as spent in full already."""
+        """Give back and take. A reservation that expired was counted as spent in full already."""
         already = one.reserved.less(self.mine)
         self.mine = self.mine.less(one.reserved)
         self.spent = self.spent.plus(one.used.less(already) if already.tokens else one.used)
 
     def reserve(self, wish: Amount) -> bool:
-        """Set something aside, if it fits."""
         if fits := self._fits(wish):
             self.mine = self.mine.plus(wish)
         return fits
 
     def spend(self, amount: Amount) -> bool:
-        """Take something that was not set aside, if it fits."""
         if fits := self._fits(amount):
             self.spent = self.spent.plus(amount)
         return fits

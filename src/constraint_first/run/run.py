@@ -18,8 +18,10 @@ from constraint_first.attempt.solve import run_sync
 from constraint_first.benchmark.registry import Benchmark
 from constraint_first.method.method import Method
 from constraint_first.method.rewording import Wording
+from constraint_first.model.budget import Budget, BudgetSpent
+from constraint_first.model.client import Client, ServedModel
 from constraint_first.model.limit import Limiter
-from constraint_first.model.resolve import AUTO, Cost, Dispatch, ModelRef, choose_method, sum_costs
+from constraint_first.model.resolve import AUTO, Cost, ModelRef, choose_method, sum_costs
 from constraint_first.model.transport import DecodingRefused
 from constraint_first.model.wire import Served
 from constraint_first.protocol import Usage
@@ -31,7 +33,7 @@ from constraint_first.run.batch import (
     run_in_batches,
 )
 from constraint_first.run.batch_service import BatchLog, refuse_in_flight
-from constraint_first.run.budget import Budget, BudgetSpent
+from constraint_first.run.budget import SharedBudget, name_budget, open_budget
 from constraint_first.run.cluster import RayRun, check_ray, make_order, run_on_ray
 from constraint_first.run.grid import Changes, Experiment, RunOptions
 from constraint_first.run.job import (
@@ -43,14 +45,7 @@ from constraint_first.run.job import (
     result_of,
     run,
 )
-from constraint_first.run.model_pool import (
-    ModelPool,
-    ServedModel,
-    SharedBudget,
-    name_budget,
-    open_budget,
-    write_settings,
-)
+from constraint_first.run.model_pool import ModelPool, series_of, write_settings
 from constraint_first.store.query import SeriesResult, explain_missing
 from constraint_first.store.store import Store
 
@@ -93,7 +88,7 @@ async def aevaluate(
     methods: str | Method | Sequence[str | Method] | None = None,
     *,
     runs: int | None = None,
-    engine: Served | Dispatch[Served] | None = None,
+    engine: Served | Client | None = None,
     model: ModelRef | str | None = None,
     prompts: str | Path | Wording | None = None,
     system: str | None = None,
@@ -128,7 +123,7 @@ def evaluate(
     methods: str | Method | Sequence[str | Method] | None = None,
     *,
     runs: int | None = None,
-    engine: Served | Dispatch[Served] | None = None,
+    engine: Served | Client | None = None,
     model: ModelRef | str | None = None,
     prompts: str | Path | Wording | None = None,
     system: str | None = None,
@@ -172,7 +167,7 @@ class _Evaluation:
         self._limiters: list[Limiter] = []
         self._batches: BatchPool | None = None
 
-    async def run(self, engine: Served | Dispatch[Served] | None) -> Evaluated:
+    async def run(self, engine: Served | Client | None) -> Evaluated:
         """Make all missing attempts."""
         check_options(self._options)
         check_ray(self._options, self._ref, has_engine=engine is not None)
@@ -198,7 +193,7 @@ class _Evaluation:
         return Evaluated(self._options.store, series, seconds, stopped or explain_missing(series))
 
     async def _open_models(
-        self, pool: ModelPool, engine: Served | Dispatch[Served] | None
+        self, pool: ModelPool, engine: Served | Client | None
     ) -> list[ServedModel]:
         if self._options.ray.wanted:
             return pool.name(self._experiment, self._ref)
@@ -212,7 +207,7 @@ class _Evaluation:
         self, store: Store, models: list[ServedModel], benchmarks: list[Benchmark]
     ) -> Budget | None:
         """Open the budget of the grid, which workers elsewhere may have been given."""
-        grid = (one.series(self._experiment, each) for one in models for each in benchmarks)
+        grid = (series_of(one, self._experiment, each) for one in models for each in benchmarks)
         budget = open_budget(store, name_budget(chain.from_iterable(grid)), self._options)
         if isinstance(budget, SharedBudget):
             budget.require_prices(models)
@@ -225,8 +220,8 @@ class _Evaluation:
         jobs = [
             prepare(store, one, benchmark.problems, runs, engine, model.prices, limit)
             for benchmark in benchmarks
-            for one in model.series(self._experiment, benchmark)
-            for engine in [model.engine(one.decoding, budget)]
+            for one in series_of(model, self._experiment, benchmark)
+            for engine in [Client(model, decoding=one.decoding, budget=budget)]
         ]
         shared = self._budget.name if isinstance(self._budget, SharedBudget) else None
         write_settings(store, [job.registered.series for job in jobs], model, shared)

@@ -14,12 +14,14 @@ from typing import Final
 from constraint_first.attempt.solve import run_sync
 from constraint_first.error import CfrError, InputError
 from constraint_first.method.method import models_of
+from constraint_first.model.budget import BudgetSpent
+from constraint_first.model.client import Client, ServedModel
 from constraint_first.model.limit import Limiter
 from constraint_first.model.resolve import ModelRef
 from constraint_first.model.transport import DecodingRefused
 from constraint_first.model.wire import Served
 from constraint_first.run.batch_service import refuse_in_flight
-from constraint_first.run.budget import BudgetSpent
+from constraint_first.run.budget import SharedBudget, find_budget
 from constraint_first.run.grid import RunOptions
 from constraint_first.run.job import (
     EvaluationWatcher,
@@ -34,10 +36,7 @@ from constraint_first.run.model_pool import (
     ModelPool,
     PendingSeries,
     SeriesModels,
-    ServedModel,
-    SharedBudget,
     Unrunnable,
-    find_budget,
     pending_series,
 )
 from constraint_first.run.run import Evaluated
@@ -174,7 +173,7 @@ class _Worker:
         budget = self._budget(one.budget)
         if budget:
             budget.require_prices([model])
-        engine = model.engine(series.decoding, budget)
+        engine = Client(model, decoding=series.decoding, budget=budget)
         registered = Registered(one.number, {})
         limit = self._options.attempt_limit
         return adopt(self._store, series, registered, (), EVERY_RUN, engine, model.prices, limit)

@@ -71,7 +71,7 @@ def pose(
 ) -> Question:
     """Put together what it takes to answer a request."""
     check_length(asked)
-    engine = services.upstream.engine_for(
+    engine = services.upstream.client(
         upstream, chosen.others, request_decoding(asked), services.metrics.called
     )
     prices = services.upstream.prices(upstream, chosen.others)

@@ -13,15 +13,15 @@ from typing import Final, TypeAlias
 
 import orjson
 
-from constraint_first.model.client import OpenAI
+from constraint_first.model.client import CallDone, Client, ServedModel
 from constraint_first.model.connection import Tell
 from constraint_first.model.error import EngineError, ModelNotFound
-from constraint_first.model.limit import Limited, Limiter, Retry
+from constraint_first.model.limit import Limiter, Retry
 from constraint_first.model.local import Local
+from constraint_first.model.openai import OpenAI
 from constraint_first.model.pull import NO_PROGRESS, Progress
 from constraint_first.model.replicas import Balanced, Balancer
 from constraint_first.model.resolve import (
-    Dispatch,
     ModelRef,
     PriceList,
     Resolved,
@@ -30,21 +30,17 @@ from constraint_first.model.resolve import (
     resolve,
     runs_here,
 )
-from constraint_first.model.transport import Bounds, DecodingRefused, Endpoint, Transport
-from constraint_first.model.wire import SILENT, Decoding, Engine, SampledCall, Watcher
+from constraint_first.model.transport import Bounds, Endpoint, Transport
+from constraint_first.model.wire import Decoding
 from constraint_first.problem import Json
 from constraint_first.protocol import (
     Call,
-    Completion,
 )
 from constraint_first.serve.request import ChatRequest
 
 _KEPT: Final = 256
 
 # A model as one request wants it asked: its decoding, its own fields, its stop texts.
-
-CallDone: TypeAlias = Callable[[Call, Completion, float], None]
-"""What hears of each call that was answered, and of the seconds that it took."""
 
 _PREPARING: Final = frozenset(
     "stage1 router format feedback explore clarify program translate".split()
@@ -82,45 +78,6 @@ def _written(fields: Mapping[str, Json]) -> str:
         return orjson.dumps(fields).decode() if fields else ""
     except TypeError:  # a number of more than 64 bits, or half a surrogate pair
         return json.dumps(fields)
-
-
-@dataclass(frozen=True, slots=True)
-class RequestEngine:
-    """An engine for one request.
-
-    A setting that the client chose and the model refuses is an error for the client. One that is
-    only the server's own is left out from then on, for everybody.
-    """
-
-    served: OpenAI | Balanced
-    decoding: RequestDecoding
-    done: CallDone
-
-    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
-        """Perform a call."""
-        began = time.monotonic()
-        completion = await self._complete(call, watcher)
-        self.done(call, completion, time.monotonic() - began)
-        return completion
-
-    async def _complete(self, call: Call, watcher: Watcher) -> Completion:
-        while True:
-            usual = self.served.decoding
-            decoding = self.decoding.over(usual, call)
-            if decoding is usual:  # the engine may adapt its own
-                return await self.served.complete(call, watcher)
-            try:
-                return await self.served.complete(call, watcher, decoding)
-            except DecodingRefused as refused:
-                adapted = refused.adapt(usual)
-                if refused.setting in self.decoding.chosen or adapted == usual:
-                    raise
-                if self.served.decoding is usual:  # and no other call has heard of it first
-                    self.served.decoding = adapted
-
-    def most_samples(self, group: SampledCall) -> int:
-        """As many as the model takes."""
-        return self.served.most_samples(group)
 
 
 # The endpoint behind a server: its models, and the engines that ask them over one pool.
@@ -271,20 +228,20 @@ class Upstream:
             self._engines.popitem(last=False)
         return self._engines[name]
 
-    def engine_for(
+    def client(
         self, name: str, others: Sequence[str], decoding: RequestDecoding, done: CallDone
-    ) -> Engine:
-        """Make the engine of one request: the model's, with others beside it that it may ask."""
-        main: Engine = RequestEngine(self.engine(name), decoding, done)
-        if not self.balancer:  # which keeps to the limits of each endpoint
-            main = Limited(main, self.limiter)
-        if not others:
-            return main
-        beside: dict[str, Engine] = {
-            one: RequestEngine(self._others.get(one) or self.engine(one), decoding, done)
+    ) -> Client:
+        """Make the client of one request: of a model, and of those that it may ask beside it."""
+        # Where several endpoints serve the model, each has limits of its own.
+        limiter = None if self.balancer else self.limiter
+        beside = {
+            one: ServedModel(self._others[one])
+            if one in self._others
+            else ServedModel(self.engine(one), limiter)
             for one in others
         }
-        return Dispatch(main, beside)
+        main = ServedModel(self.engine(name), limiter)
+        return Client(main, beside, decoding=decoding.over, done=done)
 
     def prices(self, name: str, others: Sequence[str]) -> PriceList:
         """Look up what a model costs, and those beside it."""

@@ -14,12 +14,12 @@ from constraint_first.model.batch import (
     Result,
     ResultIndex,
 )
+from constraint_first.model.budget import Budget
 from constraint_first.model.error import JournalMismatch
 from constraint_first.model.resolve import Price
 from constraint_first.model.transport import Bounds, Endpoint
 from constraint_first.protocol import Usage
 from constraint_first.run.batch import OpenWave, WaveMemory
-from constraint_first.run.budget import Budget
 
 A, B = "a" * 12, "b" * 12
 PRICE = Price(1e6, 1e6)
