@@ -126,11 +126,12 @@ class ReadRun(RemoteRun[Solution]):
 
     async def move(self, answers: tuple[Answer, ...]) -> None:
         """Hand over the answers of a round, and find the next one."""
+        asked, self.round = self.round, ()
         self.transcript += [
             Execution(step, cast("Output", answer))
             if isinstance(step, Program)
             else Exchange(step, cast("Completion", answer))
-            for step, answer in zip(self.round, answers, strict=True)
+            for step, answer in zip(asked, answers, strict=True)
         ]
         self._size += sum(len(answer.text) for answer in answers)
         if self._here and (self._size <= SHORT or isinstance(self._method, Plain)):
@@ -138,7 +139,7 @@ class ReadRun(RemoteRun[Solution]):
             self._take_here(self._here)
         else:
             self._here = None
-            await self._ask()
+            await self._ask(asked)
 
     def _take_here(self, run: Run[Solution]) -> None:
         if not run.done:
@@ -151,7 +152,7 @@ class ReadRun(RemoteRun[Solution]):
     def _take(self, steps: Sequence[Step]) -> None:
         self.round = tuple(self._change(one) if isinstance(one, Call) else one for one in steps)
 
-    async def _ask(self) -> None:
+    async def _ask(self, asked: Sequence[Step] = ()) -> None:
         answers: list[Json] = [
             asdict(one.completion if isinstance(one, Exchange) else one.output)
             for one in self.transcript
@@ -159,7 +160,7 @@ class ReadRun(RemoteRun[Solution]):
         try:
             reply: Any = await self._readers.ask("advance", asdict(self._reading), answers)
         except Undecided:
-            self._go_unread()
+            self._go_unread(asked)
             return
         if "fault" in reply:
             raise RuntimeError(reply["fault"])
@@ -168,15 +169,15 @@ class ReadRun(RemoteRun[Solution]):
         else:
             self._take([_step(one) for one in reply["round"]])
 
-    def _go_unread(self) -> None:
+    def _go_unread(self, asked: Sequence[Step]) -> None:
         """Pass the text, or the reply, on unread where reading takes too long."""
-        if not self.transcript:
+        if not asked:
             self._method = Plain()
             self._here = Run(_noted(self._method.solve(Problem(self._reading.problem))))
             self._take_here(self._here)
             return
         last = self.transcript[-1]
-        if len(self.round) > 1 or not isinstance(last, Exchange):
+        if len(asked) > 1 or not isinstance(last, Exchange):
             raise RequestError(
                 f"the model's replies {_UNREAD}; ask again, or name a plain model",
                 502,
