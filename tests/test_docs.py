@@ -131,7 +131,7 @@ def test_every_table_and_figure_of_the_paper_has_its_line() -> None:
     for label in sorted(labels):
         assert f"`{label}`" in text, label
     for path, names in re.findall(r"`A/([\w/.]+)`((?: `\w+`,?)*)", text):
-        file = REPOSITORY / "src" / "constraint_first" / "analysis" / path
+        file = REPOSITORY / "src" / "constraint_first" / "report" / path
         assert file.exists(), path
         for name in re.findall(r"`(\w+)`", names):
             assert f"def {name}(" in file.read_text(), (path, name)

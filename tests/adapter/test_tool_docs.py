@@ -28,11 +28,11 @@ SOLUTION = r"$3^5 = 243 = 34 \cdot 7 + 5$, so the answer is \boxed{5}."
 def _surroundings(endpoint: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An endpoint that solves the problem of both pages, and commands that find this package."""
     endpoint.script(completion(SPEC), completion(SOLUTION))
-    for name in ("cfr", "llm"):
+    for name, module in {"cfr": "constraint_first", "llm": "llm"}.items():
         command = tmp_path / "bin" / name
         command.parent.mkdir(exist_ok=True)
         sources = f"PYTHONPATH={REPOSITORY / 'src'}"
-        command.write_text(f'#!/bin/sh\n{sources} exec {sys.executable} -m {name} "$@"\n')
+        command.write_text(f'#!/bin/sh\n{sources} exec {sys.executable} -m {module} "$@"\n')
         command.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
     monkeypatch.setenv("PYTHONUNBUFFERED", "1")
