@@ -41,7 +41,6 @@ _EVENTS: Final = {
 
 
 async def answer_whole(question: Question) -> web.Response:
-    """Make all attempts, and answer when they are there."""
     head = _head(question)
     answers = await _attempts(question.asked.n, lambda number: answer(question, number))
     question.served.usage = _used(answers)
@@ -117,17 +116,14 @@ class _EventStream:
 
     @property
     def is_begun(self) -> bool:
-        """Whether the client has a status already."""
         return self.response.prepared
 
     async def send(self, waiting: Sequence[Words]) -> None:
-        """Send words; a comment where there were none for too long."""
         if waiting:
             self._served.spoke()
         await self._write(b"".join(map(self._event, waiting)) or _COMMENT)
 
     async def end(self, usage: Usage) -> None:
-        """Send what comes last."""
         last = self._head.usage(usage) if self._asked.include_usage else b""
         await self._write(last + DONE)
         await self.response.write_eof()
@@ -345,13 +341,11 @@ def _object(value: Any) -> Fields:
 
 @API.get("/v1/models")
 async def list_models(request: web.Request) -> web.Response:
-    """List what can be named: each method with each model, then the models themselves."""
     return web.json_response({"object": "list", "data": await _models(request.app[SERVICES])})
 
 
 @API.get("/v1/models/{name:.+}")
 async def show_model(request: web.Request) -> web.Response:
-    """Show one of them."""
     name = request.match_info["name"]
     for model in await _models(request.app[SERVICES]):
         if model.get("id") == name:
@@ -384,7 +378,6 @@ async def _models(services: Services) -> list[dict[str, Json]]:
 
 @API.get("/health")
 async def tell_health(request: web.Request) -> web.Response:
-    """Say whether requests are taken."""
     if request.app[SERVICES].stopping:
         return web.json_response({"status": "stopping"}, status=503)
     return web.json_response({"status": "ok"})
@@ -392,7 +385,6 @@ async def tell_health(request: web.Request) -> web.Response:
 
 @API.get("/metrics")
 async def tell_metrics(request: web.Request) -> web.Response:
-    """Give all counts to Prometheus."""
     metrics = request.app[SERVICES].metrics
     if not metrics.is_on:
         raise RequestError(

@@ -49,7 +49,6 @@ class Services:
     """Whether the server takes no more requests."""
 
     async def leaves_alone(self, chosen: ChosenMethod, text: str) -> bool:
-        """Whether a policy sends a text to the model as it is."""
         if not isinstance(chosen.method, Calibrated):
             return False
         if len(text) <= SHORT:
@@ -92,7 +91,6 @@ class Served:
     """Whether its time was cut short because the server is being stopped."""
 
     def spoke(self) -> None:
-        """Note the time of the first word."""
         if self.first is None:
             self.first = time.monotonic() - self.began
 
@@ -216,11 +214,9 @@ class Metrics:
         return self._library is not None
 
     def exposed(self) -> bytes:
-        """Write all counts as Prometheus reads them."""
         return self._library.generate_latest(self.registry)
 
     def answered(self, method: str, status: int, seconds: float, first: float | None) -> None:
-        """Count a request."""
         if not self.is_on:
             return
         self._requests.labels(method, str(status)).inc()
@@ -239,7 +235,6 @@ class Metrics:
             self._library.Gauge(name, about, registry=self.registry).set_function(count)
 
     def called(self, call: Call, completion: Completion, seconds: float) -> None:
-        """Count a call that was answered."""
         if not self.is_on:
             return
         # A method may make up stages without end; a label must not.
@@ -254,6 +249,5 @@ class Metrics:
                 self._tokens.labels(stage, direction).inc(tokens)
 
     def executed(self, output: Output) -> None:
-        """Count a program that was run."""
         if self.is_on:
             self._programs.labels("error" if output.error else "ok").inc()

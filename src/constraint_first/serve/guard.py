@@ -162,7 +162,6 @@ class Admission:
 
     @property
     def under_way(self) -> int:
-        """Requests that hold a place."""
         return self._places
 
     @property

@@ -66,7 +66,6 @@ class Readers:
         self._turns = asyncio.Semaphore(self._pool.count)
 
     async def ask(self, task: str, *arguments: Json) -> Json:
-        """Run a task in a worker; raise Undecided where it takes too long."""
         try:
             async with asyncio.timeout(_WAIT):
                 await self._turns.acquire()
@@ -117,7 +116,6 @@ class ReadRun(RemoteRun[Solution]):
         self._size = len(reading.problem)
 
     async def start(self) -> None:
-        """Find the first round."""
         if self._size <= SHORT:
             self._here = Run(self._reading.steps(self._method))
             self._take_here(self._here)
@@ -125,7 +123,6 @@ class ReadRun(RemoteRun[Solution]):
             await self._ask()
 
     async def move(self, answers: tuple[Answer, ...]) -> None:
-        """Hand over the answers of a round, and find the next one."""
         asked, self.round = self.round, ()
         self.transcript += [
             Execution(step, cast("Output", answer))

@@ -51,7 +51,6 @@ class ServedAnswer:
 
     @property
     def finish(self) -> str:
-        """Why it ended."""
         return "length" if self.solved.solution.truncated else "stop"
 
     def message(self) -> dict[str, Json]:
@@ -101,7 +100,6 @@ def _original(solution: Solution) -> dict[str, Json]:
 
 
 def _calls(solved: Attempt) -> dict[str, Json]:
-    """Count calls and tokens by stage."""
     counted: dict[str, Json] = {}
     for stage in dict.fromkeys(exchange.call.stage for exchange in solved.exchanges):
         used = [e.completion.usage for e in solved.exchanges if e.call.stage == stage]
@@ -132,7 +130,6 @@ def _says(text: str, answer: str) -> bool:
 
 
 def usage_json(usage: Usage) -> dict[str, Json]:
-    """Write token counts as OpenAI does."""
     return {
         "prompt_tokens": usage.input,
         "completion_tokens": usage.output,
@@ -159,7 +156,6 @@ class ReplyHead:
         return {"id": self.id, "object": kind, "created": self._created, "model": self._model}
 
     def whole(self, answers: Sequence[ServedAnswer]) -> bytes:
-        """Write a whole reply."""
         usage = sum((one.solved.usage for one in answers), Usage())
         first, *_ = answers
         several = len(answers) > 1
@@ -179,21 +175,17 @@ class ReplyHead:
         )
 
     def role(self, index: int) -> bytes:
-        """Write the chunk that begins a choice."""
         return self._chunk(index, b'{"role":"assistant","content":""}')
 
     def piece(self, index: int, name: str, text: str) -> bytes:
-        """Write the next words of a choice."""
         words = orjson.dumps(storable_text(text))
         return self._chunk(index, b'{"%b":%b}' % (name.encode(), words))
 
     def finish(self, index: int, answer: ServedAnswer) -> bytes:
-        """Write the chunk that ends a choice, with the object ``cfr``."""
         more = b',"cfr":' + _dumped(answer.to_json())
         return self._chunk(index, b"{}", orjson.dumps(answer.finish), more)
 
     def usage(self, usage: Usage) -> bytes:
-        """Write the chunk with the tokens of all choices."""
         last: dict[str, Json] = {"choices": [], "usage": usage_json(usage)}
         return self._begin + b"," + orjson.dumps(last)[1:] + b"\n\n"
 
@@ -216,7 +208,6 @@ _MARKS: Final = {"holds": "✓", "violated": "✗", "undecided": "?"}
 
 
 def heading(stage: Stage) -> str:
-    """Head a stage."""
     return f"\n\n**{stage_title(stage)}**\n\n"
 
 
@@ -249,7 +240,6 @@ def _demands(sentences: Iterable[str]) -> Iterator[str]:
 
 
 def describe_constraints(completion: Completion) -> str:
-    """List what Stage 1 found."""
     recovered = read_spec(completion.text)
     spec = recovered.spec
     listed = [f"- {one.id} ({one.type}): {one.description}" for one in spec.raw_constraints]

@@ -120,7 +120,6 @@ class ChosenMethod:
     """Other models that it asks."""
 
     def after(self, ahead: Sequence[Message]) -> ChosenMethod:
-        """Adapt it to a text that follows other messages."""
         return replace(self, method=in_conversation(self.method, ahead))
 
     @property
@@ -148,7 +147,6 @@ class MethodChoice:
 
     @property
     def other_models(self) -> tuple[str, ...]:
-        """The other models that the server's own methods ask."""
         made = [self._make(name) for name in self.own if name != AUTO]
         return tuple(dict.fromkeys(name for one in made for name in one.others))
 
@@ -354,7 +352,6 @@ def _message(number: int, value: Any) -> Message:
 
 
 def _text(where: str, content: Any) -> str:
-    """Read a content: a text, or parts that are texts."""
     if isinstance(content, str):
         return content
     if content is None:

@@ -68,7 +68,6 @@ class RequestDecoding:
 
 
 def request_decoding(asked: ChatRequest) -> RequestDecoding:
-    """Read off a request how it is to be decoded."""
     stops: dict[str, Json] = {"stop": [*asked.stop]} if asked.stop else {}
     return RequestDecoding(asked.chosen, _written(asked.extra), _written({**asked.extra, **stops}))
 
@@ -98,7 +97,6 @@ _LISTING: Final = 10.0
 
 
 def fetch_silently() -> AbstractContextManager[Progress]:
-    """Show nothing."""
     return nullcontext(NO_PROGRESS)
 
 
@@ -115,7 +113,6 @@ class UpstreamOptions:
     tokens_per_minute: float | None = None
 
     def limiter(self) -> Limiter:
-        """Make the limits of one endpoint."""
         return Limiter(
             self.connections,
             requests_per_minute=self.requests_per_minute,
@@ -152,17 +149,14 @@ class Upstream:
 
     @property
     def endpoint(self) -> Endpoint:
-        """Where it is."""
         return self.transport.endpoint
 
     @property
     def decoding(self) -> Decoding:
-        """How it is decoded where a request says nothing."""
         return self._options.decoding
 
     @property
     def shown(self) -> str:
-        """What it is, for a person."""
         places = [one.shown for one in self._endpoints]
         where = "on this machine" if self.is_local else f"at {', '.join(places)}"
         return f"{self._named or 'its models'} {where}"
@@ -218,7 +212,6 @@ class Upstream:
         raise ModelNotFound("model: name one, as METHOD@MODEL; GET /v1/models lists what there is")
 
     def engine(self, name: str) -> OpenAI | Balanced:
-        """Make the engine of a model, or find it."""
         if name not in self._engines:
             context = self.endpoint.context if name == self._named else None
             endpoints = [replace(one, model=name, context=context) for one in self._endpoints]
@@ -244,7 +237,6 @@ class Upstream:
         return Client(main, beside, decoding=decoding.over, done=done)
 
     def prices(self, name: str, others: Sequence[str]) -> PriceList:
-        """Look up what a model costs, and those beside it."""
         key = (name, *others)
         if key not in self._prices:
             self._prices[key] = price_list(name, others)

@@ -73,7 +73,6 @@ class ServeSettings:
 
 
 def is_loopback(host: str) -> bool:
-    """Say whether an address can be reached from this machine alone."""
     name = host.strip("[]").lower()
     if name == "localhost" or name.endswith(".localhost"):
         return True
@@ -114,7 +113,6 @@ class RequestError(CfrError):
 
     @property
     def type(self) -> str:
-        """The kind of error, as OpenAI names it."""
         usual = "server_error" if self.status >= 500 else "invalid_request_error"
         return _TYPES.get(self.status, usual)
 

@@ -7,7 +7,6 @@ from constraint_first.serve.server import ERROR_PAGE
 
 
 def install_pages(application: web.Application, options: site.SiteOptions) -> None:
-    """Add all pages to a server's application."""
     playground.prepare()
     application[site.SITE] = site.Site(options)
     application[ERROR_PAGE] = site.show_error

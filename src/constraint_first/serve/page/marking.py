@@ -195,7 +195,6 @@ class _Open:
 
 @ROUTES.get("/audit/mark")
 async def show_task(request: web.Request) -> web.Response:
-    """Show an attempt with its constraints."""
     sitting = Sitting.read(request.query)
     opened = await in_thread(_open, request.app[SITE], sitting, dict(request.query))
     return _show_task(request, sitting, opened)
@@ -292,7 +291,6 @@ class _Error:
 
 @ROUTES.get("/audit/errors")
 async def show_error(request: web.Request) -> web.Response:
-    """Show a wrong answer."""
     sitting = Sitting.read(request.query)
     found = await in_thread(_open_error, request.app[SITE], sitting, dict(request.query))
     return _show_error(request, sitting, found)
@@ -351,7 +349,6 @@ def _open_error(site: Site, sitting: Sitting, sent: Mapping[str, str]) -> _Error
 
 
 def _transcript(study: Study, flip: Flip, method: str) -> Transcript | None:
-    """Find an attempt that shows the error."""
     arms = study.primary_only().select(benchmark=flip.benchmark, method=method, model=flip.model)
     for arm in arms:
         for attempt in arm.attempts.get(flip.problem, ()):

@@ -172,7 +172,6 @@ class CodeSample:
 def write_samples(
     base_url: str, model: str, problem: str, settings: Mapping[str, Setting], *, token: bool
 ) -> CodeSample:
-    """Write the lines; the token itself is not among them."""
     body = {"model": model, "messages": [{"role": "user", "content": problem}], **settings}
     return CodeSample(model, _curl(base_url, body, token=token), _python(base_url, body, token))
 
@@ -220,7 +219,6 @@ def prepare() -> None:
 
 @ROUTES.get("/")
 async def show_playground(request: web.Request) -> web.Response:
-    """Show the form, filled with what the address says."""
     services, given = request.app[SERVICES], dict(request.query)
     if item := find_item(given.pop("item", "")):
         given["problem"] = item.text
@@ -239,7 +237,6 @@ async def show_playground(request: web.Request) -> web.Response:
 
 @ROUTES.get("/playground/example")
 async def choose_example(request: web.Request) -> web.Response:
-    """Put a problem of ConstraintBench into the form."""
     item = secrets.choice(load(_SPLIT))
     form = dict.fromkeys(_FIELDS, "") | dict(request.query) | {"problem": item.text}
     return render(request, "example_part.html", form=form, **_reading(request, form))
@@ -255,7 +252,6 @@ async def read_problem(request: web.Request) -> web.Response:
 
 @ROUTES.post("/playground/answer")
 async def give_answer(request: web.Request) -> web.StreamResponse:
-    """Answer by one method, as a stream of events."""
     check_same_origin(request)
     services, served = request.app[SERVICES], request[SERVED]
     form = _read_form(await parse_json(await request.read()))
@@ -353,12 +349,10 @@ def _samples(request: web.Request, form: Mapping[str, str]) -> list[Any]:
 
 @cache
 def _items() -> dict[str, Item]:
-    """Find problems of ConstraintBench by their texts: their right answers are known."""
     return {item.text: item for item in (*load("public"), *load("hard"))}
 
 
 def _conclusion(fill: Any, made: ServedAnswer) -> str:
-    """Write the answer, its checks, and what it took."""
     solved, problem = made.solved, made.solved.problem.text
     item = _items().get(problem.strip())
     told: dict[str, Json] = made.to_json()

@@ -147,7 +147,6 @@ REPORTS: Final = web.AppKey("reports", Reports)
 
 @ROUTES.get("/report")
 async def show_report(request: web.Request) -> web.Response:
-    """Show the button, and what came of it."""
     library, runs = request.app[SITE].library, read_number(request.query, "runs", 1, least=0)
     if not library.sources:
         return render(request, "no_runs.html", title="Report")
@@ -163,7 +162,6 @@ async def show_report(request: web.Request) -> web.Response:
 
 @ROUTES.post("/report")
 async def make_report(request: web.Request) -> web.Response:
-    """Run ``cfr report`` on the runs that are named."""
     check_same_origin(request)
     runs = read_number(await read_form(request), "runs", 1, least=0)
     sources = request.app[SITE].library.chosen(runs)
@@ -190,7 +188,6 @@ def _policy() -> str:
 
 @ROUTES.get(r"/report/{runs:\d{1,9}}/report.zip")
 async def download_report(request: web.Request) -> web.Response:
-    """Send all files as one, to be kept."""
     headers = {
         "Content-Disposition": "attachment; filename=report.zip",
         "Content-Type": "application/zip",

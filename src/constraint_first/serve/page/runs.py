@@ -113,12 +113,10 @@ class StoreView:
 
     @property
     def attempts(self) -> int:
-        """All attempts."""
         return sum(line.summary.attempts for line in self.lines)
 
     @property
     def tokens(self) -> int:
-        """All tokens."""
         return sum(line.summary.usage.total for line in self.lines)
 
     @property
@@ -128,7 +126,6 @@ class StoreView:
 
     @property
     def cost(self) -> Cost | None:
-        """What all of it cost; None where no model has a price."""
         return sum_costs(line.summary.cost for line in self.lines)
 
 
@@ -145,7 +142,6 @@ def view_store(source: RunSource, search: str = "") -> StoreView:
 
 
 def line_of(summary: Summary, begun: int = 0, problems: int = 0) -> SeriesLine:
-    """Write the numbers of a series."""
     found = score_problems(summary.scores)
     if found is None:
         return SeriesLine(summary, NONE, "", begun, problems)
@@ -175,7 +171,6 @@ _READ_ELSEWHERE: Final = ("checks", "confidence", "interventions", "programs")
 
 @ROUTES.get("/runs")
 async def list_sources(request: web.Request) -> web.Response:
-    """List the stores and files, or go to the only one."""
     sources = request.app[SITE].library.sources
     if len(sources) == 1 and sources[0].is_store:
         raise web.HTTPSeeOther("/runs/1")
@@ -193,13 +188,11 @@ def _glance(source: RunSource) -> StoreView | str:
 
 @ROUTES.get(r"/runs/{source:\d{1,6}}")
 async def show_store(request: web.Request) -> web.Response:
-    """Show what a store holds."""
     return await _show_store(request, "store.html")
 
 
 @ROUTES.get(r"/runs/{source:\d{1,6}}/series")
 async def show_series_table(request: web.Request) -> web.Response:
-    """Show the table alone, as it is now."""
     return await _show_store(request, "series_table_part.html")
 
 
@@ -217,7 +210,6 @@ def _source(request: web.Request) -> RunSource:
 
 @ROUTES.get(r"/runs/{source:\d{1,6}}/growth")
 async def tell_growth(request: web.Request) -> web.Response:
-    """Give a chart its numbers."""
     source, named = _source(request), request.query.get("series", "")
     series = read_number(request.query, "series", 1) if named else None
 
@@ -231,7 +223,6 @@ async def tell_growth(request: web.Request) -> web.Response:
 
 @ROUTES.get(r"/runs/{source:\d{1,6}}/{series:\d{1,9}}")
 async def show_series(request: web.Request) -> web.Response:
-    """Show a series, problem by problem."""
     source, number = _source(request), int(request.match_info["series"])
     query = request.query
     shown = _shown(query.get("show", ""))
@@ -273,7 +264,6 @@ def _turned(kept: dict[str, str], at: int) -> str:
 
 @ROUTES.get(r"/runs/{source:\d{1,6}}/{series:\d{1,9}}/attempt")
 async def show_attempt(request: web.Request) -> web.Response:
-    """Show one attempt in full."""
     source, series = _source(request), request.match_info["series"]
     problem = request.query.get("problem", "1")
     run = read_number(request.query, "run", 0, least=0)
@@ -320,14 +310,12 @@ class _Choice:
         return cls(read_runs(request), *(query.get(name, "") for name in names))
 
     def to_query(self, **more: object) -> str:
-        """Write it as the query of an address."""
         own = {name: getattr(self, name) for name in self.__slots__}
         return write_query(own | more)
 
 
 @ROUTES.get("/compare")
 async def show_comparison(request: web.Request) -> web.Response:
-    """Compare two methods, and show where they differ."""
     library, choice = request.app[SITE].library, _Choice.read(request)
     if not library.sources:
         return render(request, "no_runs.html", title="Compare")
@@ -384,7 +372,6 @@ def _forest(comparison: Comparison) -> Figure | None:
 
 @ROUTES.get("/compare/case")
 async def show_case(request: web.Request) -> web.Response:
-    """Show one problem with both transcripts beside each other."""
     library, choice = request.app[SITE].library, _Choice.read(request)
     place = tuple(request.query.get(name, "") for name in ("on", "with", "problem"))
 
@@ -448,7 +435,6 @@ class _Filter:
         return cls(split, **given, q=query.get("q", "")[:_LONGEST])
 
     def items(self) -> list[Item]:
-        """Find the problems."""
         words = self.q.casefold().split()
         return [item for item in load(self.split) if self._fits(item, words)]
 
@@ -463,7 +449,6 @@ class _Filter:
         )
 
     def to_query(self, **more: object) -> str:
-        """Write it as the query of an address; the usual set is not named."""
         own = {name: getattr(self, name) for name in self.__slots__}
         own["split"] = "" if self.split == "public" else self.split
         return write_query(own | more)
@@ -471,7 +456,6 @@ class _Filter:
 
 @cache
 def _choices(split: Split) -> dict[str, list[str]]:
-    """List what the problems of a set can be told apart by."""
     items = load(split)
     tiers, kinds = {item.tier for item in items}, {kind for item in items for kind in item.kinds}
     return {
@@ -483,7 +467,6 @@ def _choices(split: Split) -> dict[str, list[str]]:
 
 
 def _families(items: Sequence[Item]) -> dict[str, list[str]]:
-    """Put families under their tiers."""
     return {
         tier: sorted({item.family for item in items if item.tier == tier})
         for tier in TIERS
@@ -493,7 +476,6 @@ def _families(items: Sequence[Item]) -> dict[str, list[str]]:
 
 @ROUTES.get("/benchmark")
 async def list_items(request: web.Request) -> web.Response:
-    """List problems, those that are asked for."""
     query = request.query
     wanted, at = _Filter.read(query), read_number(query, "at", 0, least=0)
     values = await in_thread(_listed, wanted, at)
@@ -525,7 +507,6 @@ def _listed(wanted: _Filter, at: int) -> dict[str, Any]:
 
 @ROUTES.get("/benchmark/{name}")
 async def show_item(request: web.Request) -> web.Response:
-    """Show one problem with its gold constraints."""
     name = request.match_info["name"]
     item = find_item(name)
     if item is None:

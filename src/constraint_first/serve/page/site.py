@@ -67,7 +67,6 @@ def asset_url(name: str) -> str:
 
 @ROUTES.get("/static/{name}")
 async def send_asset(request: web.Request) -> web.Response:
-    """Send one of the files."""
     name = request.match_info["name"]
     if name not in _FILES:
         raise RequestError(f"{request.path}: there is no such file", 404)
@@ -119,7 +118,6 @@ class RunSource:
 
     @property
     def name(self) -> str:
-        """Its address without a password."""
         return without_password(self.url)
 
     @property
@@ -310,7 +308,6 @@ _TEX: Final = lazy_pattern(r"[\\^_{}]")
 
 
 def _formula(answer: str) -> object:
-    """Show an answer as mathematics where it is written so."""
     if not _TEX.search(answer):
         return answer
     return to_html(answer if "$" in answer else f"${answer}$")
@@ -348,7 +345,6 @@ class Site:
         self._environment.globals.update(shared)
 
     def fill(self, template: str, **values: Any) -> str:
-        """Fill a template; all values are escaped."""
         return self._environment.get_template(template).render(values)
 
 
@@ -382,7 +378,6 @@ async def in_thread(work: Callable[..., T], *given: Any) -> T:
 
 
 async def read_form(request: web.Request) -> dict[str, str]:
-    """Read the fields of a form as texts."""
     try:
         return {name: str(value) for name, value in (await request.post()).items()}
     except (ValueError, LookupError):  # another encoding than it says, or an unknown one
@@ -426,7 +421,6 @@ _PAUSE: Final = 0.5
 
 @ROUTES.get("/login")
 async def ask_token(request: web.Request) -> web.Response:
-    """Show the form."""
     after = _local(request.query.get("next", "/"))
     if not request.app[SERVICES].settings.token:
         return _go(after)
@@ -435,7 +429,6 @@ async def ask_token(request: web.Request) -> web.Response:
 
 @ROUTES.post("/login")
 async def take_token(request: web.Request) -> web.Response:
-    """Keep a token that is right."""
     check_same_origin(request)
     form = await read_form(request)
     token, after = form.get("token", "").strip(), _local(form.get("next", "/"))
@@ -452,7 +445,6 @@ async def take_token(request: web.Request) -> web.Response:
 
 @ROUTES.post("/logout")
 async def forget_token(request: web.Request) -> web.Response:
-    """Forget the token."""
     check_same_origin(request)
     answer = _go("/login")
     answer.del_cookie(TOKEN_COOKIE, path="/")
