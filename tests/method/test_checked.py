@@ -1,11 +1,29 @@
-from constraint_first.method.baselines import Direct
-from constraint_first.method.checked import Checked
-from constraint_first.method.method import configuration
+from typing import Any, cast
+
+import pytest
+
+from constraint_first.method.baselines import Direct, Plain
+from constraint_first.method.checked import Checked, assess, assessed, confidence_of
+from constraint_first.method.method import configuration, prompts_of
 from constraint_first.method.program import Programmed
 from constraint_first.method.registry import make
+from constraint_first.method.sound import Sound
+from constraint_first.method.soundness import (
+    CheckedSentence,
+    Intervention,
+    broken,
+    is_sound,
+    mended,
+    read_summary,
+    sentences,
+    stated_in,
+)
 from constraint_first.method.vote import SelfConsistency
 from constraint_first.problem import Json, Problem, Solution
 from constraint_first.protocol import Completion, Output, Run
+
+# --- checked
+
 
 REMAINDER = Problem("Find the remainder when $3^{50}$ is divided by 7.")
 COUNT = Problem("How many integers from 1 to 100 are divisible by 3?")
@@ -127,3 +145,280 @@ def test_a_fresh_sample_of_a_vote_repeats_no_call() -> None:
     assert make("checked(base=self-consistency(samples=3))") == Checked(
         SelfConsistency(Direct(), 3)
     )
+
+
+# --- soundness
+
+
+PROBLEM = Problem("Find the remainder when $3^{50}$ is divided by 7.")
+
+
+def test_an_answer_is_sound_where_it_breaks_nothing() -> None:
+    stated = stated_in(PROBLEM)
+    assert stated
+    assert is_sound(stated, "6")
+    assert is_sound(stated, "some words")
+    assert not is_sound(stated, "7")
+    assert not is_sound(stated, "")
+    assert not is_sound(stated, None)
+    assert [one.kind for one in broken(stated, "7")] == ["modular"]
+    assert broken(stated, "6") == ()
+
+
+def test_nothing_is_checked_where_the_check_is_off() -> None:
+    assert stated_in(PROBLEM, "off") == ()
+    assert is_sound((), "7")
+
+
+def test_constraints_are_written_one_a_line() -> None:
+    stated = stated_in(PROBLEM)
+    assert sentences(stated).splitlines() == [f"- {one.sentence}" for one in stated]
+    assert sentences(()) == ""
+
+
+def test_what_the_text_says_twice_is_said_once() -> None:
+    stated = stated_in(PROBLEM)
+    assert sentences((*stated, *stated)) == sentences(stated)
+
+
+def test_a_certain_repair_is_made_and_noted() -> None:
+    stated = stated_in(PROBLEM, "repair")
+    assert stated == stated_in(PROBLEM)
+    solution = mended(stated, Solution("16", "", details={"how": "boxed"}))
+    assert solution.answer == "2"
+    done = {"what": "repair", "before": "16", "after": "2", "broken": [stated[0].sentence]}
+    assert solution.details == {"how": "boxed", "interventions": [done]}
+    for answer in ("6", "1/2", "words", None):
+        untouched = Solution(answer, "")
+        assert mended(stated, untouched) is untouched
+
+
+# --- check summary
+
+
+def test_a_solution_gives_its_checks_back() -> None:
+    details = assess(PROBLEM, Solution("9", "")).details
+    found = read_summary(details, PROBLEM.text)
+    said = "The answer is a remainder: an integer from 0 to 6."
+    words = "Find the remainder when $3^{50}$ is divided by 7"
+    assert found.checks == (CheckedSentence("violated", said, words),)
+    assert found.known
+    assert found.confidence == 0
+
+
+def test_interventions_and_votes_are_read() -> None:
+    done: Json = {"what": "repair", "before": "16", "after": "2"}
+    found = read_summary({"interventions": [done], "samples": ["2", None]}, "")
+    assert found.interventions == (Intervention("repair", "16", "2"),)
+    assert found.samples == ("2", None)
+
+
+def test_what_is_said_twice_is_there_once() -> None:
+    twice: Json = [{"sentence": "s", "truth": "holds"}, {"sentence": "s", "truth": "violated"}]
+    assert [one.truth for one in read_summary({"checks": twice}, "").checks] == ["violated"]
+
+
+def test_details_of_any_form_can_be_read() -> None:
+    odd: Json = [{"span": [1]}, 3, {"sentence": "a", "span": "x", "truth": "maybe"}]
+    found = read_summary({"checks": odd, "confidence": "high", "samples": 3}, "text")
+    assert [one.truth for one in found.checks] == ["undecided", "undecided"]
+    assert (found.confidence, found.samples) == (0.0, ())
+    assert not read_summary({"cues": []}, "").known
+
+
+# --- confidence
+
+
+@pytest.mark.parametrize(
+    ("own", "votes", "confidence"),
+    [
+        (1, [], 0.5),
+        (1, [1], 0.5),
+        (2, [2], 0.833),
+        (3, [3], 0.962),
+        (2, [2, 1], 0.735),
+        (1, [1, 1], 0.357),
+        (1, [1, 1, 1], 0.278),
+        (1, [1] * 9, 0.111),
+        (900, [900, 100], 1.0),
+    ],
+)
+def test_agreement_is_confidence(own: int, votes: list[int], confidence: float) -> None:
+    assert confidence_of(own, votes) == confidence
+
+
+def solution(answer: str | None, **details: Json) -> Solution:
+    return Solution(answer, "", details=details)
+
+
+@pytest.mark.parametrize(
+    ("solved", "confidence"),
+    [
+        (solution("2"), 0.5),
+        (solution("9"), 0.0),
+        (solution(None), 0.0),
+        (solution("2", votes={"2": 2, "3": 1}), 0.735),
+        (solution("9", votes={"9": 3}), 0.0),
+        (solution(r"\text{2}", votes={"2": 2}), 0.833),
+        (solution(r"\frac12", votes={"1/2": 2}), 0.0),
+        (solution("2", votes="none"), 0.5),
+        (solution("2", votes={"2": "three", "3": -1, "4": None}), 0.5),
+        (solution("2", votes={}), 0.5),
+    ],
+)
+def test_an_answer_that_breaks_a_constraint_is_worth_nothing(
+    solved: Solution, confidence: float
+) -> None:
+    assert assess(PROBLEM, solved).details["confidence"] == confidence
+
+
+def test_checks_say_what_was_looked_at() -> None:
+    (check,) = checks("9")
+    assert (check["kind"], check["truth"]) == ("modular", "violated")
+    assert check["span"] == [0, 48]
+    assert check["sentence"] == "The answer is a remainder: an integer from 0 to 6."
+    assert [one["truth"] for one in checks("2")] == ["holds"]
+    assert [one["truth"] for one in checks("some words")] == ["undecided"]
+    assert [one["truth"] for one in checks(None)] == ["undecided"]
+    assert assess(Problem("Simplify $x+x$."), solution("2x")).details["checks"] == []
+
+
+def checks(answer: str | None) -> list[dict[str, Json]]:
+    noted = assess(PROBLEM, solution(answer)).details["checks"]
+    assert isinstance(noted, list)
+    return [one for one in noted if isinstance(one, dict)]
+
+
+def test_every_method_is_assessed_and_asks_what_it_asked_before() -> None:
+    run = Run(assessed(Direct(), PROBLEM))
+    assert run.calls == Run(Direct().solve(PROBLEM)).calls
+    run.advance((Completion(r"\boxed{2}"),))
+    assert run.result.details["how"] == "boxed"
+    assert run.result.details["confidence"] == 0.5
+    voting = Run(assessed(make("self-consistency(samples=2)"), PROBLEM))
+    voting.advance((Completion(r"\boxed{2}"),) * 2)
+    assert voting.result.details["confidence"] == 0.833
+
+
+# --- sound
+
+
+COMMAS = Problem("Write about rain. Do not use any commas in your response.")
+WORDS = Problem('Write about rain. Use at least 12 words and include "umbrella".')
+GERMAN = Problem("Write about rain. Your entire response should be in German, no other language.")
+GERMAN_REPLY = "Der Regen fällt auf die Stadt und auf den Fluss."
+TWO = Problem("Give two different responses about rain. Separate them with six asterisks: ******.")
+
+
+def play_sound(method: Sound, problem: Problem, *replies: str) -> Run[Solution]:
+    run = Run(method.solve(problem))
+    for reply in replies:
+        run.advance((Completion(reply),))
+    assert run.done, run.calls
+    return run
+
+
+def interventions(run: Run[Solution]) -> list[dict[str, Any]]:
+    return cast("list[dict[str, Any]]", run.result.details["interventions"])
+
+
+def stages(run: Run[Solution]) -> list[str]:
+    return [one.call.stage for one in run.exchanges]
+
+
+def test_a_sound_reply_is_never_touched() -> None:
+    run = play_sound(Sound(), COMMAS, "Rain falls.")
+    assert (run.result.text, interventions(run)) == ("Rain falls.", [])
+
+
+def test_a_request_without_a_demand_goes_straight_to_the_model() -> None:
+    run = play_sound(Sound(), Problem("Tell me about rain."), "Rain, rain, rain.")
+    assert (run.result.text, interventions(run)) == ("Rain, rain, rain.", [])
+
+
+def test_an_edit_that_is_certain_costs_no_call() -> None:
+    run = play_sound(Sound(), COMMAS, "Rain, rain, rain.")
+    assert run.result.text == run.result.answer == "Rain rain rain."
+    (done,) = interventions(run)
+    assert (done["what"], done["before"]) == ("repair", "Rain, rain, rain.")
+    assert done["broken"] == ["The reply does without “,”."]
+
+
+def test_what_is_missing_is_asked_for_by_itself() -> None:
+    more = "I take my umbrella with me and walk to the river in it."
+    run = play_sound(Sound(), WORDS, "Rain falls.", more)
+    assert stages(run) == ["reply", "addition"]
+    asked = run.exchanges[1].call
+    assert [one.role for one in asked.messages] == ["user", "assistant", "user"]
+    assert asked.max_tokens < 300
+    assert run.result.text == f"Rain falls.\n\n{more}"
+    assert [one["what"] for one in interventions(run)] == ["addition"]
+
+
+def test_else_a_fresh_sample_is_drawn_sound() -> None:
+    run = play_sound(
+        Sound(), GERMAN, "The rain falls on the fields.", "Der Regen fällt auf das Feld."
+    )
+    first, fresh = (one.call for one in run.exchanges)
+    assert (fresh.messages, fresh.sample != first.sample) == (first.messages, True)
+    assert run.result.text == "Der Regen fällt auf das Feld."
+    (done,) = interventions(run)
+    assert (done["what"], done["before"]) == ("fresh sample", "The rain falls on the fields.")
+
+
+def test_or_a_turn_that_names_what_is_broken() -> None:
+    run = play_sound(
+        Sound(then="turn"), GERMAN, "The rain falls on us.", "Der Regen fällt auf uns alle."
+    )
+    assert stages(run) == ["reply", "correct"]
+    assert "in German" in run.exchanges[1].call.messages[-1].content
+    assert run.result.text == "Der Regen fällt auf uns alle."
+
+
+def test_where_nothing_helps_the_reply_that_breaks_least_stands_and_says_so() -> None:
+    run = play_sound(
+        Sound(), GERMAN, "The rain falls on us all.", "It is the rain that falls on us."
+    )
+    assert run.result.text == "The rain falls on us all."
+    checks = cast("list[dict[str, Any]]", assess(GERMAN, run.result).details["checks"])
+    assert [one["truth"] for one in checks] == ["violated"]
+    assert assess(GERMAN, run.result).details["confidence"] == 0.0
+
+
+def test_two_responses_are_put_together_from_two() -> None:
+    run = play_sound(Sound(), TWO, "Rain is wet.", "Rain is cold.")
+    assert run.result.text == "Rain is wet.\n\n******\n\nRain is cold."
+
+
+@pytest.mark.parametrize("most", [1, 2, 4])
+def test_it_never_asks_for_more_replies_than_it_may(most: int) -> None:
+    replies = ["The rain falls on us all."] * most
+    run = play_sound(Sound(most=most), GERMAN, *replies)
+    assert len(run.exchanges) == most
+
+
+def test_every_mechanism_can_be_switched_off() -> None:
+    off = make("sound(repair=off,add=off,then=off)")
+    assert isinstance(off, Sound)
+    assert play_sound(off, COMMAS, "Rain, rain.").result.text == "Rain, rain."
+    assert [one.name for one in prompts_of(off)] == ["reply"]
+    asked = [one.name for one in prompts_of(Sound(then="turn"))]
+    assert asked == ["reply", "reply-add", "reply-correct"]
+    assert Sound().base == Plain()
+
+
+def test_an_empty_reply_is_left_as_it_is() -> None:
+    run = play_sound(Sound(), COMMAS, "")
+    assert (run.result.answer, interventions(run)) == (None, [])
+
+
+def test_nothing_more_is_asked_for_demands_that_contradict_each_other() -> None:
+    both = Problem("Write about rain. Answer only in German. Answer only in French.")
+    run = play_sound(Sound(most=4), both, GERMAN_REPLY)
+    assert len(run.exchanges) == 1
+    details = assess(both, run.result).details
+    assert details["conflicts"] == [
+        "No reply can meet both: The reply is in German; the reply is in French."
+    ]
+    neither = play_sound(Sound(most=2), both, "The rain falls on us all today.", GERMAN_REPLY)
+    assert neither.result.text.startswith("Der Regen"), "one of the two could be met"

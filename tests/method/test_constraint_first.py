@@ -5,10 +5,21 @@ import pytest
 
 from constraint_first.constraint.stage1 import FEW, Limit
 from constraint_first.method.baselines import Direct
-from constraint_first.method.constraint_first import BRIEF, CFR, Routed
+from constraint_first.method.constraint_first import (
+    BRIEF,
+    CFR,
+    LLMRouted,
+    Routed,
+    StatedCFR,
+    read_decision,
+    read_question,
+)
 from constraint_first.method.registry import make
 from constraint_first.problem import Problem, Solution
 from constraint_first.protocol import Call, Completion, Run
+
+# --- constraint first
+
 
 SPEC = {"raw_constraints": [{"id": "C1", "type": "modular", "description": "mod 7"}]}
 CUED = Problem("Find the remainder when $3^5$ is divided by 7.", benchmark="aime24", answer="5")
@@ -164,3 +175,166 @@ def test_the_aime_convention_routes_only_as_an_ablation() -> None:
     assert Run(Routed().solve(PLAIN)).calls[0].stage == "direct"
     elsewhere = Problem(PLAIN.text, benchmark="math500")
     assert Run(ablation.solve(elsewhere)).calls[0].stage == "direct"
+
+
+# --- question
+
+
+CUED_QUESTION = Problem("Find the remainder when $3^{50}$ is divided by 7.")
+SPEC_QUESTION = json.dumps(
+    {"raw_constraints": [{"id": "C1", "type": "modular", "description": "mod 7"}]}
+)
+ASKS = "QUESTION: Does C1 speak of the final answer?"
+
+
+@pytest.mark.parametrize(
+    ("reply", "question"),
+    [
+        (ASKS, "Does C1 speak of the final answer?"),
+        ("**Question:** What is C1?\n\nThanks", "What is C1?"),
+        ("<think>hm</think>\nQUESTION: What is C1?", "What is C1?"),
+        ("QUESTION: What is C1? Never mind, it is\n\\boxed{2}", ""),
+        ("The QUESTION: is what?", ""),
+        ("", ""),
+        ("QUESTION: " + "x" * 5_000, "x" * 500),
+    ],
+)
+def test_a_question_stands_at_the_beginning_and_alone(reply: str, question: str) -> None:
+    assert read_question(reply) == question
+
+
+def test_the_constraint_stage_answers_and_the_solver_goes_on() -> None:
+    run = Run(replace(BRIEF, questions=1).solve(CUED_QUESTION))
+    for reply in (SPEC_QUESTION, ASKS, "Yes, of the answer.", r"\boxed{2}"):
+        run.advance((Completion(reply),))
+    first, second, clarify, last = (exchange.call for exchange in run.exchanges)
+    stages = [call.stage for call in (first, second, clarify, last)]
+    assert stages == ["stage1", "stage2", "clarify", "stage2"]
+    assert second.messages[0].content.endswith("Otherwise solve the problem now.")
+    assert clarify.messages[:2] == (*first.messages, clarify.messages[1])
+    assert clarify.messages[1].content == SPEC_QUESTION
+    assert "Does C1 speak of the final answer?" in clarify.messages[2].content
+    assert not clarify.json
+    assert last.messages[1].content == ASKS
+    assert "Yes, of the answer." in last.messages[2].content
+    asked = {"question": "Does C1 speak of the final answer?", "reply": "Yes, of the answer."}
+    assert run.result.details["questions"] == [asked]
+    assert run.result.answer == "2"
+
+
+def test_questions_are_bounded() -> None:
+    run = Run(replace(BRIEF, questions=1).solve(CUED_QUESTION))
+    for reply in (SPEC_QUESTION, ASKS, "Yes.", "QUESTION: Is 5 in the range?"):
+        run.advance((Completion(reply),))
+    assert run.result.answer is None  # one question too many is no answer either
+    assert run.result.details["how"] == "question"
+    with pytest.raises(ValueError, match="at most 3 questions"):
+        CFR("prose", questions=4)
+    with pytest.raises(ValueError, match="use reply=prose"):
+        CFR(questions=1)
+
+
+def test_without_questions_nothing_is_offered() -> None:
+    run = Run(CFR().solve(CUED_QUESTION))
+    run.advance((Completion(SPEC_QUESTION),))
+    assert "QUESTION" not in run.calls[0].messages[0].content
+    assert make("cfr(reply=prose,question=1)") == CFR("prose", questions=1)
+    assert make("routed-cfr-brief(question=2)") == Routed(replace(BRIEF, questions=2))
+    assert repr(CFR("prose", questions=1)).endswith(", questions=1)")
+
+
+# --- stated cfr
+
+
+CUED_STATED_CFR = Problem("Find the remainder when $3^{50}$ is divided by 7.")
+PLAIN_STATED_CFR = Problem("Simplify $x + x$.")
+OWN = {
+    "raw_constraints": [
+        {"id": "C1", "type": "bound", "description": "The answer is between 50 and 90."},
+        {"id": "C2", "type": "structure", "description": "Powers of 3 repeat modulo 7."},
+    ],
+    "propagated_constraints": [{"id": "P1", "description": "The answer is less than 7."}],
+}
+
+
+def play_stated_cfr(method: StatedCFR, problem: Problem, *replies: str) -> Run[Solution]:
+    run = Run(method.solve(problem))
+    for reply in replies:
+        run.advance((Completion(reply),))
+    assert run.done
+    return run
+
+
+def test_stage_1_costs_nothing() -> None:
+    run = play_stated_cfr(StatedCFR(), CUED_STATED_CFR, r"\boxed{2}")
+    (exchange,) = run.exchanges
+    assert (exchange.call.stage, exchange.call.max_tokens) == ("stage2", 31_744)
+    listed = run.result.details["constraints"]
+    assert isinstance(listed, dict)
+    assert json.dumps(listed, ensure_ascii=False, indent=1) in exchange.call.messages[0].content
+    assert run.result.answer == "2"
+
+
+def test_where_the_text_states_nothing_it_is_direct() -> None:
+    run = play_stated_cfr(StatedCFR(), PLAIN_STATED_CFR, r"\boxed{2x}")
+    assert run.exchanges[0].call == Run(Direct().solve(PLAIN_STATED_CFR)).calls[0]
+    assert run.result.details["stated"] == 0
+
+
+def test_own_constraints_join_unless_the_text_contradicts_them() -> None:
+    run = play_stated_cfr(StatedCFR("join"), CUED_STATED_CFR, json.dumps(OWN), r"\boxed{2}")
+    first, second = (exchange.call for exchange in run.exchanges)
+    assert first == BRIEF.extraction(CUED_STATED_CFR)
+    assert "Powers of 3 repeat" in second.messages[0].content
+    assert "The answer is less than 7." in second.messages[0].content
+    assert "between 50 and 90" not in second.messages[0].content
+    assert run.result.details["dropped"] == ["The answer is between 50 and 90."]
+
+
+def test_own_constraints_alone_will_do() -> None:
+    run = play_stated_cfr(StatedCFR("join"), PLAIN_STATED_CFR, json.dumps(OWN), r"\boxed{2x}")
+    assert [exchange.call.stage for exchange in run.exchanges] == ["stage1", "stage2"]
+    useless = play_stated_cfr(StatedCFR("join"), PLAIN_STATED_CFR, "No.", r"\boxed{2x}")
+    assert [exchange.call.stage for exchange in useless.exchanges] == ["stage1", "direct"]
+
+
+def test_it_is_made_by_name() -> None:
+    assert make("stated-cfr") == StatedCFR()
+    assert make("stated-cfr(own=join)") == StatedCFR("join")
+
+
+# --- llm router
+
+
+PROBLEM = Problem("Find the remainder when $3^5$ is divided by 7.")
+
+
+@pytest.mark.parametrize(
+    ("reply", "decision"),
+    [
+        ('{"restrictive": "yes"}', True),
+        ('{"restrictive": "No"}', False),
+        ('{"restrictive": true}', True),
+        ('```json\n{"restrictive": "no"}\n```', False),
+        ("<think>maybe no</think> Yes.", True),
+        ("It depends.", None),
+        ('{"restrictive": "perhaps"}', None),
+        ("", None),
+    ],
+)
+def test_the_decision_is_read(reply: str, decision: bool | None) -> None:
+    assert read_decision(reply) is decision
+    run = Run(LLMRouted().solve(PROBLEM))
+    (call,) = run.calls
+    assert (call.stage, call.json) == ("router", True)
+    run.advance((Completion(reply),))
+    assert run.calls[0].stage == ("stage1" if decision else "direct")
+
+
+def test_what_was_decided_is_remembered() -> None:
+    run = Run(LLMRouted().solve(PROBLEM))
+    run.advance((Completion("It depends."),))
+    run.advance((Completion(r"\boxed{5}"),))
+    assert run.result.answer == "5"
+    assert run.result.details["routed"] is False
+    assert run.result.details["router_readable"] is False

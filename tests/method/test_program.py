@@ -3,10 +3,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from constraint_first.method.baselines import Direct
-from constraint_first.method.program import AVAILABLE, Programmed, read_output, read_program
+from constraint_first.method.program import (
+    AVAILABLE,
+    MODULES,
+    Programmed,
+    read_output,
+    read_program,
+)
 from constraint_first.method.registry import make
 from constraint_first.problem import Problem, Solution
 from constraint_first.protocol import Call, Completion, Exchange, Output, Program, Run
+
+# --- program
+
 
 PROBLEM = Problem("Find the remainder when $3^{50}$ is divided by 7.")
 REPLY = "Let us compute.\n```python\nprint(3**50 % 7)\n```\nThat is all."
@@ -204,3 +213,11 @@ def test_a_program_may_be_held_to_so_many_tokens() -> None:
     (call,) = Run(make("program(tokens=400)").solve(Problem("What is 1 + 1?"))).round
     assert isinstance(call, Call)
     assert call.max_tokens == 400
+
+
+# --- standard library
+
+
+def test_what_is_promised_names_every_module() -> None:
+    assert all(module in AVAILABLE for module in MODULES)
+    assert "\n" not in AVAILABLE

@@ -1,4 +1,6 @@
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -6,10 +8,21 @@ from constraint_first.constraint.stage1 import Limit
 from constraint_first.method.baselines import Direct, ExtendedCoT, Reminder, SelfRefine
 from constraint_first.method.checked import Checked
 from constraint_first.method.constraint_first import BRIEF, CFR, LLMRouted, Routed
-from constraint_first.method.method import Method, MethodError
+from constraint_first.method.former import changed_meaning, renamed, renamed_label, spelled
+from constraint_first.method.method import (
+    Method,
+    MethodError,
+    parameters,
+    read_options,
+    split_name,
+    suggest,
+)
+from constraint_first.method.policy import find_policy, parse_policy, shipped_names, write_policy
 from constraint_first.method.program import Programmed
 from constraint_first.method.registry import METHODS, make, names
 from constraint_first.method.vote import Prove, SelfConsistency, UntilAgreed, Vote
+
+# --- registry
 
 
 @pytest.mark.parametrize(
@@ -120,3 +133,269 @@ def test_every_method_describes_itself() -> None:
 
 def test_all_methods_are_listed() -> None:
     assert names() == tuple(METHODS)
+
+
+# --- name
+
+
+def factory(
+    one: Method | None = None, many: tuple[Method, ...] = (), word: str | None = None
+) -> None:
+    del one, many, word
+
+
+def read(options: str) -> dict[str, object]:
+    return dict(
+        read_options("name", parameters(factory), options, lambda text: f"<{text.strip()}>")
+    )
+
+
+def test_a_name_is_split_from_its_options() -> None:
+    assert split_name(" vote( base=a , samples=3) ") == ("vote", " base=a , samples=3")
+    assert split_name("direct") == ("direct", "")
+    with pytest.raises(MethodError, match="write it as NAME"):
+        split_name("vote(base=a")
+
+
+def test_several_methods_are_joined_by_plus() -> None:
+    assert read("many=a+b") == {"many": ("<a>", "<b>")}
+    assert read("many=cfr(constraints=6+3) + b") == {"many": ("<cfr(constraints=6+3)>", "<b>")}
+    assert read("many=cfr(extractor='a+(b'),one=c") == {
+        "many": ("<cfr(extractor='a+(b')>",),
+        "one": "<c>",
+    }
+
+
+def test_none_is_no_method_and_else_a_word() -> None:
+    assert read("one=none,word=none") == {"one": None, "word": "none"}
+
+
+def test_what_was_meant_is_suggested() -> None:
+    assert suggest("vot", ["vote", "direct"]) == "did you mean 'vote'?"
+    assert suggest("xyz", ["vote", "direct"]) == "choose from vote, direct"
+    assert suggest("xyz", []) == "it takes none"
+
+
+# --- plugin
+
+
+MODULE = """
+from dataclasses import dataclass
+from typing import ClassVar
+import constraint_first
+
+@dataclass(frozen=True)
+class Echo:
+    label: ClassVar[str] = "Echo"
+    times: int = 1
+    word: str = "echo"
+    base: constraint_first.Method = constraint_first.make("direct")
+
+    def solve(self, problem):
+        return (yield from self.base.solve(problem))
+
+NOTHING = 3
+
+def useless() -> str:
+    return "not a method"
+
+def picky(size: int = 1) -> Echo:
+    raise ValueError("size must be even")
+"""
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    (tmp_path / "echo_method_for_tests.py").write_text(MODULE)
+    points = {
+        "echo": "echo_method_for_tests:Echo",
+        "direct": "echo_method_for_tests:Echo",
+        "missing": "no_such_module_for_tests:Echo",
+        "gone": "echo_method_for_tests:gone",
+        "nothing": "echo_method_for_tests:NOTHING",
+        "useless": "echo_method_for_tests:useless",
+        "picky": "echo_method_for_tests:picky",
+        "twice": "echo_method_for_tests:Echo",
+    }
+    register(tmp_path, "echo-method", points)
+    return tmp_path
+
+
+def register(folder: Path, package: str, points: dict[str, str]) -> None:
+    info = folder / f"{package.replace('-', '_')}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+    lines = [f"{name} = {value}" for name, value in points.items()]
+    (info / "entry_points.txt").write_text("\n".join(["[cfr.methods]", *lines, ""]))
+
+
+@pytest.mark.usefixtures("install")
+def test_a_method_of_another_package_is_made_by_name() -> None:
+    method = make("echo(times=3,word=hello,base=cfr(reply=json))")
+    assert repr(method).startswith("Echo(times=3, word='hello', base=CFR(reply='json'")
+    assert method.label == "Echo"
+    assert "base=Echo(" in repr(make("self-consistency(base=echo,samples=2)"))
+
+
+@pytest.mark.usefixtures("install")
+def test_installed_methods_are_listed_without_being_imported() -> None:
+    assert names()[-7:] == ("echo", "gone", "missing", "nothing", "picky", "twice", "useless")
+    with pytest.raises(MethodError, match=r"'ecko': not known; did you mean 'echo'\?"):
+        make("ecko")
+
+
+@pytest.mark.usefixtures("install")
+def test_a_built_in_method_cannot_be_replaced() -> None:
+    assert make("direct").label == "Direct CoT"
+
+
+@pytest.mark.usefixtures("install")
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("missing", r"no_such_module_for_tests:Echo of the package echo-method cannot be loaded"),
+        ("gone", r"echo-method cannot be loaded \(AttributeError"),
+        ("nothing", "echo-method is no factory"),
+        ("useless", "'useless': its plugin made a str, which has no label"),
+        ("picky", "'picky': size must be even"),
+        ("echo(loud=1)", "'echo': no option 'loud'; choose from times, word, base"),
+    ],
+)
+def test_a_broken_plugin_is_named(name: str, message: str) -> None:
+    with pytest.raises(MethodError, match=message):
+        make(name)
+
+
+def test_two_packages_with_the_same_method(install: Path) -> None:
+    register(install, "other-method", {"twice": "elsewhere:Method"})
+    with pytest.raises(MethodError, match=r"several packages \(echo-method, other-method\)"):
+        make("twice")
+
+
+# --- former
+
+
+BEFORE = {
+    "cfr": "cfr-brief",
+    "cfr()": "cfr-brief()",
+    "cfr(reply=json)": "cfr-brief(reply=json)",
+    "cfr( reply = json )": "cfr-brief( reply = json )",
+    "cfr(prompts=own)": "cfr-brief(prompts=own)",
+    "cfr(prompts=paper)": "cfr",
+    "cfr( prompts = 'paper' )": "cfr",
+    "cfr(reply=prose,prompts=paper)": "cfr(reply=prose)",
+    "cfr(prompts=paper,wording=mine)": "cfr(wording=mine)",
+    "cfr(wording=mine)": "cfr-brief(wording=mine)",
+    "cfr(extractor='a, (b',prompts=paper)": "cfr(extractor='a, (b')",
+    "routed-cfr": "routed-cfr-brief",
+    "routed-cfr(prompts=paper,convention=aime)": "routed-cfr(convention=aime)",
+    "llm-router(model=cfr)": "llm-router-brief(model=cfr)",
+    "llm-router(prompts=paper)": "llm-router",
+    "self-consistency(base=cfr)": "self-consistency(base=cfr-brief)",
+    "self-consistency(base='cfr',samples=2)": "self-consistency(base='cfr-brief',samples=2)",
+    "self-consistency(base=cfr(prompts=paper))": "self-consistency(base=cfr)",
+    "vote(base=program+cfr+direct,fallback=routed-cfr)": (
+        "vote(base=program+cfr-brief+direct,fallback=routed-cfr-brief)"
+    ),
+    "checked(base=self-consistency(base=cfr(prompts=paper,reply=prose)))": (
+        "checked(base=self-consistency(base=cfr(reply=prose)))"
+    ),
+}
+SAME = [
+    *("direct", "stated-cfr", "cfr-brief", "routed-cfr-brief(reply=json)", "list-first", "search"),
+    *("calibrated(policy=cfr)", "direct(wording=cfr)", "my-cfr", "cfr brief", "Routed-CFR", ""),
+    "checked(base=" * 40 + "cfr" + ")" * 40,
+    repr(CFR()),
+    repr(Routed(BRIEF)),
+]
+
+
+@pytest.mark.parametrize(("before", "today"), BEFORE.items())
+def test_what_a_name_meant(before: str, today: str) -> None:
+    assert renamed(before) == today
+    assert changed_meaning(before)
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_other_names_are_left_alone(name: str) -> None:
+    assert renamed(name) == spelled(name) == name
+
+
+def test_no_two_names_become_one() -> None:
+    spelled_twice = {"cfr( prompts = 'paper' )"}
+    names = BEFORE.keys() - spelled_twice
+    assert len({renamed(name) for name in names}) == len(names)
+
+
+@pytest.mark.parametrize(
+    ("given", "plain"),
+    [
+        ("cfr(prompts=paper)", "cfr"),
+        ("cfr(prompts=own)", "cfr(prompts=own)"),  # which is refused
+        ("routed-cfr-brief(prompts=own,reply=json)", "routed-cfr-brief(reply=json)"),
+        ("self-consistency(base=cfr(prompts=paper,reply=prose))", None),
+    ],
+)
+def test_an_old_spelling_of_today_says_nothing_more(given: str, plain: str | None) -> None:
+    assert spelled(given) == (plain or "self-consistency(base=cfr(reply=prose))")
+
+
+@pytest.mark.parametrize(
+    ("method", "label", "today"),
+    [
+        ("cfr", "CFR (always-on)", "CFR-brief (always-on)"),
+        ("cfr(prompts=paper)", "CFR (always-on)", "CFR (always-on)"),
+        ("routed-cfr(reply=json)", "Routed-CFR", "Routed-CFR-brief"),
+        ("llm-router", "LLM router", "LLM router (CFR-brief)"),
+        ("self-consistency(base=cfr)", "Self-Consistency", "Self-Consistency"),
+        (repr(BRIEF), "CFR (always-on)", "CFR-brief (always-on)"),
+        (repr(Routed(BRIEF)), "Routed-CFR", "Routed-CFR-brief"),
+        (repr(LLMRouted(BRIEF)), "LLM router", "LLM router (CFR-brief)"),
+        (repr(Routed()), "Routed-CFR", "Routed-CFR"),
+        ("Routed(constrained=Mine())", "Routed-CFR", "Routed-CFR"),
+        ("mine", "CFR (always-on)", "CFR (always-on)"),
+    ],
+)
+def test_what_a_label_meant(method: str, label: str, today: str) -> None:
+    assert renamed_label(method, label) == today
+
+
+OLD_POLICY = """schema = 1
+model = "m"
+otherwise = "routed-cfr"
+
+[[rules]]
+when = ["latex"]
+method = "cfr(reply=prose,prompts=paper)"
+
+[[rules]]
+when = []
+method = "self-consistency(base=cfr)"
+"""
+
+
+def test_a_policy_from_before_decides_what_it_decided() -> None:
+    policy = parse_policy("p", OLD_POLICY)
+    assert policy.otherwise == "routed-cfr-brief"
+    methods = [rule.method for rule in policy.rules]
+    assert methods == ["cfr(reply=prose)", "self-consistency(base=cfr-brief)"]
+    assert policy.digest == "ddd24dda958dbe9b"  # as the version before wrote it into stores
+
+
+def test_a_policy_of_today_has_other_names_and_another_digest() -> None:
+    text = write_policy(parse_policy("p", OLD_POLICY))
+    assert "schema = 2" in text
+    again = parse_policy("p", text)
+    assert again == parse_policy("p", OLD_POLICY)
+    papers = parse_policy("p", 'schema = 2\nmodel = "m"\notherwise = "routed-cfr"\n')
+    before = parse_policy("p", 'schema = 1\nmodel = "m"\notherwise = "routed-cfr"\n')
+    assert make(papers.otherwise) == Routed()
+    assert make(before.otherwise) == Routed(BRIEF)
+    assert papers.digest != before.digest
+
+
+@pytest.mark.parametrize("name", shipped_names())
+def test_a_policy_of_the_package_has_one_digest_in_every_schema(name: str) -> None:
+    policy = find_policy(name)
+    assert parse_policy("p", write_policy(policy)).digest == policy.digest

@@ -1,12 +1,21 @@
+import re
 from pathlib import Path
 
 import pytest
 from edit_measure import REPLIES, measure
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from constraint_first.constraint.predicate import Predicate, all_of, truth_of
+from constraint_first.constraint.reply.check import REPLY
+from constraint_first.constraint.reply.edit import EDITS
+from constraint_first.constraint.reply.protected import keeps, protected_spans
 from constraint_first.constraint.reply.reader import read_demands
 from constraint_first.constraint.reply.repair import repair_reply
 from constraint_first.constraint.stated.statement import Stated
+
+# --- repair
+
 
 NO_COMMA: Predicate = {"op": "without", "marks": [","]}
 LOWER: Predicate = {"op": "case", "case": "lower"}
@@ -84,3 +93,304 @@ def test_what_edits_bring_is_what_the_docs_say() -> None:
     found = measure()
     assert found.broken == 0
     assert str(found) in DOCS.read_text("utf-8")
+
+
+# --- edit
+
+
+STORY = "The sun rose. Birds sang in the old oak tree.\n\nThe farmer woke up, yawned and smiled."
+
+BROKEN: list[tuple[Predicate, str, str]] = [
+    ({"op": "case", "case": "upper"}, "It is so.", "IT IS SO."),
+    ({"op": "case", "case": "lower"}, "It is SO.", "it is so."),
+    ({"op": "without", "marks": [","]}, "Well, in 2024, yes.", "Well in 2024 yes."),
+    ({"op": "quoted"}, ' Hello there."', '"Hello there."'),
+    ({"op": "ends", "text": "Bye."}, "Good day.", "Good day.\n\nBye."),
+    ({"op": "begins", "text": "Dear Ann,"}, "How are you?", "Dear Ann,\n\nHow are you?"),
+    ({"op": "repeats", "text": "Say hi."}, "Hi!", "Say hi.\n\nHi!"),
+    ({"op": "title"}, "# My day\n\nIt was fine.", "<<My day>>\n\nIt was fine."),
+    ({"op": "title"}, "My day\n\nIt was fine.", "<<My day>>\n\nIt was fine."),
+    (
+        {"op": "postscript", "mark": "P.S."},
+        "All is well.\n\nBe good.",
+        "All is well.\n\nP.S. Be good.",
+    ),
+    (
+        {"op": "postscript", "mark": "P.S."},
+        "All is well. Be good.",
+        "All is well.\n\nP.S. Be good.",
+    ),
+    (
+        {"op": "contains_any", "texts": ["My answer is yes.", "My answer is no."]},
+        "**my answer is YES**",
+        "**My answer is yes.**",
+    ),
+    (
+        {"op": "contains_any", "texts": ["My answer is yes.", "My answer is no."]},
+        "No.",
+        "My answer is no.",
+    ),
+    (
+        {"op": "paragraphs", "separator": "***", "low": 2, "high": 2},
+        STORY,
+        STORY.replace("\n\n", "\n\n***\n\n"),
+    ),
+    ({"op": "paragraphs", "separator": "\n\n", "low": 1, "high": 1}, "A.\n\nB.", "A.\nB."),
+    ({"op": "paragraphs", "low": 3, "high": 3}, "A b. C d. E f.", "A b.\n\nC d.\n\nE f."),
+    ({"op": "paragraph_begins", "nth": 2, "word": "soon"}, "A.\n\nb c.", "A.\n\nSoon, b c."),
+    (
+        {"op": "sections", "mark": "PART", "low": 2},
+        "Part 1\nA\n\nPart 2\nB",
+        "PART 1\nA\n\nPART 2\nB",
+    ),
+    ({"op": "sections", "mark": "PART", "low": 2}, "A.\n\nB.", "PART 1\nA.\n\nPART 2\nB."),
+    ({"op": "bullets", "low": 2, "high": 2}, "1. A\n2) B", "* 1. A\n* 2) B"),
+    ({"op": "bullets", "low": 2, "high": 2}, "* A\n* B\n* C", "* A\n* B; C"),
+    ({"op": "bullets", "low": 2, "high": 2}, "A b. C d.", "* A b.\n* C d."),
+    ({"op": "highlights", "low": 2}, "Red rose here\nBlue sky", "*Red rose here*\n*Blue sky*"),
+    ({"op": "capital_words", "low": 2}, "We like green tea", "We LIKE GREEN tea"),
+    ({"op": "without", "marks": [";"]}, "It rains; we stay.", "It rains, we stay."),
+    ({"op": "without", "marks": ["!"]}, "Stop! Now!!", "Stop. Now."),
+    ({"op": "without", "marks": ["*"]}, "**Tea** is *good*.", "Tea is good."),
+    ({"op": "without", "marks": ["#"]}, "# Tea\n\nGood.", "Tea\n\nGood."),
+]
+
+
+NO_COMMAS: Predicate = {"op": "without", "marks": [","]}
+UPPER: Predicate = {"op": "case", "case": "upper"}
+LOWER: Predicate = {"op": "case", "case": "lower"}
+TWO_PARTS: Predicate = {"op": "paragraphs", "low": 2, "high": 2}
+CODE = "Use this:\n\n```python\ndef add(a, b):\n\n    return a + b\n```"
+
+LEFT_ALONE: list[tuple[Predicate, str]] = [
+    # Words of content are neither deleted nor replaced.
+    ({"op": "lacks", "words": ["not"]}, "You should not mix bleach and ammonia."),
+    ({"op": "lacks", "words": ["yes"]}, "Yes."),
+    ({"op": "lacks", "words": ["bad"]}, "One is fine. Two is bad. Three is fine. Four is fine."),
+    ({"op": "words", "high": 4}, "Mix both. Never do so without an open window."),
+    ({"op": "sentences", "high": 1}, "Take two pills. Never take more than two."),
+    ({"op": "paragraphs", "low": 4, "high": 4}, "Just one sentence."),
+    ({"op": "ends", "text": "Bye."}, "```\nBye. (End)"),
+    ({"op": "title"}, "It is safe to take aspirin only with food."),
+    ({"op": "postscript", "mark": "P.S."}, "All is well."),
+    ({"op": "contains_any", "texts": ["My answer is yes.", "My answer is no."]}, "No, never."),
+    (
+        {"op": "contains_any", "texts": ["My answer is yes.", "My answer is no."]},
+        "My answer is not yes",
+    ),
+    ({"op": "capital_words", "high": 1}, "NASA and ESA"),
+    ({"op": "json"}, 'Here it is:\n```json\n{"a": 1}\n```\nIt is untested.'),
+    ({"op": "json"}, 'Sure: {"a": 1} but only in May.'),
+    ({"op": "json"}, "No JSON."),
+    ({"op": "without", "marks": ["?"]}, "Is it safe?"),
+    ({"op": "without", "marks": [":"]}, "Note: 10:30 is late."),
+    # Numbers, expressions and lists of values keep their commas, and so does all around them.
+    *(
+        (NO_COMMAS, one)
+        for one in (
+            "Give 2,5 ml, then wait.",
+            "It has 1,234 rows, all good.",
+            "The point (0,3), then (1, 4), is on it.",
+            "Values are 1, 2, 3.",
+            "Take 5 ml, 10 mg and rest.",
+            "Write `f(a, b)`, then run it.",
+            "def add(a, b): return a",
+            'She said "no, never", and left.',
+            "She said “no, never”, and left.",
+            "See https://example.org/a,b for more.",
+            "Let $x, y > 0$ hold.",
+            r"Let \(x, y\) be points.",
+            '{"a": 1, "b": [1, 2]}',
+            "| a, b | c |\n| --- | --- |\n| 1 | 2 |",
+            "France, Italy, South Korea",
+            "> Rain, rain, go away.",
+            "Like so:\n\n    x = [a, b]\n",
+            "SELECT a, b FROM t WHERE x = 1;",
+            "Write this:\nimport os, sys\nand run it.",
+            "for (int i = 0, j = 1; i < n; i++) {",
+        )
+    ),
+    # Case has a meaning in these.
+    *(
+        (LOWER, one)
+        for one in (
+            "Set API_KEY=aZ93Kq first.",
+            "Open README.md now.",
+            "Call getName() once.",
+            "Use MW and 5 MW.",
+            "He said “No”.",
+            "Go to https://Example.org/A.",
+            "It is H2O.",
+            "Run `Make` now.",
+            "class Foo:\n    pass",
+        )
+    ),
+    (UPPER, "Take 5 mg of it."),
+    (UPPER, "Write to a.b@example.org now."),
+    (UPPER, "Set max_tokens to nine."),
+    # Code keeps its lines and stays by itself.
+    ({"op": "quoted"}, CODE),
+    ({"op": "postscript", "mark": "P.S."}, CODE),
+    ({"op": "paragraphs", "low": 1, "high": 1}, CODE),
+    ({"op": "paragraph_begins", "nth": 2, "word": "soon"}, CODE),
+    ({"op": "paragraph_begins", "nth": 1, "word": "soon"}, "# Heading"),
+    ({"op": "highlights", "low": 1}, "`only code here`"),
+    (TWO_PARTS, '"It rains. It pours."'),
+    (TWO_PARTS, "It is for Dr. Smith and Mrs. Jones."),
+]
+
+
+@pytest.mark.parametrize(("demand", "reply", "expected"), BROKEN)
+def test_an_edit_meets_the_demand(demand: Predicate, reply: str, expected: str) -> None:
+    assert truth_of(demand, reply) == "violated"
+    assert repair_reply([Stated("format", demand, (0, 0), "")], reply) == expected
+
+
+@pytest.mark.parametrize(("demand", "reply"), LEFT_ALONE)
+def test_an_edit_that_would_cost_meaning_is_not_made(demand: Predicate, reply: str) -> None:
+    assert truth_of(demand, reply) == "violated"
+    assert repair_reply([Stated("format", demand, (0, 0), "")], reply) == reply
+
+
+def test_every_edit_is_for_an_op_that_there_is_and_has_an_example() -> None:
+    assert {*EDITS} <= {*REPLY}
+    assert {*EDITS} == {str(demand["op"]) for demand, *_ in BROKEN}
+
+
+@pytest.mark.parametrize("op", EDITS)
+@pytest.mark.parametrize("reply", ["", " ", "*", "\n\n\n", "[]", '"', "a" * 3_000, "a. " * 3_000])
+def test_no_edit_breaks_on_an_odd_reply(op: str, reply: str) -> None:
+    for demand in (demand for demand, *_ in BROKEN if demand["op"] == op):
+        assert all(isinstance(one, str) for one in EDITS[op](demand, reply))
+
+
+# --- protected
+
+
+PROTECTED = [
+    *"2,5 1,234 3.14 -3 5% €20 10:30 1/2 2024-03-05 B12 H2O aZ93Kq".split(),
+    *"x_1 max_tokens API_KEY=aZ93Kq iPhone getName os.path README.md --dry-run f(x,y)".split(),
+    *"https://example.org/a,b?c=D www.Example.org/x a.b@Example.org /usr/lib/X src/Main.py".split(),
+    *("5 mg", "2,5 ml", "10 MW", "(0, 3)", "[a, B]", "`f(a, b)`", "$x, Y$", r"\(x, y\)"),
+    *(r"\frac{a}{B}", "x = 3", '"No, never."', "“No, never.”", "«Non, jamais.»", "'No, never'"),
+    *('{"a": {"b": [1, 2]}}', "<b>", "„Nein, nie.“", "‘No, never’"),
+]
+BLOCKS = [
+    "```python\ndef add(a, b):\n\n    return a\n```",
+    "~~~\nA, B\n~~~",
+    "| A, b | c |\n| --- | --- |\n| 1 | 2 |",
+    "> Rain, rain. Go Away!",
+    "    x = [A, b]",
+]
+WORDS = (
+    "Rain not never the farmer Yes NASA don't well-known Section, tea, soon; Stop! so. Why?".split()
+)
+MARKS = ["# ", "* ", "- ", "1. ", "**", "<<", ">>", '"', "***\n\n", "P.S. "]
+
+DEMANDS: list[Predicate] = [
+    {"op": "case", "case": "upper"},
+    {"op": "case", "case": "lower"},
+    {"op": "capital_words", "low": 3},
+    {"op": "capital_words", "high": 0},
+    *({"op": "without", "marks": [mark]} for mark in ",;!?:*#"),
+    {"op": "lacks", "words": ["rain", "not", "yes"]},
+    {"op": "words", "high": 3},
+    {"op": "sentences", "high": 1},
+    {"op": "paragraphs", "low": 3, "high": 3},
+    {"op": "paragraphs", "separator": "***", "low": 2, "high": 2},
+    {"op": "paragraph_begins", "nth": 1, "word": "zebra"},
+    {"op": "sections", "mark": "SECTION", "low": 2},
+    {"op": "bullets", "low": 2, "high": 2},
+    {"op": "highlights", "low": 3},
+    {"op": "title"},
+    {"op": "postscript", "mark": "Q.Q."},
+    {"op": "begins", "text": "zebra zoo"},
+    {"op": "ends", "text": "zebra zoo"},
+    {"op": "quoted"},
+    {"op": "json"},
+    {"op": "contains_any", "texts": ["Yes Rain.", "not the farmer"]},
+]
+ADDED = {"zebra", "zoo", "section", "q"}
+
+
+@pytest.mark.parametrize("text", [*PROTECTED, *BLOCKS])
+def test_each_of_these_is_one_protected_stretch(text: str) -> None:
+    reply = f"It is\n\n{text}\n\nand so on." if text in BLOCKS else f"It is {text} and so on."
+    spans = [reply[one.start : one.end].strip("\n") for one in protected_spans(reply)]
+    assert "\n".join(spans) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is plain prose, with words and nothing else; don't the dogs' bowls show it?",
+        "<<A title>>\n\n* one point\n* and/or another\n    - a deeper one",
+        "# Heading\n\n**Bold words**, _soft words_ and e.g. his/her well-known U.S. ones!",
+    ],
+)
+def test_prose_and_its_layout_are_not_protected(text: str) -> None:
+    assert protected_spans(text) == []
+
+
+PIECE = st.one_of(
+    st.sampled_from(WORDS),
+    st.sampled_from(PROTECTED),
+    st.sampled_from(BLOCKS).map(lambda block: f"\n\n{block}\n\n"),
+    st.sampled_from(MARKS),
+    st.sampled_from(["\n", "\n\n", "\n* ", "\n1. "]),
+)
+
+
+def content(text: str) -> list[str]:
+    """List the words, in any case, without those that a demand brings."""
+    words = re.findall(r"[^\W\d_]+", text.casefold())
+    return [one for one in words if one not in ADDED]
+
+
+@settings(max_examples=500)
+@given(st.lists(PIECE, max_size=14), st.lists(st.sampled_from(DEMANDS), min_size=1, max_size=4))
+def test_no_edit_costs_a_word_or_a_protected_stretch(
+    pieces: list[str], demands: list[Predicate]
+) -> None:
+    reply = " ".join(pieces)
+    edited = repair_reply(stated(*demands), reply)
+    assert content(edited) == content(reply)
+    spans = (reply[one.start : one.end].rstrip("\n") for one in protected_spans(reply))
+    for stretches in (spans, (one for one in pieces if one in PROTECTED)):
+        at = 0
+        for kept in stretches:
+            at = edited.find(kept, at)
+            assert at >= 0, (kept, edited)
+            at += len(kept)
+
+
+@pytest.mark.parametrize(
+    ("after", "kept"),
+    [
+        ("You should not mix 2,5 ml.", True),
+        ("you should not mix 2,5 ml.", False),
+        ("Please: You should not\nmix 2,5 ml. Thanks", True),
+        ("You should mix 2,5 ml.", False),
+        ("You should not mix 25 ml.", False),
+        ("You should not mix 12,5 ml.", False),
+        ("2,5 ml. You should not mix", False),
+    ],
+)
+def test_what_was_there_must_still_be_there_in_its_order(after: str, kept: bool) -> None:
+    assert keeps("You should not mix 2,5 ml.", after) is kept
+    assert keeps("You should not mix 2,5 ml.", after.swapcase(), recased=True) is False
+
+
+def test_what_follows_a_block_that_is_not_closed_would_be_in_it() -> None:
+    assert not keeps("```\ncode", "```\ncode\n\nBye.")
+    assert keeps("```\ncode\n```", "```\ncode\n```\n\nBye.")
+    assert not keeps("```\ncode\n```", "```\ncode\n``` Bye.")
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["a,", "(a, ", '"', "[[", '{"a":', "aA", "a1-", "http://", "“", "$a", "```\n", "a/", "a."],
+)
+def test_a_long_reply_takes_no_long_time(unit: str) -> None:
+    text = unit * (100_000 // len(unit))
+    assert keeps(text, text)

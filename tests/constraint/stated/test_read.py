@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,8 +14,14 @@ from constraint_first.benchmark.constraintbench.make import generate
 from constraint_first.constraint.predicate import truth_of
 from constraint_first.constraint.stage1 import KINDS
 from constraint_first.constraint.stated.read import read_stated
-from constraint_first.constraint.stated.reading import LONGEST
+from constraint_first.constraint.stated.reading import ASK, LONGEST, Reading, plain_text
+from constraint_first.constraint.stated.repair import repair
 from constraint_first.constraint.stated.statement import Stated, check_stated
+from constraint_first.method.soundness import broken, stated_in
+from constraint_first.problem import Problem
+
+# --- read
+
 
 PIECES = (
     *(
@@ -176,3 +183,163 @@ def test_ten_thousand_fresh_problems_are_sound_and_nine_in_ten_constraints_are_f
     assert [item.id for item in items if is_unsound(item.text, item.answer)] == []
     found = [is_found(item, gold, read) for item in items for gold, read in spanned(item)]
     assert sum(found) >= 0.9 * len(found)
+
+
+# --- reading
+
+
+def reading(text: str) -> Reading:
+    return Reading(text, plain_text(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("Ann has $3$ pens. How many has Bob? Bob has 4.", "How many has Bob?"),
+        ("Let $n=2.5$. Find $n$.", "Find $n$."),
+        ("How far is it? Express your answer as a decimal.", "How far is it?"),
+        ("If Mr. Lee runs, find his time.", "If Mr. Lee runs, find his time."),
+        ("It ends at 3 p.m. on Monday. What time is it?", "What time is it?"),
+    ],
+)
+def test_the_question_is_the_last_sentence_that_asks(text: str, question: str) -> None:
+    found = reading(text).question
+    assert found is not None
+    assert text[slice(*found)].strip() == question
+
+
+def test_a_text_that_asks_nothing() -> None:
+    nothing = reading("The sum is 3.")
+    assert (nothing.question, nothing.heads, nothing.tail) == (None, (), "")
+    assert nothing.asked(re.compile(ASK)) is None
+
+
+def test_several_things_under_letters_of_their_own() -> None:
+    assert reading("(a) Find x. (b) Find y.").in_parts
+    assert not reading("Which? (A) one (B) two").in_parts
+
+
+def test_an_answer_that_is_wanted_in_another_form() -> None:
+    assert reading("How likely is it? Give your answer in the form m+n.").recoded
+
+
+def test_words_and_numbers() -> None:
+    assert reading("Two 3 and 4.5").words == {"two", "and"}
+    assert reading("Two 3 and 4.5").number_count == 2
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=())))
+def test_no_character_moves(text: str) -> None:
+    assert len(plain_text(text)) == len(text)
+
+
+def test_no_longer_text_is_read() -> None:
+    assert LONGEST == 20_000
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("Which number is even?", 1),
+        ("Of 3 and 4, which is even?", 1),
+        ("How many numbers which are even lie below 9?", 1),
+        ("If a number which is even is halved, what is left?", 1),
+    ],
+)
+def test_which_asks_only_where_it_opens_a_clause(text: str, count: int) -> None:
+    assert len(reading(text).heads) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        ("Find the largest even number below 9, then double it.", True),
+        ("What is the chance of rain? Multiply it by 16.", True),
+        ("Find the largest even number below 9.", False),
+        ("How many square feet are there?", False),
+    ],
+)
+def test_a_next_step_makes_something_else_of_the_answer(text: str, made: bool) -> None:
+    assert reading(text).recoded is made
+
+
+def test_larger_numbers_in_words_are_seen() -> None:
+    assert reading("He has thirty-five pens.").has_large_words
+    assert not reading("He has twelve pens.").has_large_words
+
+
+# --- repair
+
+
+REMAINDER = read_stated("Find the remainder when $7^{100}$ is divided by $1000$.")
+SUM = read_stated(
+    r"It is $\frac{m}{n}$, where $m$ and $n$ are coprime positive integers. Find $m+n$."
+)
+OTHER_SUM = read_stated(r"Let $a$ and $b$ be positive integers with $ab=6$. Find $a+b$.")
+
+
+@pytest.mark.parametrize(
+    ("stated", "answer", "mended"),
+    [
+        (REMAINDER, "2001", "1"),
+        (REMAINDER, "-1", "999"),
+        (REMAINDER, "999", None),
+        (REMAINDER, "1/2", None),
+        (SUM, "3/7", "10"),
+        (SUM, r"\frac{3}{7}", "10"),
+        (SUM, "6/14", None),
+        (SUM, "-3/7", None),
+        (SUM, "0.3", None),
+        (SUM, "10", None),
+        (OTHER_SUM, "3/2", None),
+        ((), "3/7", None),
+    ],
+)
+def test_only_a_certain_repair_is_made(stated: tuple[()], answer: str, mended: str | None) -> None:
+    assert repair(stated, answer) == mended
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        # Two divisors: which one the answer belongs to is not certain.
+        ("Find the remainder when the remainder of 999 divided by 70 is divided by 9.", "79"),
+        ("Find the remainder when the quotient of 100 divided by 7 is multiplied by 3.", "42"),
+        ("Find the remainder when 100 is divided by 7. Then multiply it by 10.", "20"),
+        ("What are the last two nonzero digits of 20!?", "640"),
+        ("Compute the last three digits of $7^{100}$.", "2001"),
+        ("Find 3^5 mod 7.", "243"),
+        # Two fractions, or letters of another one.
+        (
+            r"Let $\frac{a}{b}$ be given and $\frac{m}{n}$ its square, where $m$ and $n$ are "
+            "coprime positive integers. Find $m+n$.",
+            "3/7",
+        ),
+        ("How many bills of 20 dollars make 600 dollars?", "30.5"),
+        ("What is 7.256 to the nearest tenth?", "7.256"),
+    ],
+)
+def test_nothing_is_repaired_where_the_words_can_be_read_otherwise(text: str, answer: str) -> None:
+    assert repair(read_stated(text), answer) is None
+
+
+SETS = "gsm8k math500 aime24 aime25 aime26 aimo_amc brumo25 cmimc25 olympiadbench".split()
+PANEL = (
+    "aqua-choice asdiv-plain carp-en college-math convfinqa-dev gaokao2023en gsm8k-train "
+    "math-test-4500 mgsm-de mgsm-zh svamp theoremqa"
+).split()
+
+
+@pytest.mark.parametrize("name", [*SETS, *(f"panel/{one}" for one in PANEL)])
+def test_no_gold_answer_is_repaired_or_overruled(
+    benchmark_file: Callable[[str], Path], name: str
+) -> None:
+    for row in map(json.loads, benchmark_file(name).read_text("utf-8").splitlines()):
+        text, gold = row["problem"], str(row["answer"])
+        assert repair(read_stated(text), gold) is None, row["id"]
+        assert broken(stated_in(Problem(text)), gold) == (), row["id"]
+
+
+@given(st.text(max_size=30))
+def test_any_answer_can_be_given(answer: str) -> None:
+    repair((*REMAINDER, *SUM), answer)

@@ -1,0 +1,744 @@
+import importlib.util
+import re
+from typing import Any
+
+import pytest
+
+from constraint_first.constraint.predicate import Predicate, truth_of
+from constraint_first.constraint.reply.bound import amounts, both_ends, counts_of
+from constraint_first.constraint.reply.check import BLANK_LINE, REPLY
+from constraint_first.constraint.reply.conflict import find_conflicts, tell_conflict
+from constraint_first.constraint.reply.content import is_demand
+from constraint_first.constraint.reply.insertion import can_be_added, insertions, join_responses
+from constraint_first.constraint.reply.language import (
+    LANGUAGES,
+    can_tell_language,
+    is_language,
+    language_name,
+)
+from constraint_first.constraint.reply.layout_edit import (
+    divide_paragraphs,
+    head_sections,
+    list_points,
+)
+from constraint_first.constraint.reply.measure import (
+    count_bullets,
+    count_capital_words,
+    count_highlights,
+    count_letter,
+    count_phrase,
+    count_placeholders,
+    count_sections,
+    count_sentences,
+    count_words,
+    first_word,
+    has_title,
+    has_word,
+    split_by,
+    split_paragraphs,
+)
+from constraint_first.constraint.reply.number import NUMBER, ordinal, to_number
+from constraint_first.constraint.reply.order import After, is_ordered
+from constraint_first.constraint.reply.pattern import either
+from constraint_first.constraint.reply.permission import is_permitted
+from constraint_first.constraint.reply.phrase import describe
+from constraint_first.constraint.reply.polarity import is_refused, refused_from
+from constraint_first.constraint.reply.reader import read_demands
+from constraint_first.constraint.reply.regroup import group_lines, group_sentences, split_sentences
+from constraint_first.constraint.reply.request import HIDDEN, prepare
+from constraint_first.constraint.stated.statement import Stated
+
+# --- bound
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        ("at least 300 words", 300, None),
+        ("no shorter than 1,000 words", 1000, None),
+        ("a 300+ word summary", 300, None),
+        ("more than four", 5, None),
+        ("over twenty", 21, None),
+        ("fewer than six", None, 5),
+        ("no more than twice", None, 2),
+        ("once or less", None, 1),
+        ("do not use more than 80", None, 80),
+        ("it must not have less than 10", 10, None),
+        ("exactly 3", 3, 3),
+        ("12", 12, 12),
+        ("20 to 30", 20, 30),
+        ("between 3 and 5", 3, 5),
+        ("5 or 6", 5, 6),
+        ("a dozen", 12, 12),
+        ("nothing shorter than 200", 200, None),
+        ("without going over 100", None, 100),
+        ("i don't want it to be longer than 120", None, 120),
+        ("keep the whole thing to 40", None, 40),
+        ("cap it at 40", None, 40),
+        ("hard limit: 100", None, 100),
+        ("a floor of 700", 700, None),
+        ("in two hundred", 200, 200),
+    ],
+)
+def test_amounts(text: str, low: int | None, high: int | None) -> None:
+    (found,) = amounts(text)
+    assert (found.low, found.high) == (low, high)
+
+
+@pytest.mark.parametrize(
+    "text", ["about 300", "roughly 50", "anything over 100", "version 2.5", "word", "x2"]
+)
+def test_vague_and_other_numbers_are_no_amounts(text: str) -> None:
+    assert [*amounts(text)] == []
+
+
+def test_what_follows_the_counted_things_counts_too() -> None:
+    (found,) = amounts("200 words or less")
+    assert found.bare
+    assert found.ends == {"low": 200, "high": 200}
+    assert found.at_least.ends == {"low": 200}
+    assert found.widened(" or less").ends == {"high": 200}
+    assert found.widened(" at minimum").ends == {"low": 200}
+    assert found.widened(" of text") == found
+
+
+def test_more_ways_to_bound() -> None:
+    (found,) = amounts("200 words")
+    assert found.widened(" on the dot").bare is False
+    assert found.widened(", no more and no fewer").ends == {"low": 200, "high": 200}
+    assert found.widened(" is the absolute ceiling").ends == {"high": 200}
+    assert found.widened(" or so").ends == {}
+
+
+def test_an_amount_may_have_its_other_end_later() -> None:
+    text = "at least 5 sentences but not more than 9."
+    first = amounts(text)[0]
+    assert both_ends(text, first, text.index(" but")).ends == {"low": 5, "high": 9}
+    other = "at least 5 sentences but not more than 90 words."
+    assert both_ends(other, amounts(other)[0], other.index(" but")).ends == {"low": 5}
+    (joined,) = amounts("no fewer than 12 and no more than 20 sentences")
+    assert joined.ends == {"low": 12, "high": 20}
+
+
+def test_things_may_be_counted_after_they_are_named() -> None:
+    gaps = re.compile(r"\s*gaps?")
+    assert [one.ends for one, _ in counts_of("leave gaps, at least five of them", gaps)] == [
+        {"low": 5}
+    ]
+    assert [one.low for one, _ in counts_of("leave gaps: 8 at the very least.", gaps)] == [8]
+    assert [*counts_of("leave gaps for three people", gaps)] == []
+
+
+# --- conflict
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "Write at least 300 words about tea. Use at most 100 words.",
+        "Answer in all capital letters. Use only lowercase letters.",
+        'Use the word "fog" at least 3 times. Do not use the word "fog".',
+        'Include the keywords "fog, rain". Avoid the word "rain".',
+        'Do not use any commas. End with "So long, my friend."',
+        "Use exactly 3 bullet points. Use at least 5 bullet points.",
+        "Answer only in French. Answer only in German.",
+        'Write a poem without the letter e. End with "The end."',
+        "Write at least 12 sentences. Use at most 10 words.",
+        'End your reply with "Yes".\nFinish your reply with "No".',
+        "There must be exactly 2 paragraphs separated by ***. Paragraph 1 must start with the word "
+        '"one". The first paragraph must start with the word "two".',
+    ],
+)
+def test_what_no_reply_can_meet_is_found(request_text: str) -> None:
+    (conflict,) = find_conflicts(read_demands(request_text))
+    said = tell_conflict(conflict)
+    assert said.startswith("No reply can meet both: The reply ")
+    assert said.endswith(".")
+    assert "; the reply " in said
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "Write at least 100 words about tea. Use at most 100 words.",
+        'Use the word "fog" at least 3 times. Do not use the word "rain".',
+        'Do not use any commas. End with "So long." Answer in all capital letters.',
+        'Use the word "fog" at least 3 times and the word "rain" less than 2 times.',
+        "The letter e should appear at least 3 times, the letter o less than 2 times.",
+        "Write at least 12 sentences. Use at most 100 words.",
+        'End your reply with "Yes." Finish your reply with the words "I said yes."',
+        "Write about tea.",
+    ],
+)
+def test_what_can_be_met_is_no_conflict(request_text: str) -> None:
+    assert find_conflicts(read_demands(request_text)) == ()
+
+
+def test_many_demands_take_bounded_time() -> None:
+    many = " ".join(f'Use the word "w{n}" at least 2 times.' for n in range(400))
+    assert find_conflicts(read_demands(many)) == ()
+
+
+# --- insertion
+
+
+def stated(demand: Predicate) -> Stated:
+    return Stated("format", demand, (0, 0), "")
+
+
+@pytest.mark.parametrize(
+    ("demand", "may"),
+    [
+        ({"op": "words", "low": 300}, True),
+        ({"op": "words", "high": 300}, False),
+        ({"op": "contains", "words": ["rain"]}, True),
+        ({"op": "lacks", "words": ["rain"]}, False),
+        ({"op": "occurrences", "word": "rain", "low": 2}, True),
+        ({"op": "bullets", "low": 2, "high": 2}, False),
+        ({"op": "all", "of": [{"op": "words", "low": 9}, {"op": "json"}]}, False),
+    ],
+)
+def test_what_grows_with_the_text_can_be_added(demand: Predicate, may: bool) -> None:
+    assert can_be_added(stated(demand)) is may
+
+
+def test_an_addition_stands_at_the_end_or_ahead_of_the_last_paragraph() -> None:
+    assert [*insertions("A.\n\nB.", "C\nD")] == [
+        "A.\n\nB.\n\nC\nD",
+        "A.\n\nB. C D",
+        "A.\n\nC\nD\n\nB.",
+    ]
+    assert len([*insertions("A.", "B.")]) == 2
+
+
+def test_two_replies_become_one_where_two_were_asked_for() -> None:
+    two = stated({"op": "responses", "separator": "******", "low": 2, "high": 2})
+    assert [*join_responses([two], "A ", " B")] == ["A\n\n******\n\nB"]
+    assert not [*join_responses([stated({"op": "json"})], "A", "B")]
+
+
+# --- language
+
+
+installed = pytest.mark.skipif(not can_tell_language(), reason="py3langid is not installed")
+
+GERMAN = "Der Hund schläft im Garten, und die Kinder spielen auf der Straße."
+HINDI = "यह एक सुंदर दिन है और बच्चे बाहर खेल रहे हैं।"
+
+
+@installed
+def test_languages_are_told_apart() -> None:
+    assert is_language(GERMAN, "de") is True
+    assert is_language(GERMAN, "fr") is False
+    assert is_language(HINDI, "hi") is True
+    assert is_language("The dog sleeps in the garden.", "hi") is False
+    assert is_language(GERMAN.upper() * 50_000, "de") is True
+    assert truth_of({"op": "language", "language": "de"}, GERMAN) == "holds"
+
+
+@installed
+def test_what_is_too_short_or_not_known_is_undecided() -> None:
+    assert is_language("ok", "en") is None
+    assert is_language(GERMAN, "tlh") is None
+    assert truth_of({"op": "language", "language": "tlh"}, GERMAN) == "undecided"
+    # English is held against a reply only where it is sure to be something else.
+    lower = {"op": "case", "case": "lower", "language": "en"}
+    assert truth_of(lower, "carvings") == "holds"
+    assert truth_of(lower, GERMAN.lower()) == "violated"
+
+
+@installed
+def test_every_named_language_is_one_that_the_model_knows() -> None:
+    langid = pytest.importorskip("py3langid.langid")
+    known = langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE).labels
+    assert {*LANGUAGES.values()} <= {*known}
+
+
+def test_without_the_library_every_language_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    def find_spec(name: str) -> None:
+        assert name == "py3langid"
+
+    monkeypatch.setattr("constraint_first.constraint.reply.language.find_spec", find_spec)
+    assert importlib.util.find_spec is not find_spec
+    assert can_tell_language() is False
+    assert truth_of({"op": "language", "language": "de"}, GERMAN) == "undecided"
+
+
+def test_names() -> None:
+    assert [language_name(code) for code in ("de", "zh-cn", "fa", "xx")] == [
+        "German",
+        "Chinese",
+        "Persian",
+        "xx",
+    ]
+
+
+# --- layout edit
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5])
+def test_no_word_is_lost_where_a_reply_is_laid_out_anew(count: int) -> None:
+    reply = "One is here. Two is there.\n\nThree came. Four left.\n\nFive stayed."
+    words = reply.split()
+    args = {"low": count, "high": count, "separator": "***", "mark": "PART"}
+    for edit in (divide_paragraphs, head_sections, list_points):
+        for edited in edit(args, reply):
+            kept = [one for one in edited.split() if one in words]
+            assert kept == words
+
+
+# --- measure
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("", 0),
+        ("One. Two! Three?", 3),
+        ("No mark at the end", 1),
+        ("Dr. Smith met Mr. Jones at 5 p.m. in the U.S. today.", 1),
+        ("J. R. Tolkien wrote it. So did I. Really.", 3),
+        ("Pi is 3.14. It goes on...  And on.", 3),
+        ('He said "Stop!" and left. "Why?" she asked.', 4),
+        ("1. First point.\n2. Second point.\n10. Third", 3),
+        ("### 1. Title\nText.", 1),
+        ("all in small letters. the next one. and one more.", 3),
+        ("これは文です。二つ目です。", 2),
+        ("Lines\nwithout\nmarks", 1),
+        ("***", 0),
+    ],
+)
+def test_sentences(text: str, count: int) -> None:
+    assert count_sentences(text) == count
+
+
+def test_words() -> None:
+    assert count_words("Don't stop, snake_case; 3.5 naïve") == 7
+    assert count_phrase("Cat catalogue CAT", "cat") == 3
+    assert (has_word("a cat.", "CAT"), has_word("catalogue", "cat")) == (True, False)
+    assert (has_word("I like C++ a lot", "c++"), has_word("x", "")) == (True, False)
+    assert count_letter("Aa#b#", "a") == count_letter("Aa#b#", "#") == 2
+    assert count_capital_words("I'm the BOSS of AI-based R&D, said (NASA): OK.") == 6
+
+
+def test_parts() -> None:
+    assert split_by("a***b***", "***") == ["a", "b"]
+    assert split_by("a******b", "***") is None
+    assert split_by("", "***") == []
+    assert split_paragraphs("a\nb\n\n\n\nc\n\n ") == ["a\nb", "c"]
+    assert [first_word(one) for one in ("\"It's so", "Jasper, you", "", "**x**")] == [
+        "it",
+        "jasper",
+        "",
+        "**x**",
+    ]
+    assert count_sections("SECTION 1 a SECTION2 b section 3 SECTION X", "SECTION") == 2
+
+
+def test_marks() -> None:
+    assert count_bullets("* a\n  - b\n** c\n*\n-d\ntext - e\n---") == 4
+    assert count_highlights("*a* **b** ** ** *\n* x") == 2
+    assert count_placeholders("[a] [b [c] ] [d\n] []") == 3
+    assert [has_title(one) for one in ("a <<b>>", "<< >>", ">>a<<", "<<a\n>>")] == [
+        True,
+        False,
+        False,
+        False,
+    ]
+
+
+# --- number
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("7", 7),
+        ("1,000", 1000),
+        ("seventeen", 17),
+        ("twenty-five", 25),
+        ("a hundred", 100),
+        ("two hundred", 200),
+        ("three hundred and fifty", 350),
+        ("one thousand", 1000),
+        ("two thousand one hundred and five", 2105),
+        ("half a dozen", 6),
+        ("twice", 2),
+    ],
+)
+def test_numbers(text: str, value: int) -> None:
+    assert re.fullmatch(NUMBER, text)
+    assert to_number(text) == value
+
+
+def test_two_numbers_are_not_one() -> None:
+    assert re.findall(NUMBER, "between two hundred and three hundred") == [
+        "two hundred",
+        "three hundred",
+    ]
+
+
+@pytest.mark.parametrize("text", ["2.5", "tenth", "x", "hundreds"])
+def test_what_is_no_whole_number(text: str) -> None:
+    assert re.fullmatch(NUMBER, text) is None
+
+
+def test_which_of_a_row() -> None:
+    read = [ordinal(one) for one in ("2nd", "third", "four", "7", "last", "x")]
+    assert read == [2, 3, 4, 7, 0, None]
+
+
+# --- order
+
+
+def ordered(told: str, after: After) -> bool:
+    at = told.index("<")
+    return is_ordered(told.replace("<", ""), 0, at, after)
+
+
+@pytest.mark.parametrize("after", ["aside", "self", "others"])
+def test_an_order_brings_a_sentence_back_to_the_reply(after: After) -> None:
+    assert ordered("who counts, so use <300 words", after)
+    assert ordered("who counts. please, <300 words", after)
+    assert ordered("who counts, so the letter must have <300 words", after)
+    assert not ordered("who writes <300 words", after)
+
+
+def test_how_plain_an_order_must_be() -> None:
+    assert ordered("who counts, in <300 words", "aside")
+    assert ordered("i count, in <300 words", "self")
+    assert not ordered("she counts, in <300 words", "others")
+    assert ordered("who sits and end with <300 words", "aside")
+    assert not ordered("i begin and end with <300 words", "self")
+    assert not ordered("function to count, use <300 words", "program")
+    assert ordered("function to count, and write <300 words", "program")
+
+
+# --- pattern
+
+
+def test_phrases_are_matched_with_any_blanks_and_the_longest_first() -> None:
+    pattern = re.compile(either("word(s), at least, at, p.s"))
+    assert [one[0] for one in pattern.finditer("at  least words at word p.s pxs")] == [
+        "at  least",
+        "words",
+        "at",
+        "word",
+        "p.s",
+    ]
+
+
+# --- permission
+
+
+def permitted(told: str) -> bool:
+    return is_permitted(told.replace("<", ""), told.index("<"))
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "you may use <commas.",
+        "feel free to add <a title.",
+        "forget <the limit.",
+        "<a title would be nice.",
+        "<commas are fine.",
+    ],
+)
+def test_what_is_allowed(told: str) -> None:
+    assert permitted(told)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "use <commas.",
+        "you may not use <commas.",
+        "you may rhyme, but use <no commas.",
+        "people forget the end, so repeat <it.",
+    ],
+)
+def test_what_is_more_than_allowed(told: str) -> None:
+    assert not permitted(told)
+
+
+# --- phrase
+
+
+SAID: list[tuple[dict[str, Any], str]] = [
+    ({"op": "words", "low": 300}, "has at least 300 words"),
+    ({"op": "sentences", "high": 1}, "has at most 1 sentence"),
+    (
+        {"op": "paragraphs", "separator": BLANK_LINE, "low": 2, "high": 2},
+        "has exactly 2 paragraphs, separated by empty lines",
+    ),
+    (
+        {"op": "paragraph_begins", "nth": 2, "word": "so"},
+        "begins paragraph 2 with the word “so”",
+    ),
+    (
+        {"op": "sections", "mark": "Day", "low": 3},
+        "has at least 3 sections, each headed “Day 1” and so on",
+    ),
+    (
+        {"op": "responses", "separator": "******", "low": 2, "high": 2},
+        "has exactly 2 different parts, separated by ******",
+    ),
+    ({"op": "bullets", "low": 1, "high": 3}, "has from 1 to 3 bullet points"),
+    ({"op": "highlights", "low": 1}, "has at least 1 highlighted stretch"),
+    ({"op": "placeholders", "low": 2}, "has at least 2 placeholders in square brackets"),
+    ({"op": "capital_words", "high": 4}, "has at most 4 words in capital letters"),
+    ({"op": "occurrences", "word": "a", "low": 1}, "has “a” at least 1 time"),
+    ({"op": "letters", "letter": "a", "high": 0}, "does not have the letter “a”"),
+    ({"op": "contains", "words": ["a", "b"]}, "has the words “a”, “b”"),
+    ({"op": "lacks", "words": ["a"]}, "does not have the words “a”"),
+    ({"op": "contains_any", "texts": ["a"]}, "has one of “a”"),
+    ({"op": "case", "case": "upper", "language": "en"}, "is all in capital letters, in English"),
+    ({"op": "without", "marks": [","]}, "does without “,”"),
+    ({"op": "json"}, "is JSON and nothing else"),
+    ({"op": "title"}, "has a title in double angular brackets, like <<title>>"),
+    ({"op": "postscript", "mark": "P.S."}, "has a postscript that begins with P.S."),
+    ({"op": "quoted"}, "stands in double quotation marks as a whole"),
+    ({"op": "begins", "text": "a"}, "begins with “a”"),
+    ({"op": "ends", "text": "a"}, "ends with “a”"),
+    ({"op": "repeats", "text": "a"}, "begins with the request, word for word: “a”"),
+    ({"op": "language", "language": "kn"}, "is in Kannada"),
+]
+
+
+@pytest.mark.parametrize(("predicate", "words"), SAID, ids=lambda one: str(one)[:30])
+def test_predicates_in_words(predicate: dict[str, Any], words: str) -> None:
+    assert describe(predicate) == f"The reply {words}."
+
+
+def test_every_op_has_its_words() -> None:
+    assert {one["op"] for one, _ in SAID} == {*REPLY}
+
+
+def test_conjunctions_and_others() -> None:
+    both: dict[str, Any] = {"op": "all", "of": [{"op": "json"}, {"op": "words", "low": 2}]}
+    assert describe(both) == "The reply is JSON and nothing else and has at least 2 words."
+    assert describe({"op": "prime"}) == "The reply satisfies {'op': 'prime'}."
+
+
+# --- polarity
+
+
+def refused(told: str) -> bool | None:
+    start, end = told.index("<"), told.index(">") - 1
+    return is_refused(told.replace("<", "").replace(">", ""), start, end)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "do not use <commas>.",
+        "dont use <commas>.",
+        "steer clear of <commas>.",
+        "use no slang, no <commas>.",
+        "neither slang nor <commas>.",
+        "keep <commas> out of it.",
+        "<commas> are off limits.",
+        "<commas>, by the way, must not appear.",
+        "<commas> are too common and must not be used.",
+        "<commas> is a word i never want to see.",
+    ],
+)
+def test_what_is_refused(told: str) -> None:
+    assert refused(told) is True
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "use <commas>.",
+        "do not use slang, and use <commas>.",
+        "do not forget <commas>.",
+        "use no more than three <commas>.",
+        "nothing but <commas>.",
+        "no slang, but <commas>.",
+        "zero slang and at least 3 <commas>.",
+    ],
+)
+def test_what_is_not_refused(told: str) -> None:
+    assert refused(told) is False
+
+
+@pytest.mark.parametrize(
+    "told", ["never write without <commas>.", "not too many <commas>.", "do not overuse <commas>."]
+)
+def test_what_is_refused_twice_or_in_part_is_not_clear(told: str) -> None:
+    assert refused(told) is None
+
+
+def test_where_a_refusal_begins() -> None:
+    plain = "write it, but do not use commas."
+    assert plain[refused_from(plain, plain.index("commas")) :] == "not use commas."
+    assert refused_from("use commas", 4) == 4
+
+
+# --- regroup
+
+
+TEXTS = [
+    "One. Two! Three?",
+    "1. First item.\n2. Second item.\n\nThe end",
+    'He said "no." Then he left.\n* a point\n',
+    "",
+    "no mark at all",
+    "...\n\n...",
+]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_sentences_joined_again_are_the_text(text: str) -> None:
+    assert "".join(split_sentences(text)) == text
+
+
+def test_sentences_end_at_marks_and_lines() -> None:
+    assert split_sentences("One. Two!\nThree") == ["One. ", "Two!\n", "Three"]
+    assert split_sentences("1. First item.\n2. Second.") == ["1. First item.\n", "2. Second."]
+
+
+def test_neighbours_are_joined_to_groups_of_like_size() -> None:
+    assert group_lines(["a", "b", "c", "d", "e"], 2, " ") == ["a b", "c d e"]
+    assert group_lines(["a", "b"], 2, " ") == ["a", "b"]
+
+
+def test_fewer_sentences_than_groups_make_fewer_groups() -> None:
+    assert group_sentences("One. Two.", 3) == ["One.", "Two."]
+    assert group_sentences("", 3) == []
+
+
+def test_a_long_text_takes_no_long_time() -> None:
+    assert len(split_sentences("a. " * 200_000)) == 200_000
+    assert len(split_sentences("." * 1_000_000)) >= 1
+
+
+# --- request
+
+
+def plain_sentences(text: str) -> list[str]:
+    return [one.plain.strip() for one in prepare(text).sentences]
+
+
+def test_what_is_quoted_is_hidden_in_its_place() -> None:
+    text = "Say “İs it” and 'no' but don't use `x` İ."
+    plain = prepare(text).plain
+    assert len(plain) == len(text)
+    assert plain.startswith(f'say "{HIDDEN * 5}" and "{HIDDEN * 2}" but don\'t use "{HIDDEN}"')
+
+
+def test_sentences_request() -> None:
+    assert plain_sentences("One, i.e. this. Two!\n1. Three\nof it\nFour") == [
+        "one, i.e. this.",
+        "two!",
+        "1. three\nof it",
+        "four",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "readable"),
+    [
+        ("Write a poem.", True),
+        ("Could you write a poem?", True),
+        ("What is a poem?", False),
+        ("If it rains, use commas.", False),
+        ("The poem must rhyme.", True),
+        ("No commas.", True),
+        ("In short, explain it.", True),
+        ("In case it rains, use commas.", False),
+        ("Should it rain, use commas.", False),
+    ],
+)
+def test_which_sentences_may_demand_something(text: str, readable: bool) -> None:
+    (sentence,) = prepare(text).sentences
+    assert sentence.readable is readable
+
+
+def test_text_to_work_on_demands_nothing() -> None:
+    request = prepare("Rewrite the following text:\n\nDo not use commas. Write more.")
+    assert [one.readable for one in request.sentences] == [True, False, False]
+    addressed = prepare("Critique this pitch: Write to us. Do not use commas in your response.")
+    assert [one.readable for one in addressed.sentences] == [True, False, True]
+
+
+def test_text_that_is_shown_demands_nothing() -> None:
+    note = "My landlord left a note.\n---\nUse no commas.\n---\nReply to it."
+    assert [one.readable for one in prepare(note).sentences] == [True, False, False, False, True]
+    mail = "Here is an email from my boss:\n\nUse no commas.\n\nReply in verse."
+    assert [one.readable for one in prepare(mail).sentences] == [True, False, True]
+    mended = prepare("Proofread this note: Your reply must has no commas.")
+    assert [one.readable for one in mended.sentences] == [True, False]
+
+
+def test_a_quotation_may_end_its_sentence() -> None:
+    assert plain_sentences('End with "So be it." Use no commas.') == [
+        f'end with "{HIDDEN * 9}"',
+        "use no commas.",
+    ]
+    assert plain_sentences("In ten words: why is it so?") == ["in ten words:", "why is it so?"]
+
+
+def test_permissions_and_stories_are_no_demands() -> None:
+    (sentence,) = prepare("You can use commas, write about a man who hates them.").sentences
+    assert not sentence.allows(sentence.plain.index("commas"))
+    (sentence,) = prepare("Write about a man who flies, and use no commas.").sentences
+    assert not sentence.allows(sentence.plain.index("flies"))
+    assert sentence.allows(sentence.plain.index("use no"))
+    assert not sentence.wants(sentence.plain.index("commas"))
+
+
+# --- content
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "explain tides in <at least 300 words>.",
+        "explain how tides work in <at least 300 words>.",
+        "tell me why it rains, and use <at least 300 words>.",
+        "write of a man who rows, in <at least 300 words>.",
+        "write a python tutorial in <at least 300 words>.",
+        "you can only use <at least 300 words>.",
+        "my teacher counts, so <at least 300 words>.",
+        "i am a nurse, please write <at least 300 words>.",
+        "i want <at least 300 words>.",
+        "the letter must have <at least 300 words>.",
+        "write about how i lost my cat in <at least 300 words>.",
+    ],
+)
+def test_what_is_about_the_reply(told: str) -> None:
+    assert is_demand(told.replace("<", "").replace(">", ""), told.index("<"))
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "explain why essays need <at least 300 words>.",
+        "tell me how to write texts of <at least 300 words>.",
+        "write of a man who writes <at least 300 words>.",
+        "write a rule that essays must have <at least 300 words>.",
+        "write a function that returns <at least 300 words>.",
+        "draft a policy stating that emails must have <at least 300 words>.",
+        "you can write <at least 300 words>.",
+        "i have to write <at least 300 words>.",
+        "it must have been <at least 300 words>.",
+        "you are given a text of <at least 300 words>.",
+        "forget the limit of <at least 300 words>.",
+        "my teacher wants <at least 300 words>.",
+        "she has to deliver <at least 300 words>.",
+        "i always write <at least 300 words>.",
+        "all others have <at least 300 words>.",
+        "the journal says that abstracts have <at least 300 words>.",
+        "the clue under the mat should have <at least 300 words>.",
+        "he wrote a novel without <at least 300 words>.",
+        "write a scene in which a clerk types <at least 300 words>.",
+        "is it rude to write <at least 300 words>",
+        "you're welcome to use <at least 300 words>.",
+        "<at least 300 words> would be nice.",
+    ],
+)
+def test_what_is_about_something_else(told: str) -> None:
+    assert not is_demand(told.replace("<", "").replace(">", ""), told.index("<"))

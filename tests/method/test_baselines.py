@@ -1,0 +1,220 @@
+import pytest
+from snapshot import assert_unchanged
+
+from constraint_first.method.baselines import (
+    CFR_OUTPUT,
+    Direct,
+    ExtendedCoT,
+    Plain,
+    SelfRefine,
+    whole_reply,
+)
+from constraint_first.method.constraint_first import FormatOnly
+from constraint_first.method.method import prompts_of
+from constraint_first.method.registry import make
+from constraint_first.problem import Problem, Solution
+from constraint_first.protocol import Completion, Message, Run, Usage
+
+# --- direct
+
+
+def test_direct_asks_once_with_the_whole_budget() -> None:
+    run = Run(Direct().solve(Problem("What is $2+2$? {x}", benchmark="aime24", answer="4")))
+    (call,) = run.calls
+    assert (call.stage, call.max_tokens, call.json) == ("direct", 32_768, False)
+    assert_unchanged("direct.txt", call.messages[0].content)
+    run.advance((Completion(r"So it is \boxed{4}."),))
+    assert run.result.answer == "4"
+    assert run.result.details["how"] == "boxed"
+
+
+def test_a_reply_cut_off_before_its_answer_has_none() -> None:
+    run = Run(Direct().solve(Problem("?")))
+    run.advance((Completion("First we add the", finish="length"),))
+    assert run.result.answer is None
+    assert run.result.truncated
+    assert run.result.text == "First we add the"
+
+
+# --- extended
+
+
+PROBLEM = Problem("What is $2+2$?")
+
+
+def play(method: ExtendedCoT, *replies: Completion) -> Run[Solution]:
+    run = Run(method.solve(PROBLEM))
+    for reply in replies:
+        run.advance((reply,))
+    assert run.done
+    return run
+
+
+def wrote(tokens: int, text: str, finish: str = "stop") -> Completion:
+    return Completion(text, "length" if finish == "length" else "stop", usage=Usage(50, tokens))
+
+
+def test_a_reply_that_is_long_enough_stands() -> None:
+    run = play(ExtendedCoT(), wrote(CFR_OUTPUT, r"\boxed{4}"))
+    assert run.result.answer == "4"
+    assert run.result.details["output"] == CFR_OUTPUT
+    assert run.result.details["rounds"] == 0
+    assert "25,338 tokens" in run.exchanges[0].call.messages[0].content
+
+
+def test_it_reasons_on_until_the_counted_tokens_reach_the_target() -> None:
+    run = play(
+        ExtendedCoT(tokens=1_000),
+        wrote(400, r"<think>hm</think> \boxed{5}"),
+        wrote(500, "Let me see."),
+        wrote(100, r"\boxed{4}"),
+    )
+    first, second, third = (exchange.call for exchange in run.exchanges)
+    assert [first.stage, second.stage, third.stage] == ["solve", "continue", "continue"]
+    assert [c.max_tokens for c in (first, second, third)] == [32_768, 32_368, 31_868]
+    assert second.messages[:2] == (*first.messages, Message("assistant", r"\boxed{5}"))
+    assert "about 600 tokens" in second.messages[2].content
+    assert third.messages[:4] == (*second.messages, Message("assistant", "Let me see."))
+    assert "about 100 tokens" in third.messages[4].content
+    assert run.result.answer == "4"
+    assert run.result.details["output"] == 1_000
+    assert run.result.details["rounds"] == 2
+
+
+def test_the_rounds_are_limited() -> None:
+    run = play(ExtendedCoT(rounds=1), wrote(5, r"\boxed{4}"), wrote(5, "I am sure."))
+    assert run.result.answer == "4"
+    assert run.result.details["rounds"] == 1
+    assert play(ExtendedCoT(rounds=0), wrote(5, r"\boxed{4}")).done
+
+
+def test_a_target_beyond_the_budget_is_not_chased() -> None:
+    run = play(ExtendedCoT(tokens=99, budget=50), wrote(50, r"\boxed{4}"))
+    assert len(run.exchanges) == 1
+
+
+def test_where_nothing_can_be_counted_or_continued_the_first_reply_stands() -> None:
+    uncounted = Completion(r"\boxed{4}", usage=Usage(reported=False))
+    for reply in (uncounted, wrote(9, "cut", "length"), wrote(9, "<think>only this")):
+        assert len(play(ExtendedCoT(), reply).exchanges) == 1
+
+
+# --- format only
+
+
+def test_the_form_is_asked_for_first_and_handed_on() -> None:
+    run = Run(FormatOnly().solve(PROBLEM))
+    run.advance((Completion("<think>hm</think>\nAn integer.\n"),))
+    (call,) = run.calls
+    assert call.messages[0].content.endswith("Form of the answer:\nAn integer.")
+    run.advance((Completion(r"\boxed{4}"),))
+    budgets = [(e.call.stage, e.call.max_tokens) for e in run.exchanges]
+    assert budgets == [("format", 1_024), ("solve", 31_744)]
+    assert run.result.answer == "4"
+    assert run.result.details["format"] == "An integer."
+
+
+def test_without_a_form_it_is_direct() -> None:
+    run = Run(FormatOnly().solve(PROBLEM))
+    run.advance((Completion("<think>I wonder whether", "length"),))
+    assert run.calls == Run(Direct().solve(PROBLEM)).calls
+    run.advance((Completion(r"\boxed{4}"),))
+    assert run.result.details["format_truncated"] is True
+
+
+# --- wording
+
+
+@pytest.mark.parametrize(
+    ("method", "stage"),
+    [
+        ("reminder", "solve"),
+        ("list-first", "solve"),
+        ("check", "solve"),
+        ("plan-and-solve", "plan"),
+    ],
+)
+def test_each_asks_once_with_the_whole_budget(method: str, stage: str) -> None:
+    run = Run(make(method).solve(Problem("What is $2+2$?")))
+    (call,) = run.calls
+    assert (call.stage, call.max_tokens, call.json) == (stage, 32_768, False)
+    run.advance((Completion(r"So it is \boxed{4}."),))
+    assert run.result.answer == "4"
+
+
+# --- refine
+
+
+def play_refine(method: SelfRefine, *replies: str) -> Run[Solution]:
+    run = Run(method.solve(PROBLEM))
+    for reply in replies:
+        run.advance((Completion(reply),))
+    assert run.done
+    return run
+
+
+def test_draft_feedback_revision() -> None:
+    run = play_refine(SelfRefine(), r"<think>hm</think>\boxed{5}", "It is not 5.", r"\boxed{4}")
+    stages = [(e.call.stage, e.call.max_tokens) for e in run.exchanges]
+    assert stages == [("draft", 32_768), ("feedback", 32_768), ("revise", 32_768)]
+    revise = run.exchanges[2].call.messages[0].content
+    assert revise.endswith("Proposed solution:\n\\boxed{5}\n\nRemarks:\nIt is not 5.")
+    assert run.result.answer == "4"
+    assert run.result.details["drafts"] == ["5", "4"]
+
+
+def test_each_iteration_works_on_the_latest_answer() -> None:
+    run = play_refine(SelfRefine(2), r"\boxed{5}", "No.", r"\boxed{6}", "No.", r"\boxed{4}")
+    assert r"\boxed{6}" in run.exchanges[3].call.messages[0].content
+    assert run.result.answer == "4"
+
+
+def test_a_revision_without_an_answer_changes_nothing() -> None:
+    run = play_refine(SelfRefine(), r"\boxed{4}", "Fine.", "")
+    assert run.result.answer == "4"
+    assert run.result.text == r"\boxed{4}"
+
+
+# --- plain
+
+
+REQUEST = Problem("Write about rain. Use no commas.")
+
+
+def play_plain(method: Plain, *replies: str) -> Run[Solution]:
+    run = Run(method.solve(REQUEST))
+    for reply in replies:
+        run.advance((Completion(reply),))
+    assert run.done
+    return run
+
+
+def test_the_request_goes_out_and_the_reply_comes_back_as_they_are() -> None:
+    run = play_plain(Plain(), "<think>hm</think>\nRain falls. \n")
+    (asked,) = run.exchanges[0].call.messages
+    assert (asked.role, asked.content) == ("user", REQUEST.text)
+    assert (run.result.answer, run.result.text) == ("Rain falls.", "Rain falls.")
+    assert [one.name for one in prompts_of(Plain())] == ["reply"]
+
+
+def test_a_reply_that_says_nothing_is_no_answer() -> None:
+    assert play_plain(Plain(), " \n").result.answer is None
+    assert whole_reply(Completion("Rain fa", finish="length")).truncated
+
+
+def test_a_reminder_stands_behind_the_request() -> None:
+    run = play_plain(Plain("reminder"), "Rain falls.")
+    assert run.exchanges[0].call.messages[0].content.startswith(f"{REQUEST.text}\n\n")
+    assert [one.name for one in prompts_of(Plain("reminder"))] == ["reply-reminder"]
+
+
+def test_the_model_may_list_the_demands_first() -> None:
+    method = make("plain(mind=list)")
+    assert isinstance(method, Plain)
+    run = play_plain(method, "- no commas", "Rain falls.")
+    assert [one.call.stage for one in run.exchanges] == ["list", "reply"]
+    assert run.exchanges[1].call.messages[0].content.endswith("- no commas")
+    assert run.result.details["listed"] == "- no commas"
+    assert run.result.text == "Rain falls."
+    again = play_plain(method, " ", "Rain falls.")
+    assert again.exchanges[1].call.messages[0].content == REQUEST.text
