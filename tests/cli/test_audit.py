@@ -1,9 +1,11 @@
 """The audits that need nobody, and the marks of people where they take them."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
+import pytest
 from instructed import request_store
 from intervened import intervened_store
 
@@ -107,3 +109,54 @@ def test_runs_without_interventions_say_so(cfr: Run) -> None:
     ran = cfr("audit", "interventions", str(MEASURED))
     assert ran.code == 2
     assert "has no interventions on record; run a method that makes them" in ran.err
+
+
+def marked(annotator: str, problem: str, marks: str, missing: int = 0) -> str:
+    """Write an annotator's line: a letter for each constraint, ``-`` where no mark is given yet."""
+    words = {"e": "entailed", "n": "not_entailed", "v": "vague", "-": None}
+    stages = ("raw", "raw", "propagated")
+    line: dict[str, Any] = json.loads(label(problem)) | {"annotator": annotator, "model": "m"}
+    line["constraints"] = [
+        {"id": f"C{n}", "stage": stages[n], "mark": words[mark]} for n, mark in enumerate(marks)
+    ]
+    return json.dumps(line | {"missing": ["x > 0"] * missing})
+
+
+def test_the_marks_of_several_people_are_added_up(cfr: Run, tmp_path: Path) -> None:
+    lines = [marked("ada", "1", "ene"), marked("ada", "2", "ene"), marked("ada", "3", "env", 1)]
+    lines += [marked("ben", "1", "ene"), marked("ben", "2", "evv"), marked("cy", "1", "e--")]
+    (tmp_path / "labels.jsonl").write_text("\n".join(lines) + "\n")
+    found = json.loads(cfr("audit", "report", "labels.jsonl", "--json").out)
+    together = found["models"][-1]
+    assert (together["attempts"], together["raw"], together["propagated"]) == (3, 2, 1)
+    assert together["validity"]["value"] == pytest.approx(4.5 / 9)  # pyright: ignore
+    assert together["hallucination"]["value"] == pytest.approx(2.5 / 9)  # pyright: ignore
+    assert together["completeness"] | {"ci": None} == {"value": 0.75, "ci": None, "n": 4}
+    (pair,) = found["annotators"]
+    assert (pair["annotators"], pair["n"], pair["agreement"]) == (["ada", "ben"], 6, 4 / 6)
+    assert pair["kappa"] == pytest.approx((24 - 14) / (36 - 14))  # pyright: ignore
+    assert found["drafts"] == 1
+    ran = cfr("audit", "report", "labels.jsonl")
+    assert "50.0 [" in ran.out
+    assert re.search(r"ada, ben +2 +6 +66\.7 % +0\.45", ran.out)
+    assert "Begun, not finished and left out: 1 attempt." in ran.out
+
+
+def test_marks_that_cannot_be_added_up(cfr: Run, tmp_path: Path) -> None:
+    (tmp_path / "torn.jsonl").write_text('{"annotator": "a')
+    (tmp_path / "begun.jsonl").write_text(marked("ada", "1", "e--") + "\n")
+    for name, message in (
+        ("none.jsonl", "none.jsonl: cannot be read"),
+        ("torn.jsonl", "torn.jsonl, line 1: not JSON"),
+        ("begun.jsonl", "begun.jsonl: no attempt is judged yet"),
+    ):
+        ran = cfr("audit", "report", name)
+        assert (ran.code, ran.out) == (2, "")
+        assert message in ran.err
+
+
+def test_marking_is_done_on_a_page(cfr: Run) -> None:
+    ran = cfr("audit", "mark", "runs.db", "--labels", "labels.jsonl", "--annotator", "ada")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("cfr: constraints are marked on a page: run 'cfr serve ")
+    assert ran.err.count("\n") == 1

@@ -2,7 +2,7 @@ import io
 
 from rich.console import Console
 
-from constraint_first.cli.solve import shown_checks
+from constraint_first.cli.show import shown_checks
 from constraint_first.method.checked import assess
 from constraint_first.problem import Json, Problem, Solution
 

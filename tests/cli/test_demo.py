@@ -8,8 +8,8 @@ from loopback import Endpoint as Server
 from loopback import Reply, completion
 
 from constraint_first.cli import solve as session
-from constraint_first.cli.solve import EXAMPLES
-from constraint_first.cli.solve import demo_command as command
+from constraint_first.cli.demo import EXAMPLES
+from constraint_first.cli.demo import demo_command as command
 from constraint_first.constraint.kind import find_features
 from constraint_first.constraint.router import route
 from constraint_first.constraint.stated.read import read_stated

@@ -1,6 +1,11 @@
 import pytest
 
-from constraint_first.cli.eval import Incomplete, TerminalWatcher, print_evaluated, tell_stopped
+from constraint_first.cli.progress import (
+    Incomplete,
+    TerminalWatcher,
+    print_evaluated,
+    tell_stopped,
+)
 from constraint_first.model.resolve import Cost
 from constraint_first.run.run import Evaluated
 from constraint_first.store.query import SeriesResult, Tally

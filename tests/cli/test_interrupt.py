@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from loopback import Endpoint, Reply
 
-from constraint_first.cli.console import Stopped, run_interruptible, typed_command
+from constraint_first.cli.output import Stopped, run_interruptible, typed_command
 
 # A shell that runs the tests in the background has its children ignore interrupts.
 LAUNCH = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
 WORK = """
 import asyncio, sys
-from constraint_first.cli.console import INTERRUPTED, Stopped, run_interruptible
+from constraint_first.cli.output import INTERRUPTED, Stopped, run_interruptible
 
 async def work():
     print("ready", flush=True)

@@ -7,7 +7,7 @@ import pytest
 from sums import sums
 
 from constraint_first.attempt.drive import Scripted
-from constraint_first.cli.eval import TerminalWatcher, write_duration
+from constraint_first.cli.progress import TerminalWatcher, write_duration
 from constraint_first.model.error import Unreachable
 from constraint_first.model.limit import Limiter
 from constraint_first.model.replicas import Balanced
@@ -37,9 +37,9 @@ class Clock:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 100.0
         monkeypatch.setattr(
-            "constraint_first.cli.eval.time", SimpleNamespace(monotonic=lambda: self.now)
+            "constraint_first.cli.progress.time", SimpleNamespace(monotonic=lambda: self.now)
         )
-        monkeypatch.setattr("constraint_first.cli.eval._PLAIN_EVERY", 0.0)
+        monkeypatch.setattr("constraint_first.cli.progress._PLAIN_EVERY", 0.0)
 
 
 async def one_line(capsys: pytest.CaptureFixture[str]) -> str:

@@ -19,7 +19,7 @@ def test_options_reach_their_command_as_one_value() -> None:
     @click.argument("name")
     @grouped(
         "pair",
-        lambda: Pair,
+        Pair,
         click.option("--left", type=int, default=1),
         click.option("--right", default="r"),
     )

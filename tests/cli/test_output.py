@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import constraint_first.cli
-from constraint_first.cli.console import print_error, print_json, print_note, print_text
+from constraint_first.cli.output import print_error, print_json, print_note, print_text
 
 HOSTILE = "\x1b[2J\x9b2J\u202e\x00\ud800[red]x[/red]"
 SHOWN = "�[2J�2J���[red]x[/red]"

@@ -5,7 +5,7 @@ from dataclasses import replace
 from rich.console import Console
 
 from constraint_first.cli.console import Table
-from constraint_first.cli.eval import ratios, results, summary_table
+from constraint_first.cli.progress import ratios, results, summary_table
 from constraint_first.protocol import Usage
 from constraint_first.store.query import SeriesResult, Summary, Tally
 from constraint_first.store.store import Series

@@ -3,7 +3,7 @@ from rich.console import RenderableType
 
 from constraint_first.attempt.attempt import Attempt
 from constraint_first.cli.console import SafeConsole
-from constraint_first.cli.solve import Scoring
+from constraint_first.cli.solve import Scoring, verdict_line
 from constraint_first.method.baselines import Direct
 from constraint_first.problem import Problem, Solution
 
@@ -22,7 +22,7 @@ def shown(part: RenderableType) -> str:
 
 def judged(scoring: Scoring, answer: str | None, gold: str | None) -> str:
     one = solved(answer, gold)
-    return shown(scoring.said(one.problem, scoring.judge(one)))
+    return shown(verdict_line(one.problem, scoring.count(one)))
 
 
 def test_one_problem_has_no_heading_and_no_total() -> None:
@@ -48,7 +48,7 @@ def test_answers_are_counted() -> None:
 
 def test_without_gold_answers_nothing_is_said() -> None:
     scoring = Scoring(2)
-    assert scoring.judge(solved("5", None)) == {}
+    assert scoring.count(solved("5", None)) == {}
     assert scoring.total == ""
 
 
@@ -56,8 +56,7 @@ def test_a_whole_reply_is_judged_by_instructions() -> None:
     scoring = Scoring(2)
     for text, words in (("Yes, no.", "Wrong: the reply follows 1 of 3"), ("<<T>> Yes.", "Right: ")):
         one = Attempt(requests(2)[1], Direct(), Solution("7", text), (), 0.0)
-        scoring.count(one)
-        said = shown(scoring.said(one.problem, scoring.judge(one)))
+        said = shown(verdict_line(one.problem, scoring.count(one)))
         assert said.startswith(words)
         assert "{" not in said
     assert (scoring.total, scoring.unanswered) == ("2 answers: 1 right, 1 wrong", 0)

@@ -7,12 +7,12 @@ from loopback import Endpoint as Server
 from loopback import Reply, completion, failure, stream
 
 from constraint_first.attempt.events import Event, Finished
-from constraint_first.cli.solve import Session
+from constraint_first.cli.solve import open_session
 from constraint_first.method.baselines import Direct
 from constraint_first.method.constraint_first import Routed
 from constraint_first.method.method import Method
 from constraint_first.method.registry import make
-from constraint_first.model.error import TookTooLong, Unreachable
+from constraint_first.model.error import TookTooLong
 from constraint_first.model.resolve import ModelRef
 from constraint_first.model.transport import Bounds
 from constraint_first.model.wire import Decoding
@@ -27,7 +27,7 @@ SPEC = json.dumps(
 
 
 async def solve(server: Server, method: Method, problem: Problem) -> str | None:
-    async with Session(ModelRef(base_url=server.url), Decoding(), quiet=True) as session:
+    async with open_session(ModelRef(base_url=server.url), Decoding(), quiet=True) as session:
         return (await session.solve(method, problem)).answer
 
 
@@ -126,7 +126,7 @@ async def test_samples_at_the_same_time_do_not_mix(
 
     endpoint.respond = respond
     ref, method = ModelRef(base_url=endpoint.url), make("self-consistency(samples=3)")
-    async with Session(ref, Decoding(seed=4), quiet=True) as session:
+    async with open_session(ref, Decoding(seed=4), quiet=True) as session:
         await session.solve(method, PLAIN)
     lines = capsys.readouterr().out.splitlines()
     shown = [line for line in lines if line.startswith("Reply")]
@@ -154,7 +154,7 @@ async def test_an_error_begins_a_line_of_its_own(
     half = 'data: {"choices": [{"delta": {"content": "It is"}}]}\n\n'
     endpoint.script(Reply(chunks=[half], endless=b": wait\n\n"))
     ref, bounds = ModelRef("m", base_url=endpoint.url), Bounds(seconds=0.5)
-    async with Session(ref, Decoding(), bounds, quiet=True) as session:
+    async with open_session(ref, Decoding(), bounds, quiet=True) as session:
         with pytest.raises(TookTooLong):
             await session.solve(Direct(), PLAIN)
     assert capsys.readouterr().out.endswith("It is\n")
@@ -178,7 +178,7 @@ async def test_what_is_solved_silently_shows_nothing(
 ) -> None:
     told: list[Event] = []
     endpoint.script(completion(SPEC), completion(r"\boxed{5}"))
-    async with Session(ModelRef(base_url=endpoint.url), Decoding(), quiet=True) as session:
+    async with open_session(ModelRef(base_url=endpoint.url), Decoding(), quiet=True) as session:
         assert (await session.solve_silently(Routed(), CUED, told.append)).answer == "5"
     finished = [event.call.stage for event in told if isinstance(event, Finished)]
     assert finished == ["stage1", "stage2"]
@@ -187,18 +187,10 @@ async def test_what_is_solved_silently_shows_nothing(
 
 
 async def test_one_engine_serves_all_problems(endpoint: Server) -> None:
-    async with Session(ModelRef(base_url=endpoint.url), Decoding(0.0), quiet=True) as session:
+    async with open_session(ModelRef(base_url=endpoint.url), Decoding(0.0), quiet=True) as session:
         for _ in range(2):
             assert (await session.solve_silently(Direct(), PLAIN)).answer == "4"
     assert [body["temperature"] for body in endpoint.requests] == [0.0, 0.0]
-
-
-async def test_a_session_is_used_while_it_is_open(endpoint: Server) -> None:
-    session = Session(ModelRef(base_url=endpoint.url), Decoding(), quiet=True)
-    with pytest.raises(RuntimeError, match="inside `async with`"):
-        await session.solve_silently(Direct(), PLAIN)
-    with pytest.raises(Unreachable):
-        await Session(ModelRef("", "http://127.0.0.1:1/v1"), Decoding(), quiet=True).__aenter__()
 
 
 @dataclass(frozen=True)
@@ -278,7 +270,7 @@ async def test_what_is_solved_unseen_shows_only_what_goes_wrong(
 ) -> None:
     busy = failure(503, "busy", Retry_After="0")
     endpoint.script(busy, completion(r"so \boxed{243}"))
-    async with Session(ModelRef(base_url=endpoint.url), Decoding(), quiet=True) as session:
+    async with open_session(ModelRef(base_url=endpoint.url), Decoding(), quiet=True) as session:
         assert (await session.solve_unseen(Direct(), PLAIN)).answer == "243"
     assert not any(body.get("stream") for body in endpoint.requests)
     shown = capsys.readouterr().out
@@ -293,6 +285,6 @@ async def test_endpoints_that_are_not_alike_are_named(
     with Server() as other:
         other.served = [{"id": "test-model", "root": "org/two"}]
         ref = ModelRef(base_url=[endpoint.url, other.url])
-        async with Session(ref, Decoding()) as session:
+        async with open_session(ref, Decoding()) as session:
             assert (await session.solve(Direct(), PLAIN)).answer == "4"
     assert f"{other.url}: the model is org/two there" in capsys.readouterr().err

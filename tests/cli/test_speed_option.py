@@ -1,7 +1,7 @@
 import click
 from click.testing import CliRunner
 
-from constraint_first.cli.options import call_options, grouped, load_run_options, speed_options
+from constraint_first.cli.options import call_options, grouped, speed_options
 from constraint_first.run.grid import RunOptions
 from constraint_first.store.writer import LEASE_SECONDS
 
@@ -9,7 +9,7 @@ found: list[RunOptions] = []
 
 
 @click.command()
-@grouped("options", load_run_options, *speed_options, *call_options)
+@grouped("options", "constraint_first.run.grid:RunOptions", *speed_options, *call_options)
 def command(options: RunOptions) -> None:
     found.append(options)
 

@@ -94,7 +94,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "List, pull, verify and remove the models that run on this machine.",
     ),
     "demo": (
-        "constraint_first.cli.solve:demo_command",
+        "constraint_first.cli.demo:demo_command",
         "Solve a few problems with Direct CoT and with auto, and compare.",
     ),
     "bench": (
@@ -176,7 +176,7 @@ def _fail(message: str, code: int) -> None:
 
 
 def _end(message: str, code: int) -> None:
-    from constraint_first.cli.console import print_error
+    from constraint_first.cli.output import print_error
 
     print_error(message)
     sys.exit(code)

@@ -31,15 +31,9 @@ from constraint_first.benchmark.constraintbench.make import (
     dataset_files,
     generate,
 )
-from constraint_first.cli.console import (
-    Column,
-    SafeConsole,
-    Table,
-    print_json,
-    print_note,
-    print_text,
-)
+from constraint_first.cli.console import Column, SafeConsole, Table, bytes_bar
 from constraint_first.cli.options import json_option
+from constraint_first.cli.output import print_json, print_note, print_text
 from constraint_first.error import CfrError, InputError, OutputError
 from constraint_first.file.safe import atomic_file, refuse_overwrite
 from constraint_first.model.pull import DEFAULT_MODEL, Model, catalogue, find_model, model_folder
@@ -242,7 +236,7 @@ def _overview(families: Sequence[Family], shipped: Sequence[Item]) -> Table:
     size = sum(counts[family.name] for family in families)
     title = f"ConstraintBench: {len(families)} families, {size} problems"
     prose = {title: Column(title, "prose") for title in ("kinds", "about")}
-    tier = Column("tier", "name", shared=True)
+    tier = Column("tier", "name")
     table = Table(tier, "family", prose["kinds"], Column("shipped"), prose["about"], title=title)
     for family in families:
         kinds = ", ".join(family.kinds)
@@ -286,8 +280,6 @@ def list_models(*, as_json: bool = False) -> None:
     if as_json:
         print_json([_describe_models(model) for model in catalogue().values()])
         return
-    from constraint_first.cli.console import Column, SafeConsole, Table
-
     # What a person types or sets is prose here: it has no space, so it is never folded.
     model = Column("model", "prose")
     licence = Column("licence", "name", rank=1)
@@ -312,8 +304,6 @@ def list_presets(*, as_json: bool = False) -> None:
 
 
 def _show_presets() -> None:
-    from constraint_first.cli.console import Column, SafeConsole, Table
-
     whole = (Column(title, "prose") for title in ("model", "key", "set"))
     table = Table(*whole, Column("endpoint", "name", rank=1))
     for preset in presets().values():
@@ -330,7 +320,6 @@ def _show_presets() -> None:
 @_NAME
 def pull_model(name: str) -> None:
     """Fetch a model (the default one if none is named) and check it."""
-    from constraint_first.cli.console import bytes_bar
     from constraint_first.model.pull import pull
 
     model = find_model(name)
@@ -343,8 +332,6 @@ def pull_model(name: str) -> None:
 @_NAME
 def verify_model(name: str) -> None:
     """Check a model file against its size and SHA-256."""
-    from constraint_first.cli.console import bytes_bar
-
     model, done = find_model(name), 0
     with bytes_bar(model.name) as report:
 
@@ -453,8 +440,6 @@ def _places(prompt: Prompt) -> str:
 
 
 def _print_table(known: dict[str, Prompt], users: dict[str, list[str]]) -> None:
-    from constraint_first.cli.console import Column, SafeConsole, Table
-
     table = Table("prompt", Column("what it asks for", "prose"), Column("methods", "prose"))
     for name in known:
         table.add_row(name, _PURPOSES[name], _named(users[name]))

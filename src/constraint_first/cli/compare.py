@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from constraint_first.cli.console import print_json, print_note, print_text, typed_command
 from constraint_first.cli.options import (
     ErrorRuleOptions,
     StudyPart,
@@ -16,10 +15,12 @@ from constraint_first.cli.options import (
     error_rule_options,
     grouped,
     json_option,
+    labels_option,
     open_part,
     part_options,
     runs_argument,
 )
+from constraint_first.cli.output import print_json, print_note, print_text, typed_command
 from constraint_first.error import OutputError
 
 if TYPE_CHECKING:
@@ -29,13 +30,10 @@ if TYPE_CHECKING:
     from constraint_first.report.tree import LearningPlan
 
 
-def _plan() -> Callable[..., object]:
+def _plan(resamples: int | None, **rest: Any) -> Plan:
     from constraint_first.report.comparison import Plan
 
-    def make(resamples: int | None, **rest: Any) -> Plan:
-        return Plan(resamples=resamples or 0, **rest)
-
-    return make
+    return Plan(resamples=resamples or 0, **rest)
 
 
 _plan_options: Final = grouped(
@@ -122,7 +120,7 @@ def compare_command(
 def _print(comparison: Comparison, study: Study) -> None:
     from dataclasses import replace
 
-    from constraint_first.cli import solve as show
+    from constraint_first.cli import show
     from constraint_first.report.exhibit.cost import ratios_table
     from constraint_first.report.exhibit.gains import paired_table
     from constraint_first.report.study import name_notes
@@ -140,13 +138,10 @@ def _print(comparison: Comparison, study: Study) -> None:
 # ``cfr calibrate``: which method for which problems, learnt from graded runs of one model.
 
 
-def _learning() -> Callable[..., object]:
+def _learning(price: float, most_tokens: float | str) -> LearningPlan:
     from constraint_first.report.tree import LearningPlan
 
-    def make(price: float, most_tokens: float | str) -> LearningPlan:
-        return LearningPlan(price, None if isinstance(most_tokens, str) else most_tokens)
-
-    return make
+    return LearningPlan(price, None if isinstance(most_tokens, str) else most_tokens)
 
 
 def _ratio_or_any(value: Any) -> float | str:
@@ -304,12 +299,7 @@ def _write(path: Path, made: Calibration) -> None:
     show_default=True,
     help="How many problems to show side by side.",
 )
-@click.option(
-    "--labels",
-    type=click.Path(path_type=Path),
-    multiple=True,
-    help="A file of labels from 'cfr audit mark'; repeatable.",
-)
+@labels_option
 @error_rule_options
 @click.option("--figures/--no-figures", default=True, help="Draw the figures.  [yes]")
 def report_command(

@@ -2,43 +2,28 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 import os
-import re
-import shlex
-import signal
-import sys
-import threading
 import time
-from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from itertools import combinations, groupby
-from typing import Any, Final, Literal, TypeAlias, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
-import click
 from rich import console
 from rich import table as rich_table
 from rich.cells import cell_len
 from rich.console import ConsoleOptions, RenderResult
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeRemainingColumn,
-    TransferSpeedColumn,
-)
 from rich.segment import Segment
-from rich.status import Status
 from rich.text import Text
 
-from constraint_first.file.safe import one_line, printable, printable_json
-from constraint_first.model.pull import Progress as Report
+from constraint_first.file.safe import one_line, printable
 from constraint_first.pattern import lazy_pattern
 from constraint_first.protocol import Call, Completion
+
+if TYPE_CHECKING:
+    from rich.status import Status
+
+    from constraint_first.model.pull import Progress
 
 AnyConsole: TypeAlias = console.Console
 """What rich hands to whatever renders itself."""
@@ -90,63 +75,39 @@ class SafeConsole(console.Console):
         raise BrokenPipeError
 
 
-# Standard output and standard error: the way there for everything that is not a rich table.
-#
-# Commands write through this module or through ``cli.console`` and in no other way: texts of
-# models, endpoints and files are shown, never obeyed. ``tests/cli/test_output.py`` holds them to
-# it.
-
-
-def print_text(text: object = "") -> None:
-    """Write to standard output: a text for people, of any number of lines."""
-    click.echo(printable(str(text)))
-
-
-def print_note(text: str) -> None:
-    """Write one line to standard error."""
-    click.echo(one_line(text), err=True)
-
-
-def print_error(text: str) -> None:
-    """Write to standard error: what went wrong, in any number of lines."""
-    click.echo(printable(text), err=True)
-
-
-def print_json(value: Any, indent: int | None = None) -> None:
-    """Write JSON to standard output for programs: exact, and safe on a terminal all the same."""
-    written = printable_json(value, indent)
-    try:
-        written.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
-    except UnicodeEncodeError:  # an output that holds only some signs must not spoil the others
-        written = json.dumps(value, indent=indent)
-    click.echo(written)
-
-
-# Progress bars on standard error: shown on a terminal, a few plain lines elsewhere.
+# Progress bars on standard error: shown on a terminal, a few plain lines or nothing elsewhere.
 
 
 @contextmanager
-def bytes_bar(name: str, *, quiet: bool = False) -> Generator[Report]:
-    """Show how a long file operation gets on."""
+def bytes_bar(name: str, *, quiet: bool = False) -> Generator[Progress]:
+    """Show how far a long file operation is."""
     console, name = SafeConsole(stderr=True, quiet=quiet), one_line(name)
     if not console.is_terminal:
-        yield _plain(console, name)
+        yield _in_quarters(console, name)
         return
-    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
-    progress = Progress(TextColumn("{task.description}", markup=False), *columns, console=console)
-    task = progress.add_task(name, total=None)
+    from rich import progress
+
+    bar = progress.Progress(
+        progress.TextColumn("{task.description}", markup=False),
+        progress.BarColumn(),
+        progress.DownloadColumn(),
+        progress.TransferSpeedColumn(),
+        progress.TimeRemainingColumn(),
+        console=console,
+    )
+    task = bar.add_task(name, total=None)
 
     def report(done: int, total: int, doing: str) -> None:
-        progress.start()  # only now: where nothing is fetched there is no bar
-        progress.update(task, completed=done, total=total, description=f"{name}: {doing}")
+        bar.start()  # only now: where nothing is fetched there is no bar
+        bar.update(task, completed=done, total=total, description=f"{name}: {doing}")
 
     try:
         yield report
     finally:
-        progress.stop()
+        bar.stop()
 
 
-def _plain(console: SafeConsole, name: str) -> Report:
+def _in_quarters(console: SafeConsole, name: str) -> Progress:
     said = ("", -1)
 
     def report(done: int, total: int, doing: str) -> None:
@@ -154,8 +115,7 @@ def _plain(console: SafeConsole, name: str) -> Report:
         step = (doing, done * 4 // max(total, 1))
         if step != said:
             said = step
-            text = f"{name}: {doing}, {done / 1e6:,.0f} of {total / 1e6:,.0f} MB"
-            console.print(text)
+            console.print(f"{name}: {doing}, {done / 1e6:,.0f} of {total / 1e6:,.0f} MB")
 
     return report
 
@@ -167,79 +127,18 @@ def count_bar(name: str) -> Generator[Callable[[int, int], None]]:
     if not console.is_terminal:
         yield lambda _done, _total: None
         return
-    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    label = TextColumn("{task.description}", markup=False)
-    with Progress(label, *columns, console=console, transient=True) as progress:
-        task = progress.add_task(one_line(name), total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
+    from rich import progress
 
-
-# Ctrl-C: the first ends the work in good order and says how to go on, the second ends at once.
-
-T = TypeVar("T")
-
-INTERRUPTED: Final = 130
-"""The exit code of a command that was interrupted."""
-_AT_ONCE: Final = b"cfr: stopped at once\n"
-_SHOW_CURSOR: Final = b"\x1b[?25h"
-
-
-class Stopped(click.Abort):
-    """The end of a command after Ctrl-C, with what is to be said of it."""
-
-
-def run_interruptible(
-    work: Coroutine[Any, Any, T], say: Callable[[], str], noticed: Callable[[], None] | None = None
-) -> T:
-    """Run a coroutine; Ctrl-C cancels it, and once it has ended ``say`` tells what is to be said.
-
-    ``noticed`` hears of it at once, while everything still stands as it did. Where interrupts are
-    ignored, or handled by somebody else, they stay so.
-    """
-    ours = threading.current_thread() is threading.main_thread()
-    if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        return asyncio.run(work)
-    interrupt = _Interrupt(noticed)
-
-    async def main() -> T:
-        interrupt.task = asyncio.current_task()
-        return await work
-
-    signal.signal(signal.SIGINT, interrupt.handle)
-    try:
-        return asyncio.run(main())
-    except asyncio.CancelledError:
-        raise Stopped(say()) from None
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-class _Interrupt:
-    """What Ctrl-C does while a task runs."""
-
-    def __init__(self, noticed: Callable[[], None] | None) -> None:
-        self.task: asyncio.Task[Any] | None = None
-        self._noticed = noticed
-        self._seen = False
-
-    def handle(self, *_: object) -> None:
-        """Cancel the task; what was written so far is safe, so a second time just end."""
-        if self._seen:
-            os.write(2, _SHOW_CURSOR * os.isatty(2) + _AT_ONCE)
-            os._exit(INTERRUPTED)
-        if self.task is None:
-            raise KeyboardInterrupt
-        self._seen = True
-        if self._noticed:
-            self._noticed()
-        self.task.get_loop().call_soon_threadsafe(self.task.cancel)
-
-
-def typed_command() -> str:
-    """Write the command that was typed, for whoever repeats it; without a store's password."""
-    from constraint_first.store.database import without_password
-
-    return shlex.join(["cfr", *map(without_password, sys.argv[1:])])
+    with progress.Progress(
+        progress.TextColumn("{task.description}", markup=False),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TimeRemainingColumn(),
+        console=console,
+        transient=True,
+    ) as bar:
+        task = bar.add_task(one_line(name), total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 # Activity that goes on unseen, as one line: what it is, its tokens so far and its seconds.
@@ -297,315 +196,37 @@ class Activity:
         return "A program runs" if self.programs == 1 else f"{self.programs} programs run"
 
 
-# Folding: texts in lines of a width, broken between words and never inside a number.
-
-# Between words, but not in "[34.6, 39.7]", "36.8% – 49.2%", "3 / 4", "95 %" or "1 min 20 s".
-# What rules most places out comes first in both: a name can be megabytes long.
-_SPACE: Final = lazy_pattern(
-    r"(?=[ \t])(?!(?<=\d,)\s[−+-]?\d|(?<=\d)\s(?:[–/]\s\d|%|(?:h|min|s)\b)|(?<=\d\sh|min)\s\d"
-    r"|(?<=%)\s–\s|(?<=[–/])\s\d)[ \t]+"
-)
-# In a name behind what joins its parts; never inside a number.
-_SEAM: Final = lazy_pattern(
-    r"(?<=[-,(\[/_])(?:(?<![-_])(?=[^\W\d_])|(?<=[A-Za-z)\]][-_])(?=[^\W_]))"
-)
+# Tables that fit a terminal: texts fold, and the least important columns go where room is short.
 
 Kind: TypeAlias = Literal["number", "name", "prose"]
-"""Numbers stay whole; names fold between their parts as well, prose between words alone."""
+"""Numbers stay whole and stand to the right; names may fold anywhere, prose between words."""
 
-
-@dataclass(frozen=True, slots=True)
-class Folded:
-    """A line of text that folds between words, and in names between their parts."""
-
-    text: Text
-
-    def __rich_console__(self, console: AnyConsole, options: ConsoleOptions) -> RenderResult:
-        """Write it; a part that has no seam goes beyond the edge rather than being split."""
-        room = room_of(console, options)
-        for line in [self.text] if room is None else fold(self.text, room, "name"):
-            whole = options.update(width=max(line.cell_len, 1), no_wrap=True, overflow="ignore")
-            yield from console.render(line, whole)
-
-
-def room_of(console: AnyConsole, options: ConsoleOptions) -> int | None:
-    """Measure the room for a line; None in a file or a pipe, where lines may be of any length."""
-    return None if isinstance(console, SafeConsole) and console.is_unbounded else options.max_width
-
-
-def fold(text: Text, width: int, kind: Kind = "prose") -> list[Text]:
-    """Fold a text at its seams into lines of a width; a piece that is longer stays whole."""
-    return [
-        line for part in text.split("\n", allow_blank=True) for line in _fold(part, width, kind)
-    ]
-
-
-def _fold(text: Text, width: int, kind: Kind) -> list[Text]:
-    if text.cell_len <= width or kind == "number":
-        return [text]
-    lines = _pack(text, width, _SPACE)
-    # Only what is too long between two spaces is folded at its seams.
-    return (
-        [part for line in lines for part in _pack(line, width, _SEAM)] if kind == "name" else lines
-    )
-
-
-def _pack(text: Text, width: int, seam: re.Pattern[str]) -> list[Text]:
-    """Put as much into each line as goes in, and one piece at least."""
-    lines, begin, end = list[Text](), 0, 0
-    for upto in (*(match.end() for match in seam.finditer(text.plain)), len(text.plain)):
-        if cell_len(text.plain[begin:upto].rstrip()) > width and end > begin:
-            lines.append(text[begin:end])
-            begin = end
-        end = upto
-    lines.append(text[begin:])
-    for line in lines:
-        line.rstrip()
-    return lines
-
-
-def longest_line(text: Text) -> int:
-    """Measure a text with nothing folded."""
-    return max((line.cell_len for line in text.split("\n")), default=0)
-
-
-def longest_piece(text: Text, kind: Kind) -> int:
-    """Measure a text with all folded that can be."""
-    return max((line.cell_len for line in fold(text, 1, kind)), default=0)
-
-
-# The layout of a table in the room there is: what is shown of it, and how wide each column is.
-#
-# Where room is short, values that rows share go into a line above them, names lose the options that
-# do not tell them apart, names and prose fold between words, and at last columns go, the least
-# important first; notes say what is missing.
-
-GAP: Final = 2
+_GAP: Final = 2
 """Spaces between columns."""
-_MOST_LINES: Final = 3
-"""Lines of a name; rather than more, a column of less importance goes."""
-_SOME_PROSE: Final = 20
-"""Room that prose gets before names get theirs."""
+_SHORT_NAME: Final = 24
+"""Characters of a name on a line; with less room for it a column is dropped."""
+_SHORTEST_NAME: Final = 8
+"""The same where no column is left to drop."""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column: its heading, what is in it, and what may be done where room is short."""
+class Column(NamedTuple):
+    """A column: its heading, what is in it, and how soon it is dropped."""
 
     title: str = ""
     kind: Kind = "number"
-    """Numbers stay whole and stand to the right; names and prose fold, names in few lines."""
     rank: int = 0
-    """How soon it goes: the highest first; 0 stays."""
-    shared: bool = False
-    """Whether rows that have the same value may stand together under it."""
-    shorten: Callable[[Iterable[str]], Mapping[str, str]] | None = None
-    """Finds names that are shorter and still differ."""
-
-    @property
-    def justify(self) -> Literal["left", "right"]:
-        """The side that its cells are aligned to."""
-        return "right" if self.kind == "number" else "left"
+    """The highest goes first; 0 stays."""
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
-    """Rows that stand together under a heading, or under none."""
+class Section(NamedTuple):
+    """Rows under a heading, or under none."""
 
-    rows: tuple[tuple[Text, ...], ...]
-    heading: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """A way to lay out a table: the columns that are left, and how wide each is."""
-
-    columns: tuple[Column, ...]
-    sections: tuple[Section, ...]
-    header: bool
-    widths: tuple[int, ...] = ()
-    grouped: bool = False
-    full_names: tuple[tuple[str, str], ...] = ()
-    """Names that were shortened, each with all of it."""
-    dropped: tuple[str, ...] = ()
-
-    def cells(self, at: int) -> Iterator[Text]:
-        """List the cells of a column."""
-        return (row[at] for section in self.sections for row in section.rows)
-
-    def natural(self) -> tuple[int, ...]:
-        """Measure each column with nothing folded."""
-        headings = [len(c.title) if self.header else 0 for c in self.columns]
-        return tuple(
-            max((heading, *(longest_line(cell) for cell in self.cells(at))))
-            for at, heading in enumerate(headings)
-        )
-
-    def narrowest(self) -> tuple[int, ...]:
-        """Measure each column with all folded that can be."""
-        return tuple(
-            max(
-                longest_piece(Text(column.title if self.header else ""), "prose"),
-                *(longest_piece(cell, column.kind) for cell in self.cells(at)),
-                0,
-            )
-            for at, column in enumerate(self.columns)
-        )
-
-    def total(self, widths: Sequence[int]) -> int:
-        """Measure a line."""
-        return sum(widths) + GAP * (len(widths) - 1)
-
-    def lines(self) -> int:
-        """Count the lines of the tallest name."""
-        names = (at for at, column in enumerate(self.columns) if column.kind == "name")
-        tallest = (
-            len(fold(cell, self.widths[at], "name")) for at in names for cell in self.cells(at)
-        )
-        return max(tallest, default=1)
-
-    def notes(self, more: str) -> Iterator[str]:
-        """Say what is not shown, and where it is."""
-        if self.full_names:
-            said = "; ".join(f"{short} is {name}" for short, name in self.full_names)
-            yield f"Names have the options that tell them apart. In full: {said}."
-        if self.dropped:
-            way_out = f"a wider terminal or {more} shows" if more else "a wider terminal shows"
-            yield f"Not shown at this width: {', '.join(self.dropped)}; {way_out} all."
-
-
-def fit(layout: Layout, room: int | None) -> Layout:
-    """Find the layout that shows most: whole if it can be, else with less and less."""
-    if room is None or layout.total(layout.natural()) <= room:
-        return replace(layout, widths=layout.natural())
-    for change in (_group, _shorten):
-        layout = change(layout)
-        if layout.total(layout.natural()) <= room:
-            return replace(layout, widths=layout.natural())
-    layouts = [*_dropping(layout)]
-    folded = [one for one in (_share_out(layout, room) for layout in layouts) if one]
-    good = (one for one in folded if one.lines() <= _MOST_LINES)
-    return next(good, None) or next(iter(folded), None) or _squeeze(layouts[-1], room)
-
-
-def _group(layout: Layout) -> Layout:
-    """Put values that neighbouring rows share above them, where that makes few groups."""
-    if len(layout.sections) != 1 or layout.sections[0].heading:
-        return layout
-    (section,) = layout.sections
-    shared = [at for at, column in enumerate(layout.columns) if column.shared]
-    for size in range(len(shared), 0, -1):
-        for chosen in combinations(shared, size):
-            groups = tuple(_split(layout, section, chosen))
-            if len(groups) == 1 or len(groups) * 2 <= len(section.rows):
-                kept = [at for at in range(len(layout.columns)) if at not in chosen]
-                return replace(_only(replace(layout, sections=groups), kept), grouped=True)
-    return layout
-
-
-def _split(layout: Layout, section: Section, chosen: Sequence[int]) -> Iterator[Section]:
-    """Split a section where a shared value changes; an empty cell is like the one above it."""
-    values: tuple[str, ...] = ("",) * len(chosen)
-    valued: list[tuple[tuple[str, ...], tuple[Text, ...]]] = []
-    for row in section.rows:
-        values = tuple(row[at].plain or old for at, old in zip(chosen, values, strict=True))
-        valued.append((values, row))
-    for found, rows in groupby(valued, key=lambda pair: pair[0]):
-        named = [
-            f"{layout.columns[at].title.lower()}: {value}"
-            for at, value in zip(chosen, found, strict=True)
-            if value
-        ]
-        yield Section(tuple(row for _, row in rows), ", ".join(named))
-
-
-def _only(layout: Layout, kept: Sequence[int]) -> Layout:
-    sections = tuple(
-        replace(section, rows=tuple(tuple(row[at] for at in kept) for row in section.rows))
-        for section in layout.sections
-    )
-    return replace(layout, columns=tuple(layout.columns[at] for at in kept), sections=sections)
-
-
-def _shorten(layout: Layout) -> Layout:
-    """Shorten names by what does not tell them apart."""
-    for at, column in enumerate(layout.columns):
-        if column.shorten:
-            names = column.shorten(dict.fromkeys(cell.plain for cell in layout.cells(at)))
-            layout = _renamed(layout, at, names)
-            changed = tuple((short, name) for name, short in names.items() if short != name)
-            layout = replace(layout, full_names=(*layout.full_names, *changed))
-    return layout
-
-
-def _renamed(layout: Layout, at: int, names: Mapping[str, str]) -> Layout:
-    def renamed(row: tuple[Text, ...]) -> tuple[Text, ...]:
-        cell = Text(names.get(row[at].plain, row[at].plain), row[at].style)
-        return (*row[:at], cell, *row[at + 1 :])
-
-    sections = (replace(one, rows=tuple(map(renamed, one.rows))) for one in layout.sections)
-    return replace(layout, sections=tuple(sections))
-
-
-def _dropping(layout: Layout) -> Iterator[Layout]:
-    """Leave columns out, one after the other; the first of these layouts has them all."""
-    yield layout
-    while any(column.rank for column in layout.columns):
-        ranks = [column.rank for column in layout.columns]
-        last = len(ranks) - 1 - ranks[::-1].index(max(ranks))
-        kept = [at for at in range(len(ranks)) if at != last]
-        dropped = (*layout.dropped, layout.columns[last].title)
-        layout = replace(_only(layout, kept), dropped=dropped)
-        yield layout
-
-
-def _share_out(layout: Layout, room: int) -> Layout | None:
-    """Give each column its width: what it must have, then names theirs, then prose and headings."""
-    widths, natural = [*layout.narrowest()], layout.natural()
-    left = room - layout.total(widths)
-    if left < 0:
-        return None
-    kinds = [column.kind for column in layout.columns]
-    some_prose = [
-        min(n, _SOME_PROSE) if kind == "prose" else 0
-        for n, kind in zip(natural, kinds, strict=True)
-    ]
-    names = [n if kind == "name" else 0 for n, kind in zip(natural, kinds, strict=True)]
-    for wanted in (some_prose, names, natural):
-        while left and (lacking := [at for at, n in enumerate(wanted) if widths[at] < n]):
-            widths[max(lacking, key=lambda at: wanted[at] / max(widths[at], 1))] += 1
-            left -= 1
-    return replace(layout, widths=tuple(widths))
-
-
-def _squeeze(layout: Layout, room: int) -> Layout:
-    """Take letters out of the middle of names, as long as they still differ; numbers stay."""
-    for at, column in enumerate(layout.columns):
-        over = layout.total(layout.narrowest()) - room
-        if column.kind == "name" and over > 0:
-            names = dict.fromkeys(cell.plain for cell in layout.cells(at))
-            width = max(layout.narrowest()[at] - over, 8)
-            cut = {name: _cut(name, width) for name in names}
-            if len({*cut.values()}) == len(names):
-                layout = _renamed(layout, at, cut)
-    return _share_out(layout, room) or replace(layout, widths=layout.narrowest())
-
-
-def _cut(name: str, width: int) -> str:
-    if len(name) <= width:
-        return name
-    head = (width - 1) // 2
-    return f"{name[:head]}…{name[len(name) - (width - 1 - head) :]}"
-
-
-# Tables of the command line: they fit a terminal without splitting a number or a word.
-#
-# In a file or a pipe a row is always one line. ``cli.layout`` says what is done elsewhere where
-# room is short.
+    heading: str
+    rows: list[tuple[Text, ...]]
 
 
 class Table:
-    """A table that rich renders: as wide as it must be, and no wider than there is room."""
+    """A table that rich renders at its own width in a file or a pipe, else within the terminal."""
 
     def __init__(
         self, *columns: Column | str, title: str = "", header: bool = True, more: str = "--json"
@@ -615,66 +236,100 @@ class Table:
         self.caption = ""
         self._header = header
         self._more = more
-        self._sections = [Section(())]
+        self._sections = [Section("", [])]
 
     @property
     def row_count(self) -> int:
-        """How many rows it has."""
         return sum(len(section.rows) for section in self._sections)
 
     def add_row(self, *cells: Text | str, style: str = "") -> None:
-        """Add a row to the section that was begun last."""
-        row = tuple(_text(cell, style) for cell in cells)
-        last = self._sections[-1]
-        self._sections[-1] = replace(last, rows=(*last.rows, row))
+        """Add a row to the last section."""
+        self._sections[-1].rows.append(tuple(_text(cell, style) for cell in cells))
 
     def add_section(self, heading: str) -> None:
         """Begin rows under a heading of their own."""
-        if self._sections == [Section(())]:
-            self._sections.clear()
-        self._sections.append(Section((), heading))
+        self._sections.append(Section(heading, []))
 
     def __rich_console__(self, console: AnyConsole, options: ConsoleOptions) -> RenderResult:
-        """Write it at the width of a console; in a file or a pipe at its own."""
-        whole = Layout(self.columns, tuple(self._sections), self._header)
-        yield from self._parts(fit(whole, room_of(console, options)))
-
-    def _parts(self, layout: Layout) -> RenderResult:
+        room = _room(console, options)
+        kept, widths = self._fit(room)
         if self.title:
             yield Folded(Text(printable(self.title), "bold"))
-        filled = (section for section in layout.sections if section.rows)
-        for number, section in enumerate(filled):
+        sections = [section for section in self._sections if section.rows]
+        for number, section in enumerate(sections):
             if section.heading:
-                if number or (self.title and not layout.grouped):
+                if number or self.title:
                     yield ""
                 yield Folded(Text(printable(section.heading), "bold"))
-            yield _Grid(layout, section, header=self._header and (not number or not layout.grouped))
-        for note in layout.notes(self._more):
-            yield Folded(Text(note, "dim"))
+            # Explicit widths keep the columns of all sections aligned.
+            yield from console.render(
+                self._grid(section, kept, widths), options.update_width(max(_total(widths), 1))
+            )
+        if dropped := [one.title for at, one in enumerate(self.columns) if at not in kept]:
+            more = (
+                f"a wider terminal or {self._more} shows"
+                if self._more
+                else "a wider terminal shows"
+            )
+            yield Folded(Text(f"Not shown at this width: {', '.join(dropped)}; {more} all.", "dim"))
         if self.caption:
             yield Folded(Text(printable(self.caption), "dim"))
 
-
-class _Grid:
-    """The rows of a section, laid out."""
-
-    def __init__(self, layout: Layout, section: Section, *, header: bool) -> None:
-        self._layout, self._section, self._header = layout, section, header
-
-    def __rich_console__(self, console: AnyConsole, options: ConsoleOptions) -> RenderResult:
-        layout = self._layout
-        made = rich_table.Table(
-            box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="dim",
+    def _grid(
+        self, section: Section, kept: Sequence[int], widths: Sequence[int]
+    ) -> rich_table.Table:
+        grid = rich_table.Table(
+            box=None, padding=(0, _GAP, 0, 0), pad_edge=False, header_style="dim",
             show_header=self._header,
         )  # fmt: skip
-        for column, width in zip(layout.columns, layout.widths, strict=True):
-            title = Text("\n").join(fold(_text(column.title), width, "prose"))
-            made.add_column(title, justify=column.justify, width=width, no_wrap=True)
-        for row in self._section.rows:
-            cells = zip(row, layout.widths, layout.columns, strict=True)
-            made.add_row(*(Text("\n").join(fold(cell, w, c.kind)) for cell, w, c in cells))
-        width = layout.total(layout.widths)
-        yield from console.render(made, options.update_width(max(width, 1)))
+        for at, width in zip(kept, widths, strict=True):
+            column = self.columns[at]
+            side = "right" if column.kind == "number" else "left"
+            grid.add_column(_text(column.title), justify=side, width=width, overflow="fold")
+        for row in section.rows:
+            grid.add_row(*(row[at] for at in kept))
+        return grid
+
+    def _fit(self, room: int | None) -> tuple[list[int], list[int]]:
+        """Choose the columns that have room, and the width of each."""
+        kept = [*range(len(self.columns))]
+        most = [self._longest(at, "\n") for at in kept]
+        if room is None:
+            return kept, most
+        least = [self._least(at, _SHORT_NAME) for at in kept]
+        while _total([least[at] for at in kept]) > room:
+            # The last of several columns of the highest rank goes.
+            last = max(kept, key=lambda at: (self.columns[at].rank, at))
+            if not self.columns[last].rank:
+                least = [self._least(at, _SHORTEST_NAME) for at in range(len(self.columns))]
+                break
+            kept.remove(last)
+        widths = [most[at] for at in kept]
+        while _total(widths) > room:
+            # The widest column that can still be folded gives way.
+            spare = [i for i, at in enumerate(kept) if widths[i] > least[at]]
+            if not spare:
+                break
+            widths[max(spare, key=widths.__getitem__)] -= 1
+        return kept, widths
+
+    def _least(self, at: int, name: int) -> int:
+        """Measure a column folded between words, names within them, numbers not at all."""
+        kind = self.columns[at].kind
+        title = max(map(cell_len, self.columns[at].title.split()), default=0) * self._header
+        if kind == "number":
+            return max(title, self._longest(at, "\n", title=False))
+        longest = self._longest(at, None, title=False)
+        return max(title, min(longest, name) if kind == "name" else longest)
+
+    def _longest(self, at: int, separator: str | None, *, title: bool = True) -> int:
+        texts = [row[at].plain for section in self._sections for row in section.rows]
+        texts += [self.columns[at].title] * (title and self._header)
+        return max((cell_len(part) for text in texts for part in text.split(separator)), default=0)
+
+
+def _total(widths: Sequence[int]) -> int:
+    return sum(widths) + _GAP * (len(widths) - 1)
 
 
 def _text(cell: Text | str, style: str = "") -> Text:
@@ -682,6 +337,22 @@ def _text(cell: Text | str, style: str = "") -> Text:
     if style:
         shown.style = style
     return shown
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """A text that keeps its lines in a file or a pipe, and folds between words on a terminal."""
+
+    text: Text
+
+    def __rich_console__(self, console: AnyConsole, options: ConsoleOptions) -> RenderResult:
+        if _room(console, options) is None:
+            options = options.update(width=max(self.text.cell_len, 1))
+        yield from console.render(self.text, options)
+
+
+def _room(console: AnyConsole, options: ConsoleOptions) -> int | None:
+    return None if isinstance(console, SafeConsole) and console.is_unbounded else options.max_width
 
 
 # Text that arrives in pieces, written at the width of a terminal and broken between words.

@@ -1,37 +1,20 @@
-"""``cfr eval``: methods on benchmarks, resumable at any point."""
+"""``cfr eval`` and ``cfr work``: methods on benchmarks, resumable at any point."""
 
 from __future__ import annotations
 
-import asyncio
-import time
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import groupby
-from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import click
-from rich.live import Live
-from rich.text import Text
 
-from constraint_first.cli.console import (
-    Column,
-    SafeConsole,
-    Table,
-    bytes_bar,
-    print_json,
-    print_note,
-    typed_command,
-)
 from constraint_first.cli.options import (
     batch_options,
     call_options,
     columns_option,
     grouped,
-    load_run_options,
     max_tokens_option,
     model_options,
     number_or_none,
@@ -42,47 +25,22 @@ from constraint_first.cli.options import (
     store_option,
     system_option,
 )
-from constraint_first.cli.solve import print_notes
-from constraint_first.error import CfrError, InputError
-from constraint_first.file.safe import one_line
-from constraint_first.model.limit import Limiter
-from constraint_first.model.pull import Progress
-from constraint_first.model.replicas import Balanced, Balancer
-from constraint_first.model.resolve import AutoChoice, Cost, write_dollars
-from constraint_first.model.wire import Served
-from constraint_first.report.comparison import BASELINE, Tokens, divide_tokens, score_problems
-from constraint_first.report.exhibit.cost import COUNTED
-from constraint_first.report.notation import NONE, several, times
-from constraint_first.report.study import short_method_names
-from constraint_first.run.batch_service import WaveProgress
-from constraint_first.run.forecast import Basis, Demand, Forecast, SeriesForecast, Span
-from constraint_first.run.grid import RunOptions
-from constraint_first.run.job import (
-    EvaluationWatcher,
-    Job,
-    measure_progress,
-    progress_of,
-    seconds_left,
+from constraint_first.cli.output import (
+    print_json,
+    print_note,
+    print_text,
+    run_interruptible,
 )
-from constraint_first.run.run import Evaluated
-from constraint_first.store.database import without_password
-from constraint_first.store.query import ProblemScores, SeriesResult, Summary, Tally
-from constraint_first.store.store import Series
+from constraint_first.error import InputError
 
 if TYPE_CHECKING:
     from constraint_first.model.resolve import ModelRef
-    from constraint_first.run.grid import BatchOptions, Changes, Experiment, RayOptions
-
-
-def _changes() -> Callable[..., object]:
-    from constraint_first.run.grid import Changes
-
-    return Changes
+    from constraint_first.run.grid import BatchOptions, Changes, Experiment, RayOptions, RunOptions
 
 
 _grid_options: Final = grouped(
     "changes",
-    _changes,
+    "constraint_first.run.grid:Changes",
     click.option(
         "--method",
         "methods",
@@ -113,7 +71,7 @@ _grid_options: Final = grouped(
 
 _run_settings: Final = grouped(
     "options",
-    load_run_options,
+    "constraint_first.run.grid:RunOptions",
     click.option("--limit", type=click.IntRange(min=1), help="Only the first N problems of each."),
     store_option,
     *speed_options,
@@ -174,21 +132,20 @@ def eval_command(
     options = replace(options, batch=batch, ray=ray)
     experiment, notes = _load_files(_experiment(benchmarks, changes), columns)
     if dry_run:
-        _foretell(experiment, ref, options, () if quiet else notes, as_json=as_json)
+        _forecast(experiment, ref, options, () if quiet else notes, as_json=as_json)
         return
     if as_json:
         raise InputError("--json: goes with --dry-run; 'cfr runs --json' writes what was run")
-
-    from constraint_first.cli.console import run_interruptible
+    from constraint_first.cli.progress import TerminalWatcher, print_evaluated, tell_stopped
     from constraint_first.run.run import aevaluate
 
     watcher = TerminalWatcher(notes, quiet=quiet)
-    work = aevaluate(experiment, model=ref, options=options, watcher=watcher)
+    run = aevaluate(experiment, model=ref, options=options, watcher=watcher)
     left = partial(tell_stopped, watcher, options.store)
-    print_evaluated(run_interruptible(work, left, watcher.interrupted))
+    print_evaluated(run_interruptible(run, left, watcher.interrupted))
 
 
-def _foretell(
+def _forecast(
     experiment: Experiment,
     ref: ModelRef,
     options: RunOptions,
@@ -196,6 +153,7 @@ def _foretell(
     *,
     as_json: bool,
 ) -> None:
+    from constraint_first.cli.progress import print_forecast
     from constraint_first.run.forecast import forecast
 
     found = forecast(experiment, ref, options)
@@ -236,442 +194,17 @@ def _load_files(experiment: Experiment, columns: dict[str, str]) -> tuple[Experi
     return replace(experiment, benchmarks=tuple(loaded)), [one.taken for one in files]
 
 
-# The tables of series as a person sees them: of a run, of a store, and their tokens compared.
-
-COST_NOTE: Final = "at the prices that your models.toml has now"
-
-_STORED: Final = "'cfr runs --json'"
-_NAMED: Final = (
-    Column("benchmark", "name", shared=True),
-    Column("method", "name", shorten=short_method_names),
-    Column("model", "name", shared=True),
-)
-"""What names a series; what is shared may stand in a line above."""
-
-
-def progress_table(found: Sequence[SeriesResult]) -> Table:
-    """Tabulate the series of a run as far as they are."""
-    table = _table("accuracy so far", cost=_has_costs(one.tally for one in found))
-    for one in found:
-        tally = one.tally
-        so_far = f"{tally.correct / tally.scored:.1%}" if tally.scored else "–"
-        _add_row(table, one, _done(one), so_far)
-    return table
-
-
-def results(found: Sequence[SeriesResult]) -> Table:
-    """Tabulate every series of a run that has ended."""
-    table = _table("accuracy", "95 %", cost=_has_costs(one.tally for one in found))
-    for one in found:
-        _add_row(table, one, _done(one), *_accuracy(one.scores))
-    return table
-
-
-def ratios(found: Sequence[SeriesResult]) -> Table | None:
-    """Tabulate the tokens of each series relative to Direct CoT; None where there is no such."""
-    plain = [one for one in found if one.series.method.partition("(")[0] == BASELINE]
-    bases = {_conditions(one): one for one in plain}
-    counted = (Column(title.lower()) for title in COUNTED)
-    table = Table(*_NAMED, *counted, title=f"tokens relative to {BASELINE}", more=_STORED)
-    for one in found:
-        base = bases.get(_conditions(one))
-        if base and base is not one:
-            counted = divide_tokens(_mean_tokens(one.tally), _mean_tokens(base.tally))
-            table.add_row(*_named(one.series), *map(times, counted))
-    return table if table.row_count else None
-
-
-def _conditions(one: SeriesResult) -> Series:
-    """Name what two series must have in common for their tokens to be compared."""
-    return replace(one.series, method="")
-
-
-def _mean_tokens(tally: Tally) -> Tokens | None:
-    attempts, used = tally.scored + tally.failed, tally.usage
-    if not attempts or not used.total:
-        return None
-    return Tokens(*(count / attempts for count in (used.input, used.output, used.shared)))
-
-
-def summary_table(found: list[Summary]) -> Table:
-    """Tabulate every series of a store, each under its number there."""
-    table = _table("accuracy", "95 %", numbered=True, cost=_has_costs(found))
-    for one in found:
-        _add_row(table, one, f"{one.attempts - one.failed:,}", *_accuracy(one.scores))
-    return table
-
-
-def _has_costs(found: Iterable[Tally | Summary]) -> bool:
-    return any(one.cost is not None for one in found)
-
-
-def _table(*accuracy: str, numbered: bool = False, cost: bool = False) -> Table:
-    first, *rest = accuracy
-    return Table(
-        *((Column("#"),) if numbered else ()),
-        *_NAMED,
-        Column("done", rank=2),
-        Column(first),
-        *(Column(title, rank=1) for title in rest),
-        Column("no answer", rank=5),
-        Column("tokens", rank=4),
-        *((Column("cost", rank=3),) if cost else ()),
-        more="--json" if numbered else _STORED,
-    )
-
-
-def _add_row(table: Table, one: SeriesResult | Summary, done: str, *accuracy: str) -> None:
-    named, counted = (one, one) if isinstance(one, Summary) else (one.series, one.tally)
-    lost, usage = (counted.truncated, counted.unparsed), counted.usage
-    table.add_row(
-        *((str(one.series),) if isinstance(one, Summary) else ()),
-        *_named(named),
-        done + (f" ({counted.failed} failed)" if counted.failed else ""),
-        *accuracy,
-        "{} cut, {} unread".format(*lost) if any(lost) else "0",
-        f"{usage.total:,}" + ("" if usage.reported else "+"),
-        *((_cost(counted.cost),) if table.columns[-1].title == "cost" else ()),
-    )
-
-
-def _cost(cost: Cost | None) -> str:
-    return NONE if cost is None else str(cost)
-
-
-def _named(one: Series | Summary) -> Iterator[str]:
-    return map(one_line, (one.benchmark, one.method, one.model))
-
-
-def _done(one: SeriesResult) -> str:
-    return f"{one.tally.scored:,}/{one.tally.total:,}"
-
-
-def _accuracy(scores: ProblemScores) -> tuple[str, str]:
-    """Write the accuracy and its interval, with the problem as the unit."""
-    found = score_problems(scores)
-    if found is None:
-        return "–", "–"
-    low, high = found.interval
-    return f"{found.accuracy:.1f}%", f"{low:.1f}% – {high:.1f}%"
-
-
-# A running evaluation as a person sees it: a table that moves on a terminal, lines elsewhere.
-
-_PLAIN_EVERY = 15.0
-
-
-class LeftBehind(NamedTuple):
-    """What an evaluation had when it was interrupted: attempts made, of how many; calls lost."""
-
-    made: int
-    total: int
-    in_flight: int | None
-    """None where they are made elsewhere."""
-
-
-class TerminalWatcher(EvaluationWatcher):
-    """Shows on standard error how an evaluation gets on."""
-
-    def __init__(self, notes: Sequence[str] = (), *, quiet: bool = False) -> None:
-        self._console = SafeConsole(stderr=True, quiet=quiet)
-        self._quiet = quiet
-        self._notes = () if quiet else notes
-        self._jobs: Sequence[Job] = ()
-        self._limiters: Sequence[Limiter] = ()
-        self._balancers: list[Balancer] = []
-        self._in_flight: int | None = 0
-        self._display: _Display | None = None
-        self.wave: WaveProgress | None = None
-        """How the batches stand, where there are any."""
-
-    def interrupted(self) -> None:
-        """Note how many calls are waiting for their replies: soon none will be."""
-        in_flight = sum(limiter.in_flight for limiter in self._limiters)
-        self._in_flight = in_flight if self._limiters else None
-
-    def left_behind(self) -> LeftBehind:
-        """Count what a run that was interrupted has made."""
-        found = measure_progress(self._jobs, 0.0)
-        return LeftBehind(found.done, found.total, self._in_flight)
-
-    def fetching(self, model: str) -> AbstractContextManager[Progress]:
-        """Show a model file's way to this machine."""
-        return bytes_bar(model, quiet=self._quiet)
-
-    @asynccontextmanager
-    async def running(
-        self, jobs: Sequence[Job], limiters: Sequence[Limiter]
-    ) -> AsyncGenerator[None]:
-        """Show the counts of the series while they are run, and the notes ahead of them."""
-        for note in self._notes:
-            print_note(note)
-        self._notes, self._jobs, self._limiters = (), jobs, limiters
-        display = _Display(jobs, limiters, self._balancers, self._console)
-        self._display = display
-        shown = display.animate() if self._console.is_terminal else display.report()
-        task = asyncio.create_task(shown)
-        try:
-            yield
-        finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-
-    def opened(self, models: Sequence[Served]) -> None:
-        """Say where the endpoints of a model are not alike, and follow which of them rest."""
-        several = [one for one in models if isinstance(one, Balanced)]
-        self._balancers = [one.balancer for one in several]
-        for note in (note for one in several for note in one.notes):
-            self._console.print(Text(one_line(note)))
-
-    def batches(self, progress: WaveProgress) -> None:
-        """Show how a wave gets on: below the table, or as a line where something has changed."""
-        before, self.wave = self.wave, progress
-        if self._display and self._console.is_terminal:
-            self._display.show_wave(progress)
-        elif before is None or before.batches != progress.batches or progress.trouble:
-            self._console.print(Text(one_line(str(progress))))
-
-    def noted(self, line: str) -> None:
-        """Write a line about something that a person should know, or copy."""
-        self._console.print(Text(one_line(line)), soft_wrap=True)
-
-    def chose(self, model: str, choice: AutoChoice) -> None:
-        """Say what ``auto`` stands for."""
-        self._console.print(Text(one_line(f"{model}: {choice}")))
-
-    def skipped(self, what: str, why: str) -> None:
-        """Say what this worker leaves to others."""
-        self._console.print(Text(one_line(f"{what} cannot be run here: {why}")))
-
-    def adapted(self, model: str, change: str) -> None:
-        """Say which setting a model will not have."""
-        self._console.print(Text(one_line(f"{model}: {change}")))
-
-
-class _Display:
-    def __init__(
-        self,
-        jobs: Sequence[Job],
-        limiters: Sequence[Limiter],
-        balancers: Sequence[Balancer],
-        console: SafeConsole,
-    ) -> None:
-        self._jobs = jobs
-        self._limiters = limiters
-        self._balancers = balancers
-        self._console = console
-        self._started = time.monotonic()
-        self._wave: tuple[WaveProgress, float] | None = None
-
-    def show_wave(self, progress: WaveProgress) -> None:
-        """Keep how a wave gets on in view."""
-        self._wave = progress, time.monotonic()
-
-    async def animate(self) -> None:
-        """Redraw the table a few times a second."""
-        with Live(self._table(), console=self._console, transient=True) as live:
-            while True:
-                live.update(self._table())
-                await asyncio.sleep(0.25)
-
-    async def report(self) -> None:
-        """Write a line now and then."""
-        while True:
-            await asyncio.sleep(_PLAIN_EVERY)
-            self._console.print(self._status())
-
-    def _table(self) -> Table:
-        table = progress_table([job.result for job in self._jobs])
-        table.caption = self._status()
-        return table
-
-    def _status(self) -> str:
-        elapsed = time.monotonic() - self._started
-        found = measure_progress(self._jobs, elapsed)
-        if self._wave:
-            progress, seen = self._wave
-            if progress.next_look is not None:
-                left = max(0.0, seen + progress.next_look - time.monotonic())
-                progress = replace(progress, next_look=left)
-            return one_line(f"{found.done:,} of {found.total:,} attempts; {progress}")
-        in_flight = sum(limiter.in_flight for limiter in self._limiters)
-        left = seconds_left([progress_of(job) for job in self._jobs], elapsed)
-        calls = "1 call in flight, " if in_flight == 1 else f"{in_flight} calls in flight, "
-        counts = f"{found.done:,} of {found.total:,} attempts, {calls if self._limiters else ''}"
-        spent = "" if found.cost is None else f"{found.cost} so far, "
-        time_left = "waiting for replies" if left is None else f"about {write_duration(left)} left"
-        endpoints = "".join(f"; {one.status}" for one in self._balancers)
-        return f"{counts}{found.failed} failed, {spent}{time_left}{endpoints}"
-
-
-def write_duration(seconds: float) -> str:
-    """Write a time in hours and minutes, or in minutes and seconds."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes:02} min"
-    return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
-
-
-# The end of a run as a person sees it: its table, or how it goes on after Ctrl-C.
-
-
-class Incomplete(CfrError):
-    """Some attempts are missing; the same command makes them."""
-
-    exit_code = 7
-
-
-def print_evaluated(done: Evaluated) -> None:
-    """Print the table of all series; raise where attempts are missing."""
-    console = SafeConsole()
-    console.print(results(done.series))
-    if (compared := ratios(done.series)) is not None:
-        console.print()
-        console.print(compared)
-    if done.cost is not None:
-        console.print(f"\nAll together {done.cost}, {COST_NOTE}.")
-    if not done.complete:
-        failed = any(one.tally.failed for one in done.series)
-        raise Incomplete(done.stopped + ("; 'cfr runs --failures' lists why" if failed else ""))
-
-
-def tell_stopped(watcher: TerminalWatcher, store: str) -> str:
-    """Say what an evaluation that was interrupted leaves behind, and how it goes on."""
-    left = watcher.left_behind()
-    stored = f"stopped; {left.made:,} of {left.total:,} attempts are stored in "
-    stored += without_password(store)
-    if wave := watcher.wave:
-        return (
-            f"{stored}; {wave.requests:,} requests of wave {wave.wave} go on without us; to "
-            f"collect them: {typed_command()}"
-        )
-    if not left.total:
-        return f"stopped before anything was asked; to begin anew: {typed_command()}"
-    lost = "those" if left.in_flight is None else f"{left.in_flight:,}"
-    return (
-        f"{stored}, with all calls that have ended; {lost} in flight are lost; to go on: "
-        f"{typed_command()}"
-    )
-
-
-# A forecast of ``cfr eval`` as a person reads it.
-
-_BASES: Final[dict[Basis, str]] = {
-    "same set": "the mean of earlier attempts of the method with this model on the same set",
-    "other sets": "the mean of earlier attempts of the method with this model on other sets",
-    "bounds": "no earlier attempts, so the most that calls allow: prompts at three characters a "
-    "token, every reply as long as it may be; most replies are far shorter",
-}
-_Cells = tuple[str, ...]
-
-
-def print_forecast(found: Forecast, options: RunOptions) -> None:
-    """Print what an evaluation would take: by benchmark and model, all together, and why."""
-    console = SafeConsole()
-    several_decodings = len({_decoding(one) for one in found.series}) > 1
-    table = _table_forecast(decoded=several_decodings, priced=found.has_prices)
-    for heading, group in groupby(found.series, key=_heading):
-        table.add_section(heading)
-        for one in group:
-            decoding = (_decoding(one),) if several_decodings else ()
-            table.add_row(one_line(one.series.method), *decoding, *_cells(one, found))
-    if len(found.series) > 1:
-        table.add_section("All together")
-        total = _amounts(found.missing, found.demand, priced=found.has_prices)
-        table.add_row("all", *([""] if several_decodings else []), *total, "")
-    console.print(table)
-    console.print()
-    print_notes(map(one_line, _notes(found, options)))
-
-
-def _table_forecast(*, decoded: bool, priced: bool) -> Table:
-    """Make a table whose calls, tokens and dollars stay where room is short."""
-    return Table(
-        Column("method", "name", shorten=short_method_names),
-        *((Column("decoding", "prose"),) if decoded else ()),
-        Column("to make", rank=1),
-        Column("calls"),
-        Column("input"),
-        Column("output"),
-        *((Column("cost"),) if priced else ()),
-        Column("from", "name", rank=2),
-    )
-
-
-def _heading(one: SeriesForecast) -> str:
-    series, problems = one.series, several(one.problems, "problem")
-    by = f" with {series.model}" if series.model else ""
-    return one_line(f"{series.benchmark}{by}: {problems} × {several(one.runs, 'run')}")
-
-
-def _decoding(one: SeriesForecast) -> str:
-    decoding = one.series.decoding
-    seed = "" if decoding.seed is None else f", seed {decoding.seed}"
-    return f"temperature {decoding.temperature}{seed}"
-
-
-def _cells(one: SeriesForecast, found: Forecast) -> _Cells:
-    amounts = _amounts(one.missing, one.demand, priced=found.has_prices)
-    return *amounts, one.basis if one.missing else "all stored"
-
-
-def _amounts(missing: int, demand: Demand, *, priced: bool) -> _Cells:
-    least, most = ceil(demand.calls.least), ceil(demand.calls.most)
-    calls = f"{most:,}" if least == most else f"{least:,}–{most:,}"
-    cost = (_cost_forecast(demand),) if priced else ()
-    return f"{missing:,}", calls, _count(demand.input), _count(demand.output), *cost
-
-
-def _cost_forecast(demand: Demand) -> str:
-    dollars = demand.dollars
-    if not dollars.most and not demand.complete:
-        return NONE
-    bound = "" if dollars.least == dollars.most else "≤ "
-    return f"{bound}{Cost(dollars.most, demand.complete)}"
-
-
-def _count(span: Span) -> str:
-    """Write tokens; of a range only the most, which is what a budget has to reach for."""
-    most = ceil(span.most)
-    written = f"{most:,}" if most < 10**6 else f"{most / 10**6:,.1f}M"
-    return written if span.least == span.most else f"≤ {written}"
-
-
-def _notes(found: Forecast, options: RunOptions) -> Iterator[str]:
-    bases = {one.basis for one in found.series if one.missing}
-    yield from (f"{name}: {why}." for name, why in _BASES.items() if name in bases)
-    if not all(one.series.model for one in found.series):
-        yield "With --model NAME earlier runs and the price of the endpoint's model are found."
-    if found.missing and found.seconds is not None:
-        yield f"About {write_duration(found.seconds)}, at the pace of the earlier runs."
-    if found.has_prices:
-        yield f"Costs are US dollars, {COST_NOTE}; failed tries come on top."
-        if not found.demand.complete:
-            yield f"{NONE} and +: a model has no price in models.toml, and comes on top."
-        yield from _budget_note(found.demand.dollars, options.max_cost)
-    yield "Nothing was asked, and no store was made or changed."
-
-
-def _budget_note(dollars: Span, limit: float | None) -> Iterator[str]:
-    if limit is None:
-        return
-    if dollars.least > limit:
-        reach = "it would be spent before the end"
-    else:
-        reach = "it is enough" if dollars.most <= limit else "it may be spent before the end"
-    yield f"--max-cost is {write_dollars(limit)}: {reach}."
-
-
-# ``cfr work``: a worker on a store that many share.
-
-_run_settings_work = grouped(
-    "options", load_run_options, store_option, *speed_options, *call_options
+_worker_settings = grouped(
+    "options",
+    "constraint_first.run.grid:RunOptions",
+    store_option,
+    *speed_options,
+    *call_options,
 )
 
 
 @click.command("work")
-@_run_settings_work
+@_worker_settings
 @click.option(
     "--base-url",
     multiple=True,
@@ -695,7 +228,7 @@ def work_command(
     cfr work --store postgresql://user@host/runs --base-url http://localhost:8000/v1
     srun -N 8 --ntasks-per-node 1 cfr work --store postgresql://user@host/runs
     """
-    from constraint_first.cli.console import print_text, run_interruptible
+    from constraint_first.cli.progress import TerminalWatcher, print_evaluated, tell_stopped
     from constraint_first.model.resolve import ModelRef
     from constraint_first.run.shared import awork
     from constraint_first.store.database import without_password

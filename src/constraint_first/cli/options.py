@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,9 +15,11 @@ import click
 from constraint_first.error import InputError
 
 if TYPE_CHECKING:
+    from constraint_first.model.wire import Decoding
     from constraint_first.report.comparison import RightRule
     from constraint_first.report.exhibit.marks import ErrorRule
     from constraint_first.report.study import Study
+    from constraint_first.run.grid import RayOptions
 
 Command: TypeAlias = Callable[..., None]
 """A command's function; click calls it with its options by name."""
@@ -32,11 +35,11 @@ def seed(value: str) -> int:
     return int(_SEEDS(value))
 
 
-def grouped(name: str, load: Callable[[], Callable[..., object]], *options: Decorator) -> Decorator:
+def grouped(name: str, make: str | Callable[..., object], *options: Decorator) -> Decorator:
     """Add options to a command, which gets them together under ``name``.
 
-    ``load`` returns the dataclass to make of them, whose fields are named like the options. It is
-    called when the command runs, so that a help text imports nothing.
+    ``make`` takes them by their names. ``module:attribute`` is imported when the command runs, so
+    that a help text imports nothing.
     """
 
     def decorate(command: Command) -> Command:
@@ -45,7 +48,7 @@ def grouped(name: str, load: Callable[[], Callable[..., object]], *options: Deco
         @wraps(command)
         def with_value(**given: Any) -> None:
             own = {one: given.pop(one) for one in names}
-            command(**given, **{name: load()(**own)})
+            command(**given, **{name: (_load(make) if isinstance(make, str) else make)(**own)})
 
         before = _names(with_value)
         for option in reversed(options):
@@ -56,32 +59,22 @@ def grouped(name: str, load: Callable[[], Callable[..., object]], *options: Deco
     return decorate
 
 
+def _load(place: str) -> Callable[..., object]:
+    module, _, attribute = place.partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
 def _names(command: Command) -> set[str]:
     """List the options that a function has been given so far, where click keeps them."""
     parameters: list[click.Parameter] = getattr(command, "__click_params__", [])
     return {parameter.name for parameter in parameters if parameter.name}
 
 
-def _model_ref() -> Callable[..., object]:
-    from constraint_first.model.resolve import ModelRef
-
-    return ModelRef  # which takes no address at all as none
-
-
-def _decoding() -> Callable[..., object]:
+def _decoding(**given: Any) -> Decoding:
     from constraint_first.model.wire import Decoding
 
-    def decode(**given: Any) -> Decoding:
-        sent: dict[str, Any] = {n: None if one == "none" else one for n, one in given.items()}
-        return Decoding(**sent)
-
-    return decode
-
-
-def _bounds() -> Callable[..., object]:
-    from constraint_first.model.transport import Bounds
-
-    return Bounds
+    sent: dict[str, Any] = {n: None if one == "none" else one for n, one in given.items()}
+    return Decoding(**sent)
 
 
 def number_or_none(least: float, most: float) -> Callable[[Any], float | str]:
@@ -107,7 +100,7 @@ max_tokens_option: Final = click.option(
 
 model_options: Final = grouped(
     "ref",
-    _model_ref,
+    "constraint_first.model.resolve:ModelRef",
     click.option("--model", help="A preset, a catalogue name, a .gguf file, or an endpoint's."),
     click.option(
         "--base-url",
@@ -169,15 +162,12 @@ def max_reply_bytes_option(name: str) -> Decorator:
 
 
 bound_options: Final = grouped(
-    "bounds", _bounds, call_timeout_option("seconds"), max_reply_bytes_option("reply_bytes")
+    "bounds",
+    "constraint_first.model.transport:Bounds",
+    call_timeout_option("seconds"),
+    max_reply_bytes_option("reply_bytes"),
 )
 """The options that bound a single call, as ``Bounds``."""
-
-
-def _limit() -> Callable[..., object]:
-    from constraint_first.attempt.drive import AttemptLimit
-
-    return AttemptLimit
 
 
 def max_calls_option(name: str, most: int = 1_024) -> Decorator:
@@ -205,12 +195,15 @@ def max_attempt_tokens_option(name: str, most: int = 20_000_000) -> Decorator:
 
 
 limit_options: Final = grouped(
-    "limit", _limit, max_calls_option("calls"), max_attempt_tokens_option("tokens")
+    "limit",
+    "constraint_first.attempt.drive:AttemptLimit",
+    max_calls_option("calls"),
+    max_attempt_tokens_option("tokens"),
 )
 """The options that bound an attempt, as an ``AttemptLimit``."""
 client_limit_options: Final = grouped(
     "limit",
-    _limit,
+    "constraint_first.attempt.drive:AttemptLimit",
     max_calls_option("calls", 256),
     max_attempt_tokens_option("tokens", 4_000_000),
 )
@@ -246,13 +239,10 @@ store_option: Final = click.option(
 """The store of a command that adds to it, or that has no place for RUNS among its arguments."""
 
 
-def _one_store() -> Callable[..., object]:
-    def choose(named: str | None, store: str | None) -> str:
-        if named and store and named != store:
-            raise click.UsageError(f"Name one store: {named!r}, or --store {store!r}.")
-        return named or store or "runs.db"
-
-    return choose
+def _one_store(named: str | None, store: str | None) -> str:
+    if named and store and named != store:
+        raise click.UsageError(f"Name one store: {named!r}, or --store {store!r}.")
+    return named or store or "runs.db"
 
 
 store_argument: Final = grouped(
@@ -291,6 +281,13 @@ def columns_option(example: str = "problem=question,answer=solution,id=…") -> 
     )
 
 
+labels_option: Final = click.option(
+    "--labels",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="A file of marks that people made on the page of 'cfr serve'; repeatable.",
+)
+
 json_option: Final = click.option(
     "--json", "as_json", is_flag=True, help="Write JSON for programs."
 )
@@ -299,15 +296,9 @@ json_option: Final = click.option(
 # The options of ``cfr eval`` for batches, which reach it as one value.
 
 
-def _batch_options() -> Callable[..., object]:
-    from constraint_first.run.grid import BatchOptions
-
-    return BatchOptions
-
-
 batch_options: Final = grouped(
     "batch",
-    _batch_options,
+    "constraint_first.run.grid:BatchOptions",
     click.option(
         "--batch", is_flag=True, help="Ask through the endpoint's batch API, in waves of requests."
     ),
@@ -352,13 +343,6 @@ batch_options: Final = grouped(
 # The options of commands that run attempts: how fast, how long a call, how long a lease.
 
 
-def load_run_options() -> Callable[..., object]:
-    """Load the class that these options make."""
-    from constraint_first.run.grid import RunOptions
-
-    return RunOptions
-
-
 speed_options: Final = (
     click.option(
         "--concurrency",
@@ -398,11 +382,8 @@ call_options: Final = (
 # The options of commands over stored runs: which runs, which part of them, how to judge them.
 
 
-def _all_runs() -> Callable[..., object]:
-    def join(named: tuple[str, ...], stores: tuple[str, ...]) -> tuple[str, ...]:
-        return named + stores
-
-    return join
+def _all_runs(named: tuple[str, ...], stores: tuple[str, ...]) -> tuple[str, ...]:
+    return named + stores
 
 
 runs_argument: Final = grouped(
@@ -445,7 +426,7 @@ class ErrorRuleOptions:
 
 part_options: Final = grouped(
     "part",
-    lambda: StudyPart,
+    StudyPart,
     click.option(
         "--benchmark", "benchmarks", multiple=True, help="Only this benchmark; repeatable."
     ),
@@ -455,7 +436,7 @@ part_options: Final = grouped(
 
 error_rule_options: Final = grouped(
     "error_rule",
-    lambda: ErrorRuleOptions,
+    ErrorRuleOptions,
     click.option(
         "--rule",
         type=click.Choice(["any", "first"]),
@@ -486,20 +467,17 @@ def open_part(runs: Sequence[str], part: StudyPart) -> Study:
 # The options of ``cfr eval`` for a Ray cluster, which reach it as one value.
 
 
-def _ray_options() -> Callable[..., object]:
+def _ray_options(
+    address: str | None, workers: int | None, resources: dict[str, float] | None
+) -> RayOptions:
     from constraint_first.run.grid import RayOptions
 
-    def make(
-        address: str | None, workers: int | None, resources: dict[str, float] | None
-    ) -> RayOptions:
-        if address is None and (workers is not None or resources is not None):
-            name = "--ray-workers" if workers is not None else "--ray-resources"
-            raise click.UsageError(f"{name} goes with --ray: name the cluster, or auto.")
-        if resources is None:
-            return RayOptions(address, workers)
-        return RayOptions(address, workers, resources)
-
-    return make
+    if address is None and (workers is not None or resources is not None):
+        name = "--ray-workers" if workers is not None else "--ray-resources"
+        raise click.UsageError(f"{name} goes with --ray: name the cluster, or auto.")
+    if resources is None:
+        return RayOptions(address, workers)
+    return RayOptions(address, workers, resources)
 
 
 def _read_resources(

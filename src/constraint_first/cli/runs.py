@@ -16,8 +16,8 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 import click
 
-from constraint_first.cli.console import print_json, print_note, print_text
 from constraint_first.cli.options import grouped, json_option, store_argument, store_option
+from constraint_first.cli.output import print_json, print_note, print_text
 from constraint_first.error import InputError, OutputError
 from constraint_first.file.rows import spreadsheet_text
 from constraint_first.file.safe import atomic_file, one_line, printable_json
@@ -70,7 +70,7 @@ def _print_series(url: str, found: list[Summary], *, as_json: bool) -> None:
         print_text(f"{url}: nothing has been run yet")
     else:
         from constraint_first.cli.console import SafeConsole
-        from constraint_first.cli.eval import COST_NOTE, summary_table
+        from constraint_first.cli.progress import COST_NOTE, summary_table
         from constraint_first.model.resolve import sum_costs
 
         console = SafeConsole()
@@ -150,7 +150,7 @@ def show_command(
 
 
 def _parts(found: StoredAttempt) -> Iterator[RenderableType]:
-    from constraint_first.cli.solve import shown_checks
+    from constraint_first.cli.show import shown_checks
     from constraint_first.file.safe import one_line, printable_json
     from constraint_first.store.query import explain_ending
 
@@ -315,13 +315,13 @@ class PairChoice:
 
 _pair_options: Final = grouped(
     "choice",
-    lambda: PairChoice,
+    PairChoice,
     click.option("--pairs", is_flag=True, help="Pairs of a problem and its constraints instead."),
     click.option(
         "--labels",
         multiple=True,
         type=click.Path(path_type=Path),
-        help="Marks from 'cfr audit mark' that pairs must stand up to; repeatable.",
+        help="Marks from the page of 'cfr serve' that pairs must stand up to; repeatable.",
     ),
     click.option("--right", is_flag=True, help="Pairs of attempts alone that ended right."),
     click.option(

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from constraint_first.cli.console import print_json, print_note, print_text
 from constraint_first.cli.options import (
     bound_options,
     client_limit_options,
@@ -20,6 +19,7 @@ from constraint_first.cli.options import (
     grouped,
     model_options,
 )
+from constraint_first.cli.output import print_json, print_note, print_text
 from constraint_first.error import InputError
 
 if TYPE_CHECKING:
@@ -37,15 +37,9 @@ _USUAL_STORE: Final = "runs.db"
 _MORE_THAN_NONE: Final = click.FloatRange(min=0, min_open=True)
 
 
-def _settings() -> Callable[..., object]:
-    from constraint_first.serve.setting import ServeSettings
-
-    return ServeSettings
-
-
 _server_options: Final = grouped(
     "settings",
-    _settings,
+    "constraint_first.serve.setting:ServeSettings",
     click.option(
         "--method",
         "methods",
@@ -177,14 +171,14 @@ _server_options: Final = grouped(
     type=click.Path(path_type=Path),
     default=Path("labels.jsonl"),
     show_default=True,
-    help="Where marks that people make on pages are kept, as 'cfr audit mark' keeps them.",
+    help="The file where marks that people make on pages are kept.",
 )
 @click.option(
     "--classes",
     type=click.Path(path_type=Path),
     default=Path("classes.jsonl"),
     show_default=True,
-    help="Where classes of errors are kept that people give on pages.",
+    help="The file where classes of errors that people give on pages are kept.",
 )
 @click.option(
     "--log",

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
-import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from operator import itemgetter
-from types import TracebackType
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import click
 from rich.console import Group, RenderableType
@@ -19,7 +17,6 @@ from rich.status import Status
 from rich.text import Text
 
 from constraint_first.attempt.attempt import Attempt
-from constraint_first.attempt.drive import AttemptLimit
 from constraint_first.attempt.events import (
     PROGRAM,
     Adapted,
@@ -36,19 +33,9 @@ from constraint_first.attempt.events import (
 )
 from constraint_first.attempt.judge import judge
 from constraint_first.attempt.solve import asolve
-from constraint_first.benchmark.source import read_instructions
-from constraint_first.cli.console import (
-    Activity,
-    Column,
-    Folded,
-    SafeConsole,
-    Table,
-    TextStream,
-    bytes_bar,
-    print_json,
-    print_note,
-    print_text,
-)
+from constraint_first.benchmark.source import read_instructions, read_problems
+from constraint_first.cli import show
+from constraint_first.cli.console import Activity, SafeConsole, TextStream, bytes_bar
 from constraint_first.cli.options import (
     bound_options,
     columns_option,
@@ -58,30 +45,35 @@ from constraint_first.cli.options import (
     prompts_option,
     system_option,
 )
-from constraint_first.constraint.router import FAMILIES, Cue
-from constraint_first.constraint.stage1 import Recovered, read_spec
+from constraint_first.cli.output import (
+    print_json,
+    print_note,
+    print_text,
+    run_interruptible,
+    typed_command,
+)
+from constraint_first.constraint.stage1 import read_spec
 from constraint_first.error import CfrError
 from constraint_first.file.safe import one_line, printable
 from constraint_first.method.constraint_first import Routed, Routing
-from constraint_first.method.method import Method
+from constraint_first.method.method import Method, models_of, prompts_of
 from constraint_first.method.policy import Calibrated
 from constraint_first.method.program import read_program
 from constraint_first.method.registry import make
-from constraint_first.method.soundness import CheckSummary, Intervention, read_summary
-from constraint_first.model.client import serve
+from constraint_first.method.rewording import read_wording, with_wording
+from constraint_first.model.client import Client, serve
 from constraint_first.model.replicas import Balanced
-from constraint_first.model.resolve import ModelRef, Resolved, choose_for, resolve
-from constraint_first.model.transport import Bounds
+from constraint_first.model.resolve import AUTO, ModelRef, Resolved, choose_for, resolve
 from constraint_first.model.wire import Decoding
 from constraint_first.problem import Json, Problem
-from constraint_first.protocol import Call, Completion, Exchange, Output, Program, Usage
-from constraint_first.report.table import Cell
-from constraint_first.report.table import Table as Value
+from constraint_first.protocol import Call, Completion, Output, Program
+from constraint_first.report.notation import several
 from constraint_first.serve.reading import is_held
 
 if TYPE_CHECKING:
-    from constraint_first.method.policy import Evidence
+    from constraint_first.attempt.drive import AttemptLimit
     from constraint_first.method.rewording import Wording
+    from constraint_first.model.transport import Bounds
 
 
 class NoAnswer(CfrError):
@@ -137,84 +129,59 @@ def solve_command(
     cfr solve - --base-url http://127.0.0.1:8000/v1 < problem.txt
     """
     # All that can be wrong with the input is found before a model is fetched or loaded.
-    from constraint_first.benchmark.source import read_problems
-    from constraint_first.method.method import models_of, prompts_of
-    from constraint_first.method.registry import make
-    from constraint_first.method.rewording import read_wording, with_wording
-    from constraint_first.model.resolve import AUTO
-
     read, named = read_problems(source, columns), None if method == AUTO else make(method)
-    problems = read.problems
     own = read_wording(prompts, prompts_of(named)) if prompts else None
     named = named and with_wording(named, own)
     if read.taken and not quiet:
         print_note(read.taken)
-
-    from constraint_first.cli.console import run_interruptible, typed_command
-    from constraint_first.report.notation import several
-
-    scoring, silent = Scoring(len(problems)), quiet or as_json
+    count, silent = several(len(read.problems), "problem"), quiet or as_json
+    scoring = Scoring(len(read.problems))
 
     async def run() -> None:
-        others = models_of(named)
-        async with Session(
-            ref, decoding, bounds, others=others, system=system or "", limit=limit, quiet=silent
+        async with open_session(
+            ref,
+            decoding,
+            bounds,
+            others=models_of(named),
+            system=system or "",
+            limit=limit,
+            quiet=silent,
         ) as session:
             chosen = named or with_wording(session.choose_method(quiet=quiet), own)
             if own and not quiet:
                 _note_prompts(chosen, own)
-            for problem in problems:
-                if silent:
-                    await _solve_silently(session, chosen, problem, scoring, as_json=as_json)
+            for problem in read.problems:
+                if not silent:
+                    session.console.print(scoring.heading(problem))
+                solve = session.solve_silently if silent else session.solve
+                solved = await solve(chosen, problem)
+                verdict = scoring.count(solved)
+                if as_json:
+                    print_json(solved.to_json() | verdict)
+                elif quiet:
+                    print_text(solved.answer or "")
                 else:
-                    await _solve_visibly(session, chosen, problem, scoring)
+                    session.console.print(verdict_line(problem, verdict))
 
     def stopped() -> str:
-        solved = f"{scoring.solved} of {several(len(problems), 'problem')} solved"
+        solved = f"{scoring.solved} of {count} solved"
         return f"stopped; {solved}, and nothing is stored; to begin anew: {typed_command()}"
 
     run_interruptible(run(), stopped)
-    if scoring.total and not quiet:
-        if as_json:
-            print_note(scoring.total)
-        else:
-            print_text(f"\n{scoring.total}")
+    if scoring.total and as_json and not quiet:
+        print_note(scoring.total)
+    elif scoring.total and not quiet:
+        print_text(f"\n{scoring.total}")
     if scoring.unanswered:
-        unanswered = f"{scoring.unanswered} of {several(len(problems), 'problem')}"
-        raise NoAnswer(f"{unanswered}: the reply has no final answer")
+        raise NoAnswer(f"{scoring.unanswered} of {count}: the reply has no final answer")
 
 
 def _note_prompts(method: Method, own: Wording) -> None:
-    """Say which prompts of a folder are used."""
-    from constraint_first.method.method import prompts_of
-
     used = [f"{one.name}.txt" for one in prompts_of(method) if one.replaced]
     print_note(f"own prompts of {own.name}: {', '.join(used) or 'all as they were'}")
 
 
-async def _solve_visibly(
-    session: Session, method: Method, problem: Problem, scoring: Scoring
-) -> None:
-    """Show a solution as it is written, and whether it is right."""
-    session.console.print(scoring.heading(problem))
-    solved = await session.solve(method, problem)
-    scoring.count(solved)
-    session.console.print(scoring.said(problem, scoring.judge(solved)))
-
-
-async def _solve_silently(
-    session: Session, method: Method, problem: Problem, scoring: Scoring, *, as_json: bool
-) -> None:
-    """Write a line for a problem."""
-    solved = await session.solve_silently(method, problem)
-    scoring.count(solved)
-    if as_json:
-        print_json(solved.to_json() | scoring.judge(solved))
-    else:
-        print_text(solved.answer or "")
-
-
-# Right or wrong, as the answers to a file of problems come in: one by one, and in total.
+# Whether answers are right: problem by problem, and in total.
 
 _WORDS: Final = {
     "correct": ("right", "bold green"),
@@ -242,30 +209,17 @@ class Scoring:
         title = Text(f"Problem {self._begun} of {self._problems}{name}", style="bold")
         return Group(*([Text()] if self._begun > 1 else []), Rule(title, style="bold"))
 
-    def count(self, solved: Attempt) -> None:
-        """Count a problem, whatever its answer."""
+    def count(self, solved: Attempt) -> dict[str, Json]:
+        """Count an answer, or a whole reply; return its verdict where the problem has a gold."""
         self.solved += 1
         whole = read_instructions(solved.problem.answer) is not None
         self.unanswered += not solved.solution.text.strip() if whole else solved.answer is None
-
-    def judge(self, solved: Attempt) -> dict[str, Json]:
-        """Judge an answer, or a whole reply; nothing is said where the problem has no gold."""
         verdict = judge(solved.problem, solved.answer, solved.solution.text)
         if verdict is None:
             return {}
         self._counts[verdict.verdict] += 1
-        told: dict[str, Json] = {"gold": solved.problem.answer, "verdict": verdict.verdict}
-        return told | ({"why": verdict.why} if verdict.tier == "instructions" else {})
-
-    def said(self, problem: Problem, verdict: dict[str, Json]) -> RenderableType:
-        """Make the line under an answer that was judged."""
-        if not verdict:
-            return Group()
-        word, style = _WORDS[str(verdict["verdict"])]
-        gold = f"; the gold answer is {one_line(problem.answer or '')}"
-        if "why" in verdict:
-            gold = f": the reply {one_line(str(verdict['why']))}"
-        return Text.assemble((word.capitalize(), style), gold)
+        row: dict[str, Json] = {"gold": solved.problem.answer, "verdict": verdict.verdict}
+        return row | ({"why": verdict.why} if verdict.tier == "instructions" else {})
 
     @property
     def total(self) -> str:
@@ -280,138 +234,14 @@ class Scoring:
         return f"{self._counts.total()} answers: {', '.join(parts)}{rest}"
 
 
-# What commands print for people: the same cues, constraints and token tables everywhere.
-
-_LONGEST_OUTPUT: Final = 4_000
-"""Characters of a program's output that are shown while it works; a store keeps them all."""
-_SHARED: Final = ("Model", "Benchmark")
-"""Columns whose values may stand above the rows that have them in common."""
-_STYLES: Final = ("cyan", "magenta", "yellow", "green", "blue", "red", "bright_magenta")
-
-
-def highlighted(text: str, found: tuple[Cue, ...]) -> Text:
-    """Show a problem with its cues coloured by family."""
-    shown = Text(printable(text))
-    for cue in found:
-        for start, end in cue.spans:
-            shown.stylize(f"bold {style_of(cue.family)}", start, end)
-    return shown
-
-
-def style_of(family: str) -> str:
-    """Return the colour of a cue family."""
-    return _STYLES[[*FAMILIES].index(family)] if family in FAMILIES else "white"
-
-
-def cues(text: str, found: tuple[Cue, ...]) -> Table:
-    """List the cues that fired and the words that did it."""
-    table = Table("family", Column("phrases", "prose"), header=False)
-    for cue in found:
-        phrases = ", ".join(dict.fromkeys(f"“{phrase}”" for phrase in cue.phrases(text)))
-        table.add_row(Text(cue.family, style=style_of(cue.family)), Text(printable(phrases)))
-    return table
-
-
-def constraints(recovered: Recovered) -> RenderableType:
-    """Show Stage 1's constraints as a table, with what it says of the answer below."""
-    spec = recovered.spec
-    table = Table("", "kind", Column("constraint", "prose"))
-    for raw in spec.raw_constraints:
-        table.add_row(*map(_cell, (raw.id, raw.type, raw.description)))
-    for derived in spec.propagated_constraints:
-        source = f"from {', '.join(derived.derived_from)}" if derived.derived_from else "derived"
-        table.add_row(*map(_cell, (derived.id, source, derived.description)))
-    notes = Table("name", Column("value", "prose"), header=False)
-    for name, value in (
-        ("range", spec.likely_answer_range),
-        ("format", spec.answer_format),
-        ("critical", ", ".join(spec.critical_constraints)),
-        ("danger", spec.danger_note),
-    ):
-        if value:
-            notes.add_row(Text(name, style="dim"), _cell(value))
-    return Group(table, notes) if table.row_count else notes
-
-
-def listing(program: Program) -> Text:
-    """Show the source of a program."""
-    source = printable(program.source.strip("\n"))
-    return Text.assemble(("Program\n", "bold"), (f"{source}\n", "cyan"))
-
-
-def output(output: Output, title: str = "Output") -> Text:
-    """Show what a program printed, and why it did not run to its end; one line where that does."""
-    printed = printable(output.text.strip("\n"))
-    if len(printed) > _LONGEST_OUTPUT:
-        printed = f"{printed[:_LONGEST_OUTPUT]} …"
-    parts = [(printed, "")] if printed else []
-    if output.error:
-        parts.append((one_line(output.error), "red"))
-    lines = Text("\n").join(Text(*part) for part in parts or [("nothing", "dim")])
-    between = "\n" if "\n" in lines.plain else "  "
-    return Text.assemble((title + between, "bold"), lines, "\n")
-
-
-def tokens(exchanges: Iterable[Exchange]) -> Table:
-    """Account for the tokens of each stage and of all together."""
-    less = {"reasoning": 1, "cached": 2}
-    counted = ("input", "output", "reasoning", "cached", "total")
-    table = Table("stage", *(Column(title, rank=less.get(title, 0)) for title in counted))
-    by_stage: dict[str, Usage] = {}
-    for exchange in exchanges:
-        call, usage = exchange.call, exchange.completion.usage
-        stage = call.stage if call.model is None else f"{call.stage} by {printable(call.model)}"
-        by_stage[stage] = by_stage[stage] + usage if stage in by_stage else usage
-    for stage, usage in by_stage.items():
-        table.add_row(stage, *_counts(usage))
-    if len(by_stage) > 1:
-        table.add_row("all", *_counts(sum(by_stage.values(), Usage())), style="bold")
-    return table
-
-
-def print_table(table: Value) -> None:
-    """Print a table for people, with the sentences that belong under it."""
-    shown = Table(*_columns(table), title=table.title)
-    for line in table.rows:
-        if line.kind == "heading":
-            shown.add_section(line.cells[0].text)
-        else:
-            shown.add_row(*map(_toned, line.cells))
-    SafeConsole().print(shown)
-    print_notes(table.notes)
-
-
-def print_notes(notes: Iterable[str]) -> None:
-    """Print sentences that belong under a table."""
-    console = SafeConsole()
-    for note in notes:
-        console.print(Folded(Text(printable(note), style="dim")))
-
-
-def _columns(table: Value) -> Iterator[Column]:
-    """Say what may become of each column; where none is said to matter less, the last ones do."""
-    ranked = any(column.rank for column in table.columns)
-    for at, column in enumerate(table.columns):
-        title = f"{column.group} {column.title}".strip()
-        rank = column.rank if ranked else max(at - 1, 0)
-        if column.align == "right":
-            yield Column(title, rank=rank)
-        else:
-            yield Column(title, "name", rank, shared=title in _SHARED)
-
-
-def _toned(cell: Cell) -> Text:
-    tones = {"plain": "", "gain": "green", "loss": "red", "muted": "dim"}
-    return Text(printable(cell.text), style=("bold " if cell.bold else "") + tones[cell.tone])
-
-
-def _counts(usage: Usage) -> tuple[str, ...]:
-    counts = (usage.input, usage.output, usage.reasoning, usage.cached, usage.total)
-    return tuple(f"{count:,}" if usage.reported else "not reported" for count in counts)
-
-
-def _cell(text: str) -> Text:
-    return Text(printable(text))
+def verdict_line(problem: Problem, verdict: dict[str, Json]) -> RenderableType:
+    if not verdict:
+        return Group()
+    word, style = _WORDS[str(verdict["verdict"])]
+    gold = f"; the gold answer is {one_line(problem.answer or '')}"
+    if "why" in verdict:
+        gold = f": the reply {one_line(str(verdict['why']))}"
+    return Text.assemble((word.capitalize(), style), gold)
 
 
 # Replies as a person sees them while they are written, and what goes on meanwhile.
@@ -543,7 +373,7 @@ class ReplyPrinter:
             recovered = read_spec(completion.text)
             rung = (f" ({recovered.rung})", "dim")
             self._console.print(Text.assemble((stage_title(call.stage), "bold"), rung))
-            self._console.print(constraints(recovered))
+            self._console.print(show.constraints(recovered))
         else:
             if not written:
                 self._print_title(call)
@@ -566,9 +396,9 @@ class ReplyPrinter:
         self._outputs.clear()
         for number, program, printed in sorted(found, key=itemgetter(0)):
             if not number:
-                self._console.print(listing(program))
+                self._console.print(show.listing(program))
             title = f"Output of program {number}" if number and self._programs > 1 else "Output"
-            self._console.print(output(printed, title))
+            self._console.print(show.output(printed, title))
 
     def _numbered(self, program: Program) -> int:
         """Give the number of a program that a reply has shown, 0 where none has."""
@@ -579,103 +409,45 @@ class ReplyPrinter:
         return known[0]
 
 
-# The checks of an answer as a person sees them: each constraint with a mark, and a confidence.
-
-MARKS: Final = {
-    "holds": Text("✓", "green"),
-    "violated": Text("✗", "bold red"),
-    "undecided": Text("?", "yellow"),
-}
-"""How each truth is marked."""
-
-_MOST_SAMPLES: Final = 12
-"""Answers of a vote that are listed."""
-_LONGEST_SAMPLE: Final = 24
-"""Characters of each."""
-_LONGEST_CHANGED: Final = 72
-"""Characters of an answer, or of a whole reply, before and after it was changed."""
+# Models that stay loaded from one problem to the next, and how a solution is shown.
 
 
-def shown_checks(details: Mapping[str, Json], problem: str) -> RenderableType:
-    """Show what the text demands, whether the answer meets it, and how far to trust the answer."""
-    found = read_summary(details, problem)
-    table = Table("", Column("demand", "prose"), Column("words", "prose"), header=False)
-    for check in found.checks:
-        words = Text(f"“{one_line(check.words)}”", "dim")
-        table.add_row(MARKS[check.truth], Text(one_line(check.sentence)), words)
-    notes = [Text(one_line(said), "bold yellow") for said in found.conflicts]
-    notes += [Text(_told(done), "yellow") for done in found.interventions]
-    confidence = Text(f"Confidence {found.confidence:.2f}{_samples(found)}", "dim")
-    return Group(*([table] if table.row_count else []), *notes, confidence)
+@asynccontextmanager
+async def open_session(
+    ref: ModelRef,
+    decoding: Decoding,
+    bounds: Bounds | None = None,
+    *,
+    others: Sequence[str] = (),
+    system: str = "",
+    limit: AttemptLimit | None = None,
+    quiet: bool = False,
+) -> AsyncGenerator[Session]:
+    """Load a model, and the others that a method names; then solve problem after problem."""
 
+    def fetch(one: ModelRef) -> Resolved:
+        with bytes_bar(one.model or "model", quiet=quiet) as progress:
+            return resolve(one, decoding, bounds=bounds, progress=progress)
 
-def _told(done: Intervention) -> str:
-    said = f"{one_line(done.what)}: {_cut(done.before)} → {_cut(done.after)}"
-    return f"{said}, because of {one_line(done.because)}" if done.words else said
-
-
-def _samples(found: CheckSummary) -> str:
-    """List the answers that voted, for a person to see how far they agree."""
-    if not found.samples:
-        return ""
-    said = ["none" if one is None else _short(one) for one in found.samples[:_MOST_SAMPLES]]
-    return f" (answers: {', '.join(said)}{', …' if len(found.samples) > len(said) else ''})"
-
-
-def _short(answer: str) -> str:
-    return _cut(answer, _LONGEST_SAMPLE)
-
-
-def _cut(answer: str, longest: int = _LONGEST_CHANGED) -> str:
-    shown = one_line(answer)
-    return shown if len(shown) <= longest else f"{shown[:longest]}…"
-
-
-# An engine that stays open while problems are solved with it, and what it shows meanwhile.
-
-
-class Session(AbstractAsyncContextManager["Session"]):
-    """Loads a model once, and the others that a method names; then solves problem after problem."""
-
-    def __init__(
-        self,
-        ref: ModelRef,
-        decoding: Decoding,
-        bounds: Bounds | None = None,
-        *,
-        others: Sequence[str] = (),
-        system: str = "",
-        limit: AttemptLimit | None = None,
-        quiet: bool = False,
-    ) -> None:
-        def fetch(one: ModelRef) -> Resolved:
-            with bytes_bar(one.model or "model", quiet=quiet) as progress:
-                return resolve(one, decoding, bounds=bounds, progress=progress)
-
-        self._engine = serve(ref, others, fetch)
-        self._system = system
-        self._limit = limit
-        self._quiet = quiet
-        self.console = SafeConsole()
-
-    async def __aenter__(self) -> Session:
-        await self._engine.__aenter__()
-        for one in (self._engine.main, *self._engine.others.values()):
-            for note in one.notes if isinstance(one, Balanced) and not self._quiet else ():
+    async with serve(ref, others, fetch) as engine:
+        for one in (engine.main, *engine.others.values()):
+            for note in one.notes if isinstance(one, Balanced) and not quiet else ():
                 print_note(note)
-        return self
+        yield Session(engine, system, limit, SafeConsole())
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self._engine.__aexit__(kind, error, traceback)
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Loaded models, and the console where solutions are shown."""
+
+    engine: Client
+    system: str
+    limit: AttemptLimit | None
+    console: SafeConsole
 
     def choose_method(self, *, quiet: bool = False) -> Method:
-        """Make the method that ``auto`` stands for with the model; say which, on standard error."""
-        choice = choose_for(self._engine)
+        """Make the method that ``auto`` stands for with the model; name it on standard error."""
+        choice = choose_for(self.engine)
         if not quiet:
             print_note(str(choice))
         return make(choice.method)
@@ -687,9 +459,9 @@ class Session(AbstractAsyncContextManager["Session"]):
         return await asolve(
             problem,
             method,
-            engine=self._engine,
-            system=self._system,
-            limit=self._limit,
+            engine=self.engine,
+            system=self.system,
+            limit=self.limit,
             tell=tell,
             stream=stream,
         )
@@ -726,11 +498,11 @@ def _begin(console: SafeConsole, method: Method, problem: Problem, *, held: bool
     used = method.choose(problem).method if isinstance(method, Calibrated) else method
     routing = used.route(problem) if isinstance(used, Routed) else None
     console.print(Rule(Text(one_line(method.label), style="bold"), align="left", style="dim"))
-    console.print(highlighted(problem.text, routing.cues if routing else ()))
+    console.print(show.highlighted(problem.text, routing.cues if routing else ()))
     console.print()
     if routing:
         console.print(_heading(routing), style="bold")
-        console.print(cues(problem.text, routing.cues))
+        console.print(show.cues(problem.text, routing.cues))
         console.print()
     if isinstance(method, Calibrated):
         console.print(Text(one_line(f"Policy: {method.explain(problem)}"), style="bold"))
@@ -754,242 +526,8 @@ def _conclude(console: SafeConsole, solved: Attempt, *, held: bool) -> None:
     title = "Reply\n" if solution.is_whole else "Answer  "
     if held or not solution.is_whole:  # else the reply has been shown word by word
         console.print(Text.assemble((title, "bold"), (answer, "bold green")))
-    console.print(shown_checks(solution.details, solved.problem.text))
+    console.print(show.shown_checks(solution.details, solved.problem.text))
     console.print()
-    console.print(tokens(solved.exchanges))
+    console.print(show.tokens(solved.exchanges))
     cost = "" if solved.cost is None else f", {solved.cost}"
     console.print(f"{solved.seconds:.0f} s{cost}", style="dim")
-
-
-# ``cfr demo``: a few problems, Direct CoT beside what ``auto`` stands for, with a real model.
-
-
-class Example(NamedTuple):
-    """A problem of the demonstration, with a name for its row."""
-
-    name: str
-    text: str
-    answer: str
-
-
-# Each text states a demand on its answer, and is many steps by hand or a few lines of a program.
-# The first two are from ConstraintBench: programs solved them in all of four runs.
-EXAMPLES: Final = (
-    Example(
-        "a number on a ticket",
-        "Elif's raffle ticket carries a number from $51$ to $71$. It is divisible by $5$, and its "
-        "digits add up to $11$. What number is on the ticket?",
-        "65",
-    ),
-    Example(
-        "the multiple below a sum",
-        "Find the largest multiple of $13$ that is not greater than $242 + 155 + 154 + 388$.",
-        "936",
-    ),
-    Example(
-        "a sum of digits",
-        "How many three-digit positive integers have digits whose sum is 10?",
-        "54",
-    ),
-    Example(
-        "two remainders",
-        "Find the largest integer less than 500 that leaves a remainder of 3 when divided by 7 and "
-        "a remainder of 2 when divided by 5.",
-        "472",
-    ),
-)
-_NEXT: Final = """\
-On your own model, in three commands, with its key in OPENAI_API_KEY:
-  {cfr} eval constraintbench --limit 240 --runs 1 --model NAME --base-url URL \\
-      --method direct --method program --method until-agreed
-  {cfr} calibrate runs.db -o policy.toml
-  {cfr} solve problem.txt --method 'calibrated(policy=policy.toml)' \\
-      --model NAME --base-url URL"""
-
-
-@click.command("demo")
-@model_options
-@decoding_options
-def demo_command(ref: ModelRef, decoding: Decoding) -> None:
-    """Solve a few problems with Direct CoT and with auto, and compare.
-
-    For each it shows what the text demands of the answer, with a mark for whether that holds, and
-    the program that printed the answer. auto is the policy that comes with the package for the
-    model. Where there is none it would be Direct CoT as well, so Routed-CFR takes its place.
-
-    \b
-    cfr demo
-    cfr demo --base-url http://127.0.0.1:8000/v1
-    """
-    from constraint_first.cli.console import run_interruptible
-
-    async def run() -> None:
-        async with Session(ref, decoding) as session:
-            method = _compared(session.choose_method())
-            for line in _introduction(method):
-                session.console.print(line)
-            pairs = [await _solve_twice(session, method, at) for at in range(len(EXAMPLES))]
-            for part in _conclusion(method, pairs):
-                session.console.print(part)
-
-    run_interruptible(run(), lambda: "stopped")
-
-
-def _compared(automatic: Method) -> Method:
-    """Choose what is held against Direct CoT: Routed-CFR where ``auto`` would be Direct CoT too."""
-    from constraint_first.method.baselines import Direct
-    from constraint_first.method.policy import Calibrated
-    from constraint_first.method.registry import make
-
-    if not isinstance(automatic, Calibrated) or automatic.methods:
-        return automatic
-    same = isinstance(automatic.otherwise, Direct)
-    return make("routed-cfr") if same else automatic.otherwise
-
-
-def _introduction(method: Method) -> Iterator[str]:
-    """Say which method is held against Direct CoT, and what a policy's rules are."""
-    from constraint_first.method.policy import Calibrated
-
-    yield f"{len(EXAMPLES)} problems, each with Direct CoT and then with {method.label}."
-    if isinstance(method, Calibrated):
-        rules = [f"{rule.method} on problems {rule.words}" for rule in method.policy.rules]
-        yield f"{method.label} is {'; '.join([*rules, method.policy.otherwise + ' on others'])}."
-    yield ""
-
-
-async def _solve_twice(session: Session, method: Method, at: int) -> tuple[Attempt, Attempt]:
-    """Solve an example with Direct CoT and with a method, and show what came of it."""
-    from rich.rule import Rule
-    from rich.text import Text
-
-    from constraint_first.method.baselines import Direct
-    from constraint_first.problem import Problem
-
-    console, example = session.console, EXAMPLES[at]
-    problem = Problem(example.text, answer=example.answer)
-    title = Text(f"{at + 1} of {len(EXAMPLES)}: {example.name}", style="bold")
-    console.print(Rule(title, align="left", style="dim"))
-    console.print(problem.text)
-    console.print()
-    direct = await session.solve_unseen(Direct(), problem)
-    console.print(_result(direct))
-    console.print()
-    solved = await session.solve_unseen(method, problem)
-    for part in _way(solved):
-        console.print(part)
-    console.print(_result(solved))
-    console.print(shown_checks(solved.solution.details, problem.text))
-    console.print()
-    return direct, solved
-
-
-def _way(solved: Attempt) -> Iterator[RenderableType]:
-    """Show how an answer was come by: Stage 1's constraints, the program that printed it."""
-    from constraint_first.constraint.stage1 import read_spec
-    from constraint_first.method.program import read_output
-
-    for exchange in solved.exchanges:
-        if exchange.call.stage == "stage1":
-            yield constraints(read_spec(exchange.completion.text))
-    for execution in solved.executions:
-        if read_output(execution.output).answer == solved.answer:
-            yield listing(execution.program)
-            yield output(execution.output)
-            return
-    if solved.executions:
-        yield f"No program of {len(solved.executions)} printed this answer.\n"
-
-
-def _result(solved: Attempt) -> Text:
-    """Show a method's answer, whether it is right, and its tokens."""
-    from rich.text import Text
-
-    label = (f"{solved.method.label}  ", "bold")
-    return Text.assemble(label, _verdict(solved), (f"  {_written(solved)} output tokens", "dim"))
-
-
-def _written(solved: Attempt) -> str:
-    return f"{solved.usage.output:,}" if solved.usage.reported else "unknown"
-
-
-def _verdict(solved: Attempt) -> Text:
-    from rich.text import Text
-
-    from constraint_first.file.safe import printable
-
-    mark = ("✓ ", "green") if _is_right(solved) else ("✗ ", "red")
-    return Text.assemble(mark, printable(solved.answer or "no answer"))
-
-
-def _is_right(solved: Attempt) -> bool:
-    from constraint_first.answer.grade import grade
-
-    return grade(solved.answer, solved.problem.answer or "", solved.problem.text).correct
-
-
-# --- What it came to.
-
-
-def _conclusion(
-    method: Method, pairs: Sequence[tuple[Attempt, Attempt]]
-) -> Iterator[RenderableType]:
-    from constraint_first.method.policy import Calibrated
-
-    yield _side_by_side(pairs)
-    yield ""
-    yield _totals(pairs)
-    policy = method.policy if isinstance(method, Calibrated) else None
-    yield _measured(policy.by_problem if policy and policy.rules else None)
-    yield ""
-    # `make demo` runs .venv/bin/cfr, which need not be on the PATH.
-    hidden = not shutil.which("cfr") and sys.argv[0].endswith("/cfr")
-    yield _NEXT.format(cfr=sys.argv[0] if hidden else "cfr")
-
-
-def _side_by_side(pairs: Sequence[tuple[Attempt, Attempt]]) -> Table:
-    from constraint_first.cli.console import Column, Table
-
-    answers = (
-        column
-        for solved in pairs[0]
-        for column in (Column(solved.method.label, "prose"), Column("output tokens"))
-    )
-    table = Table("problem", Column("right answer"), *answers, more="")
-    for example, pair in zip(EXAMPLES, pairs, strict=True):
-        cells = (cell for one in pair for cell in (_verdict(one), _written(one)))
-        table.add_row(example.name, example.answer, *cells)
-    return table
-
-
-def _totals(pairs: Sequence[tuple[Attempt, Attempt]]) -> str:
-    """Say in words how many answers were right, and at which price."""
-    from constraint_first.protocol import Usage
-
-    columns = tuple(zip(*pairs, strict=True))
-    said = [
-        f"{column[0].method.label} got {sum(map(_is_right, column))} of {len(column)} right"
-        for column in columns
-    ]
-    before, after = (sum((one.usage for one in column), Usage()) for column in columns)
-    if before.output and before.reported and after.reported:
-        said[0] += f" with {before.output:,} output tokens"
-        all_tokens = (after.total - after.shared) / (before.total - before.shared)
-        said[1] += (
-            f" with {after.output:,}: {after.output / before.output:.2f} times as many, and "
-            f"{all_tokens:.2f} times with the prompts"
-        )
-    return f"{said[0]}, {said[1]}."
-
-
-def _measured(seen: Evidence | None) -> str:
-    """Say what these examples are worth, and where measured figures are."""
-    few = f"{len(EXAMPLES)} examples measure nothing, and other replies come each time."
-    if seen is None:
-        return f"{few} Measured figures are in docs/results/README.md."
-    tokens = "" if seen.tokens is None else f", at {seen.tokens:.2f} times the output tokens"
-    return (
-        f"{few} Measured on {seen.problems:,} other problems with this model, each by rules learnt "
-        f"without it: {seen.before:.1f} % right before, {seen.after:.1f} % after{tokens} "
-        "(docs/results/README.md)."
-    )

@@ -23,8 +23,8 @@ from constraint_first.benchmark.source import (
     read_instructions,
     read_problems,
 )
-from constraint_first.cli.console import print_json, print_note, print_text
 from constraint_first.cli.options import columns_option, json_option
+from constraint_first.cli.output import print_json, print_note, print_text
 from constraint_first.constraint.kind import read_kind, tell_kind
 from constraint_first.constraint.predicate import Predicate, Truth, parts
 from constraint_first.constraint.reply.conflict import Conflict, find_conflicts, tell_conflict
@@ -184,7 +184,7 @@ def _op(demand: Stated) -> str:
 
 def _show(text: str, stated: Sequence[Stated], checked: _Checked | None) -> None:
     from constraint_first.cli.console import Column, SafeConsole, Table
-    from constraint_first.cli.solve import MARKS
+    from constraint_first.cli.show import MARKS
 
     console = SafeConsole()
     console.print(_marked(text, [one.span for one in stated]))
@@ -337,7 +337,7 @@ def _describe_route(text: str, found: tuple[Cue, ...]) -> dict[str, Json]:
 
 
 def _show_route(text: str, found: tuple[Cue, ...]) -> None:
-    from constraint_first.cli import solve as show
+    from constraint_first.cli import show
     from constraint_first.cli.console import SafeConsole
     from constraint_first.file.safe import printable
 
@@ -353,7 +353,7 @@ def _show_route(text: str, found: tuple[Cue, ...]) -> None:
 def _show_audit_route(source: str, audit: dict[str, Json]) -> None:
     from rich.text import Text
 
-    from constraint_first.cli import solve as show
+    from constraint_first.cli import show
     from constraint_first.cli.console import Column, SafeConsole, Table
 
     total, routed = cast("int", audit["total"]), cast("int", audit["routed"])
