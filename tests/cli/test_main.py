@@ -34,7 +34,7 @@ def test_help_imports_nothing_heavy() -> None:
 
 
 def test_importing_the_package_imports_nothing_heavy() -> None:
-    assert not HEAVY & modules_after("import cfr")
+    assert not HEAVY & modules_after("import constraint_first")
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -60,7 +60,7 @@ def test_gains_by_the_number_of_families() -> None:
     table = to_markdown(cofire_table(STUDY, AUDIT, "routed-cfr"))
     assert "| model | 0 (not routed) | 1 | −50.0 | – | – |" in table
     assert "|  | 3 | 0 | – | – | – |" in table
-    assert "it takes marks by a person, which 'cfr audit mark' makes" in table
+    assert "it takes marks by a person, which the page of 'cfr serve' makes" in table
 
 
 def marked(problem: str, marks: str, missing: int, method: str = "routed-cfr") -> Label:

@@ -303,8 +303,8 @@ def _marks_notes(labels: Sequence[Label], own: Sequence[Label], method: str) -> 
         yield f"Stage 1 complete is empty: no mark by a person is on an attempt of {method}."
     else:
         yield (
-            "Stage 1 complete is empty: it takes marks by a person, which 'cfr audit mark' makes "
-            "and --labels names."
+            "Stage 1 complete is empty: it takes marks by a person, which the page of 'cfr serve' "
+            "makes and --labels names."
         )
 
 
