@@ -17,7 +17,7 @@ pytest.importorskip("mcp", reason="pip install 'constraint-first[mcp]'")
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from constraint_first.adapter.mcp_server import Asked, ToolServer
+from constraint_first.adapter.mcp_server import Asked, ToolServer, check_answer, stated_in
 from constraint_first.attempt.drive import AttemptLimit
 from constraint_first.method.method import MethodError
 from constraint_first.model.resolve import ModelRef
@@ -260,3 +260,33 @@ async def test_a_client_that_goes_away_ends_what_it_asked_for(endpoint: Endpoint
 def test_a_method_that_does_not_exist_is_refused_at_the_start() -> None:
     with pytest.raises(MethodError, match="method 'nope': not known"):
         ToolServer(Asked(ModelRef(), method="nope"))
+
+
+def test_an_answer_that_breaks_a_demand_is_told_which() -> None:
+    found = check_answer(REMAINDER, "12")
+    assert not found.sound
+    assert "breaks 1 of 1 demands: The answer is a remainder: an integer from 0 to 6." in (
+        found.summary
+    )
+    (check,) = found.checks
+    assert (check.truth, check.kind) == ("violated", "modular")
+    assert check.words in REMAINDER
+
+
+def test_an_answer_may_meet_every_demand_and_be_wrong() -> None:
+    found = check_answer(REMAINDER, "4")
+    assert found.sound
+    assert found.summary == "The answer breaks no demand: 1 met, 0 undecided."
+
+
+def test_a_text_without_demands_says_so() -> None:
+    found = check_answer("What is it?", "4")
+    assert found.sound
+    assert not found.checks
+    assert "states no demand" in found.summary
+
+
+@pytest.mark.parametrize("garbage", ["\x00\x1b[2J" * 50, "{" * 5_000, "9" * 10_000, "\ud800"])
+def test_garbage_breaks_no_tool_that_asks_no_model(garbage: str) -> None:
+    assert stated_in(garbage) == []
+    assert check_answer(REMAINDER, garbage).checks[0].truth in ("violated", "undecided")

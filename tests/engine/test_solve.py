@@ -168,19 +168,18 @@ async def test_an_interrupted_caller_stops_what_it_started(monkeypatch: pytest.M
             cancelled.set()
             raise
 
-    class Interrupted(SimpleQueue[Any]):
-        def get(self, *given: Any) -> Any:
-            if isinstance(found := super().get(*given), tuple) and len(found) == 2:
-                return found  # the loop has begun
-            raise KeyboardInterrupt
-
-        def put(self, item: Any, *given: Any) -> None:
-            super().put(item, *given)
-            if isinstance(item, tuple) and len(item) == 2:
-                queues[-1].put(None)
+    class Interrupted:
+        """A queue; the reader of the first one is interrupted."""
 
         def __init__(self) -> None:
-            queues.insert(0, self)
+            self.items: Any = SimpleQueue()
+            self.put = self.items.put
+            queues.append(self)
+
+        def get(self) -> Any:
+            if self is queues[0]:
+                raise KeyboardInterrupt
+            return self.items.get()
 
     queues: list[Any] = []
     monkeypatch.setattr("constraint_first.attempt.solve.SimpleQueue", Interrupted)

@@ -1,12 +1,14 @@
 import asyncio
+from dataclasses import fields
 
 import pytest
 from instructed import FEW_WORDS, NO_COMMA, TITLE, requests
 
 from constraint_first.answer.grade import Verdict
-from constraint_first.attempt.judge import judge, judge_attempt, judge_reply
+from constraint_first.attempt.judge import STATUSES, judge, judge_attempt, judge_reply
 from constraint_first.benchmark.source import GoldInstruction, write_instructions
 from constraint_first.problem import Problem
+from constraint_first.store.query import Summary, Tally
 
 UNKNOWN = GoldInstruction("emoji:count", {"count": 3})
 
@@ -86,3 +88,10 @@ async def test_the_event_loop_is_not_held_up() -> None:
     await judge_attempt(problem, None, "word " * 200_000)
     counting.cancel()
     assert turns > 1
+
+
+def test_the_statuses_are_those_of_the_docs_and_counted_in_this_order() -> None:
+    assert STATUSES == ("ok", "truncated", "unparsed", "failed")
+    for counted in (Tally, Summary):
+        names = [field.name for field in fields(counted)]
+        assert tuple(name for name in names if name in STATUSES) == STATUSES

@@ -1,4 +1,4 @@
-"""The two things of Inspect that it has no public names for, and our errors as its own."""
+"""Inspect: methods as solvers on its models, our grader as a scorer, benchmarks as tasks."""
 
 from __future__ import annotations
 
@@ -74,22 +74,13 @@ def settings_of(model: Model) -> GenerateConfig:
 
 
 @contextmanager
-def as_prerequisite() -> Generator[None]:
-    """Turn what a person can put right into what Inspect prints in one line, and then ends."""
+def as_prerequisite(*, in_sample: bool = False) -> Generator[None]:
+    """Turn an error that a person can mend into the one that Inspect prints in one line."""
     try:
         yield
     except CfrError as error:
-        # Inspect has rich print it, for which square brackets are markup.
-        raise PrerequisiteError(escape(str(error))) from None
-
-
-@contextmanager
-def as_sample_error() -> Generator[None]:
-    """Turn what a person can put right into the error of a sample, which is told as it stands."""
-    try:
-        yield
-    except CfrError as error:
-        raise PrerequisiteError(str(error)) from None
+        # Outside a sample rich prints it, for which square brackets are markup.
+        raise PrerequisiteError(str(error) if in_sample else escape(str(error))) from None
 
 
 # An engine on top of Inspect's model: a call in, a completion out.
@@ -165,7 +156,7 @@ class InspectEngine:
         model, settings = self._asked(call)
         known = self.adaptations.setdefault(str(model), Adaptation())
         own = replace(call, sample=call.sample + (self.epoch - 1) * SEEDS_A_RUN)
-        messages = [_message(one) for one in call.messages]
+        messages = [_MESSAGES[one.role](content=one.content) for one in call.messages]
         async with span(call.stage):
             while True:
                 asked = replace(known)
@@ -194,30 +185,22 @@ def config_for(call: Call, settings: GenerateConfig, known: Adaptation) -> Gener
     """Set how a call is decoded. A budget that was set for all calls bounds that of this one."""
     bounds = (call.max_tokens, settings.max_tokens, known.most)
     wanted = min(bound for bound in bounds if bound)
+    as_json = call.json and known.json
+    # Inspect has no setting for JSON of any kind: OpenAI's own field is sent.
+    any_object = {**(settings.extra_body or {}), "response_format": {"type": "json_object"}}
     return GenerateConfig(
         max_tokens=fitting_budget(call, wanted, known.context),
         temperature=settings.temperature,
         top_p=settings.top_p,
         seed=None if settings.seed is None else settings.seed + call.sample,
-        response_schema=_schema(call) if call.json and known.json else None,
-        extra_body=_any_object(settings) if call.json and known.json and not call.schema else None,
+        response_schema=_schema(call) if as_json and call.schema else None,
+        extra_body=any_object if as_json and not call.schema else None,
     )
 
 
-def _schema(call: Call) -> ResponseSchema | None:
-    if not call.schema:
-        return None
+def _schema(call: Call) -> ResponseSchema:
     schema = _Schema.model_validate_json(call.schema)
     return ResponseSchema(name=call.stage, json_schema=schema, strict=True)
-
-
-def _any_object(settings: GenerateConfig) -> dict[str, Any]:
-    """Ask for JSON of any kind. Inspect has no setting for it: OpenAI's own field is sent."""
-    return {**(settings.extra_body or {}), "response_format": {"type": "json_object"}}
-
-
-def _message(message: Message) -> ChatMessage:
-    return _MESSAGES[message.role](content=message.content)
 
 
 def _cache(settings: GenerateConfig, call: Call) -> bool | CachePolicy:
@@ -237,17 +220,14 @@ def completion_from(output: ModelOutput) -> Completion:
     if output.usage is None and reason in _NOT_REPLIES:
         # Inspect makes an output of a refused request, and the endpoint's words its text.
         raise _no_reply(output.model, reason, said)
+    content = output.message.content
+    parts: Sequence[object] = [] if isinstance(content, str) else content
     return Completion(
         text=said,
         finish=_FINISH.get(reason, "other"),
-        reasoning=_reasoning(output.message),
+        reasoning="\n\n".join(one.reasoning for one in parts if isinstance(one, ContentReasoning)),
         usage=_usage(output.usage),
     )
-
-
-def _reasoning(message: ChatMessageAssistant) -> str:
-    parts: Sequence[object] = [] if isinstance(message.content, str) else message.content
-    return "\n\n".join(part.reasoning for part in parts if isinstance(part, ContentReasoning))
 
 
 def _usage(usage: ModelUsage | None) -> Usage:
@@ -325,20 +305,26 @@ def spell_name(name: object, options: dict[str, Any]) -> str:
     Inspect reads values from its command line as YAML: ``off`` comes as False, and a value with
     commas as a list.
     """
-    spelt = [f"{option}={_quoted(_word(value))}" for option, value in options.items()]
+    words = ((option, _word(value)) for option, value in options.items())
+    spelt = [
+        f'{option}="{word}"' if "," in word and not {"(", '"'} & {*word} else f"{option}={word}"
+        for option, word in words
+    ]
     return f"{_word(name)}({','.join(spelt)})" if spelt else _word(name)
+
+
+def _joined(value: object, word: Callable[[object], str] = str) -> str:
+    """Undo what Inspect makes of a value with commas on its command line: a list."""
+    several = isinstance(value, list | tuple)
+    return ",".join(map(word, cast("list[object]", value))) if several else word(value)
 
 
 def _word(value: object) -> str:
     if isinstance(value, list | tuple):
-        return ",".join(map(_word, cast("list[object]", value)))
+        return _joined(cast("object", value), _word)
     if isinstance(value, bool):
         return "on" if value else "off"
     return "none" if value is None else str(value)
-
-
-def _quoted(word: str) -> str:
-    return f'"{word}"' if "," in word and "(" not in word and '"' not in word else word
 
 
 def _solve_with(name: str) -> Solver:
@@ -347,7 +333,7 @@ def _solve_with(name: str) -> Solver:
     adaptations: dict[str, Adaptation] = {}
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001
-        with as_sample_error():
+        with as_prerequisite(in_sample=True):
             _require_asyncio()
             engine = InspectEngine(get_model(), state.epoch, adaptations)
             problem, ahead = _read_problem(state)
@@ -438,7 +424,7 @@ def _grade() -> Scorer:
     """
 
     async def score(state: TaskState, target: Target) -> Score:
-        with as_sample_error():
+        with as_prerequisite(in_sample=True):
             cases = [_case(state, gold) for gold in target if gold.strip()]
             if not cases:
                 raise InputError(
@@ -531,20 +517,13 @@ for _name_task in names_task():
 
 def _read_system(given: object) -> str | None:
     """Read a system message, or None where the benchmark's own stays."""
-    return None if given is None else read_system(_word_task(given))
-
-
-def _word_task(given: object) -> str:
-    """Undo what Inspect makes of a value on its command line: a list of one with commas."""
-    return (
-        ",".join(map(str, cast("list[object]", given))) if isinstance(given, list) else str(given)
-    )
+    return None if given is None else read_system(_joined(given))
 
 
 def _read_columns(given: object) -> Mapping[str, str]:
     if isinstance(given, dict):
         return cast("dict[str, str]", given)
-    split = [one.partition("=") for one in _word_task(given).split(",") if one]
+    split = [one.partition("=") for one in _joined(given).split(",") if one]
     if not all(name.strip() and column.strip() for name, _, column in split):
         raise InputError(f"columns {given!r}: write FIELD=COLUMN, such as answer=gold")
     return {name.strip().lower(): column.strip() for name, _, column in split}

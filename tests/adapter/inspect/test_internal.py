@@ -16,7 +16,6 @@ from rich.text import Text  # noqa: E402
 from constraint_first.adapter.inspect import (  # noqa: E402
     PrerequisiteError,
     as_prerequisite,
-    as_sample_error,
     qualify,
 )
 
@@ -37,6 +36,6 @@ def test_errors_are_printed_as_they_stand() -> None:
 
 
 def test_errors_of_a_sample_are_told_as_they_stand() -> None:
-    with pytest.raises(PrerequisiteError) as raised, as_sample_error():
+    with pytest.raises(PrerequisiteError) as raised, as_prerequisite(in_sample=True):
         raise InputError("sample 1 [x]: gone")
     assert raised.value.message == "sample 1 [x]: gone"
