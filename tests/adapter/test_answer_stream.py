@@ -7,6 +7,7 @@ import pytest
 from loopback import Endpoint, completion, failure
 
 from constraint_first.adapter.llm_plugin import Piece, Question, Streamed, stream_answer
+from constraint_first.attempt.attempt import Attempt
 from constraint_first.attempt.solve import iterate
 from constraint_first.model.client import Client
 from constraint_first.model.error import Unauthorized
@@ -14,7 +15,6 @@ from constraint_first.model.resolve import ModelRef, resolve
 from constraint_first.model.wire import Decoding
 from constraint_first.problem import Problem
 from constraint_first.protocol import Message
-from constraint_first.serve.reply import ServedAnswer
 
 REMAINDER = Problem("Find the remainder when $3^5$ is divided by 7.")
 SPEC = json.dumps(
@@ -45,10 +45,10 @@ async def test_work_and_solution_come_apart_and_the_whole_comes_last(served: End
     assert "an integer from 0 to 6" in work
     assert "taken modulo 7" in work
     last = found[-1]
-    assert isinstance(last, ServedAnswer)
-    assert (last.method, last.upstream) == ("routed-cfr", "test-model")
-    assert (last.solved.answer, last.solved.method.label) == ("5", "Routed-CFR")
-    assert (last.solved.usage.input, last.solved.usage.output) == (22, 14)
+    assert isinstance(last, Attempt)
+    assert (last.name, last.model) == ("routed-cfr", "test-model")
+    assert (last.answer, last.method.label) == ("5", "Routed-CFR")
+    assert (last.usage.input, last.usage.output) == (22, 14)
 
 
 async def test_what_was_said_before_goes_ahead_of_every_call(served: Endpoint) -> None:
@@ -68,8 +68,8 @@ async def test_auto_leaves_a_conversation_to_the_model(endpoint: Endpoint, text:
     *_, last = [one async for one in stream_answer(question, engine_of(endpoint))]
     (request,) = endpoint.requests
     assert [one["content"] for one in request["messages"]] == [REMAINDER.text, "5", text]
-    assert isinstance(last, ServedAnswer)
-    assert last.solved.answer == "Because."
+    assert isinstance(last, Attempt)
+    assert last.answer == "Because."
 
 
 async def test_what_goes_wrong_ends_the_stream(endpoint: Endpoint) -> None:

@@ -97,4 +97,4 @@ async def test_adapters_have_the_final_reply_once(endpoint: Server, method: str,
     content = "".join(one.text for one in found if isinstance(one, Piece) and not one.is_work)
     last = found[-1]
     assert not isinstance(last, Piece)
-    assert content == last.solved.answer
+    assert content == last.answer

@@ -8,9 +8,9 @@ from constraint_first.method.soundness import mended, stated_in
 from constraint_first.model.resolve import Cost
 from constraint_first.problem import Json, Problem, Solution
 from constraint_first.protocol import Call, Completion, Entry, Exchange, Usage
-from constraint_first.serve.reply import ReplyHead, ServedAnswer, final_text, usage_json
+from constraint_first.serve.reply import ReplyHead, final_text, message, own_part, usage_json
 
-PROBLEM = Problem("Find the remainder when $3^5$ is divided by 7.")
+PROBLEM = Problem("Find the remainder when $3^5$ is divided by 7.", id="p")
 
 
 def exchange(stage: str, text: str, **more: Any) -> Exchange:
@@ -18,9 +18,9 @@ def exchange(stage: str, text: str, **more: Any) -> Exchange:
     return Exchange(Call.user("?", stage=stage, max_tokens=9), reply)
 
 
-def answered(solution: Solution, *transcript: Entry, **more: Any) -> ServedAnswer:
-    solved = Attempt(PROBLEM, Direct(), solution, transcript, 1.23456, **more)
-    return ServedAnswer(solved, "direct", "m", {"stored": {"problem": "p", "run": 0}})
+def answered(solution: Solution, *transcript: Entry, **more: Any) -> Attempt:
+    more |= {"name": "direct", "model": "m", "run": 0}
+    return Attempt(PROBLEM, Direct(), solution, transcript, 1.23456, **more)
 
 
 def test_a_solution_says_its_answer() -> None:
@@ -37,11 +37,10 @@ def test_a_solution_says_its_answer() -> None:
 
 def test_the_reply_that_became_the_content_is_not_repeated() -> None:
     text = r"So \boxed{5}."
-    message = answered(
-        Solution("5", text), exchange("draft", "a draft"), exchange("revise", text, reasoning="Hm.")
-    ).message()
-    assert message["content"] == text
-    reasoning = str(message["reasoning_content"])
+    steps = exchange("draft", "a draft"), exchange("revise", text, reasoning="Hm.")
+    told = message(answered(Solution("5", text), *steps))
+    assert told["content"] == text
+    reasoning = str(told["reasoning_content"])
     assert "a draft" in reasoning
     assert reasoning.endswith("Hm.")
     assert text not in reasoning
@@ -51,14 +50,14 @@ def test_a_reply_without_work_has_no_reasoning() -> None:
     plain = Attempt(
         Problem("Compute."), Direct(), Solution("5", "5"), (exchange("direct", "5"),), 1
     )
-    assert "reasoning_content" not in ServedAnswer(plain, "direct", "m").message()
+    assert "reasoning_content" not in message(plain)
 
 
 def test_the_object_that_only_we_tell() -> None:
     details: dict[str, Json] = {"confidence": 0.5, "checks": [], "how": "boxed"}
     solution = Solution("5", "5", truncated=True, details=details)
     twice = (exchange("direct", "4"), exchange("direct", "5"), exchange("check", "5"))
-    told = answered(solution, *twice, cost=Cost(0.25)).to_json()
+    told = own_part(answered(solution, *twice, cost=Cost(0.25)))
     assert told["calls"] == {
         "direct": {"calls": 2, "input_tokens": 20, "output_tokens": 10},
         "check": {"calls": 1, "input_tokens": 10, "output_tokens": 5},
@@ -72,13 +71,13 @@ def test_the_object_that_only_we_tell() -> None:
 
 def test_the_answer_from_before_a_repair_is_told_with_the_words_it_rests_on() -> None:
     repaired = mended(stated_in(PROBLEM), Solution("243", r"\boxed{243}"), PROBLEM.text)
-    told = answered(repaired).to_json()
+    told = own_part(answered(repaired))
     assert (told["answer"], told["original_answer"]) == ("5", "243")
-    reasoning = str(answered(repaired).message()["reasoning_content"])
+    reasoning = str(message(answered(repaired))["reasoning_content"])
     assert "- repair: 243 → 5, because of “Find the remainder when $3^5$ is divided by 7”" in (
         reasoning
     )
-    assert "original_answer" not in answered(Solution("5", r"\boxed{5}")).to_json()
+    assert "original_answer" not in own_part(answered(Solution("5", r"\boxed{5}")))
 
 
 def test_a_whole_reply() -> None:

@@ -12,7 +12,6 @@ from constraint_first.model.error import StreamCut
 from constraint_first.problem import Json, Problem, Solution
 from constraint_first.protocol import Call, Completion, Output, Program
 from constraint_first.serve.attempt import CONTENT, REASONING, Outbox, StreamWriter
-from constraint_first.serve.reply import ServedAnswer
 from constraint_first.serve.setting import RequestError
 
 FINAL = Call.user("?", stage="direct", max_tokens=9, final=True)
@@ -22,10 +21,10 @@ SPEC = '{"raw_constraints": [{"id": "C1", "type": "modular", "description": "mod
 CUT = StreamCut("the stream was cut")
 
 
-def ended(text: str, answer: str | None = "5") -> ServedAnswer:
+def ended(text: str, answer: str | None = "5") -> Attempt:
     checks: list[Json] = [{"sentence": "It is small.", "truth": "holds"}]
     solution = Solution(answer, text, details={"checks": checks})
-    return ServedAnswer(Attempt(Problem("?"), Direct(), solution), "direct", "m")
+    return Attempt(Problem("?"), Direct(), solution, name="direct", model="m")
 
 
 class Foreign(Direct):

@@ -156,7 +156,9 @@ class InspectEngine:
         model, settings = self._asked(call)
         known = self.adaptations.setdefault(str(model), Adaptation())
         own = replace(call, sample=call.sample + (self.epoch - 1) * SEEDS_A_RUN)
-        messages = [_MESSAGES[one.role](content=one.content) for one in call.messages]
+        messages: list[ChatMessage] = [
+            _MESSAGES[one.role](content=one.content) for one in call.messages
+        ]
         async with span(call.stage):
             while True:
                 asked = replace(known)

@@ -6,13 +6,13 @@ import asyncio
 import sys
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import llm
 from pydantic import Field
 
-from constraint_first.attempt.attempt import make_attempt
+from constraint_first.attempt.attempt import Attempt, make_attempt
 from constraint_first.attempt.solve import iterate
 from constraint_first.error import CfrError, InputError
 from constraint_first.method.policy import in_conversation
@@ -22,7 +22,7 @@ from constraint_first.model.resolve import AUTO, choose_for, price_list
 from constraint_first.problem import Problem
 from constraint_first.protocol import Message
 from constraint_first.serve.attempt import REASONING, Outbox, StreamWriter
-from constraint_first.serve.reply import ServedAnswer, describe_start
+from constraint_first.serve.reply import describe_start, own_part
 
 if TYPE_CHECKING:
     from llm.parts import StreamEvent
@@ -183,14 +183,14 @@ def _told(one: Streamed, response: llm.Response | llm.AsyncResponse) -> Generato
         _note(one, response)
 
 
-def _note(answer: ServedAnswer, response: llm.Response | llm.AsyncResponse) -> None:
-    usage = answer.solved.usage
+def _note(made: Attempt, response: llm.Response | llm.AsyncResponse) -> None:
+    usage = made.usage
     counted = {"reasoning": usage.reasoning, "cached": usage.cached, "shared": usage.shared}
     details = {name: count for name, count in counted.items() if count}
     cast("Any", response).set_usage(input=usage.input, output=usage.output, details=details or None)
-    if answer.upstream:
-        response.set_resolved_model(answer.upstream)
-    response.response_json = answer.to_json()
+    if made.model:
+        response.set_resolved_model(made.model)
+    response.response_json = own_part(made)
 
 
 @llm.hookimpl
@@ -241,7 +241,7 @@ class Piece:
     is_work: bool
 
 
-Streamed: TypeAlias = Piece | ServedAnswer
+Streamed: TypeAlias = Piece | Attempt
 """What comes out of a stream: pieces, and at its end the answer with all that led to it."""
 
 
@@ -261,9 +261,9 @@ async def _answer(question: Question, engine: Client, outbox: Outbox) -> None:
             name = choose_for(opened).method
         method = in_conversation(make(name), question.context)
         writer = StreamWriter(outbox, 0, method, describe_start(method, problem))
-        upstream = opened.model
-        prices = price_list(upstream, opened.others)
+        model = opened.model
+        prices = price_list(model, opened.others)
         made = await make_attempt(
             method, problem, opened, tell=writer.tell, ahead=question.context, prices=prices
         )
-    writer.conclude(ServedAnswer(made, name, upstream))
+    writer.conclude(replace(made, name=name, model=model))

@@ -53,6 +53,11 @@ class Attempt:
     """What the error of a failed attempt ends, as ``CfrError.ends`` says it."""
     used: Usage | None = None
     """Tokens of a failed attempt; otherwise the transcript has them."""
+    name: str = ""
+    """The method as it was asked for, options included."""
+    model: str = ""
+    run: int | None = None
+    """Which run of its problem it is in the store that has it."""
 
     @property
     def status(self) -> Status:

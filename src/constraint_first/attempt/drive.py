@@ -375,7 +375,7 @@ async def drive(
     )
     if isinstance(steps, RemoteRun):
         await steps.start()
-        while steps.round:
+        while not steps.done:
             await steps.move(await performer.perform(steps.round, steps.transcript))
         return steps
     run = Run(steps)

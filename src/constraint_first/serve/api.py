@@ -9,6 +9,7 @@ from typing import Any, Final, cast
 
 from aiohttp import web
 
+from constraint_first.attempt.attempt import Attempt
 from constraint_first.model.connection import Response
 from constraint_first.model.error import BadReply, StaleReply, StreamCut, Transient
 from constraint_first.model.replicas import Balancer, Replica
@@ -18,7 +19,7 @@ from constraint_first.protocol import Usage
 from constraint_first.serve.attempt import Outbox, Question, StreamWriter, Words, answer, pose
 from constraint_first.serve.context import CONTENT_TYPE, SERVED, SERVICES, Served, Services
 from constraint_first.serve.guard import parse_json
-from constraint_first.serve.reply import DONE, ReplyHead, ServedAnswer, describe_start
+from constraint_first.serve.reply import DONE, ReplyHead, describe_start
 from constraint_first.serve.request import (
     Fields,
     ModelName,
@@ -49,7 +50,7 @@ async def answer_whole(question: Question) -> web.Response:
 
 async def answer_in_stream(request: web.Request, question: Question) -> web.StreamResponse:
     """Make all attempts, and write down what happens as it happens."""
-    outbox, answers = Outbox(), list[ServedAnswer]()
+    outbox, answers = Outbox(), list[Attempt]()
     stream = _EventStream(request, question)
     work = outbox.follow(_work(question, outbox, answers), question.services.settings.silence)
     try:
@@ -67,11 +68,11 @@ async def answer_in_stream(request: web.Request, question: Question) -> web.Stre
     return stream.response
 
 
-async def _work(question: Question, outbox: Outbox, answers: list[ServedAnswer]) -> None:
+async def _work(question: Question, outbox: Outbox, answers: list[Attempt]) -> None:
     method = question.chosen.method
     start = describe_start(method, question.problem)
 
-    async def attempt(number: int) -> ServedAnswer:
+    async def attempt(number: int) -> Attempt:
         writer = StreamWriter(outbox, number, method, start)
         made = await answer(question, number, writer.tell)
         writer.conclude(made)
@@ -81,8 +82,8 @@ async def _work(question: Question, outbox: Outbox, answers: list[ServedAnswer])
 
 
 async def _attempts(
-    n: int, attempt: Callable[[int], Coroutine[Any, Any, ServedAnswer]]
-) -> list[ServedAnswer]:
+    n: int, attempt: Callable[[int], Coroutine[Any, Any, Attempt]]
+) -> list[Attempt]:
     """Make n attempts at the same time; one that fails ends the others."""
     if n == 1:
         return [await attempt(0)]
@@ -94,8 +95,8 @@ async def _attempts(
     return [task.result() for task in tasks]
 
 
-def _used(answers: Sequence[ServedAnswer]) -> Usage:
-    return sum((one.solved.usage for one in answers), Usage())
+def _used(answers: Sequence[Attempt]) -> Usage:
+    return sum((one.usage for one in answers), Usage())
 
 
 def _head(question: Question) -> ReplyHead:

@@ -34,7 +34,6 @@ from constraint_first.sandbox.sandbox import run_program
 from constraint_first.serve.context import Served, Services
 from constraint_first.serve.reading import Reading, ReadRun
 from constraint_first.serve.reply import (
-    ServedAnswer,
     describe_checks,
     describe_constraints,
     describe_output,
@@ -89,7 +88,7 @@ def _name(asked: ChatRequest) -> str:
     return seen.hexdigest()[:_ID]
 
 
-async def answer(question: Question, number: int = 0, tell: Tell | None = None) -> ServedAnswer:
+async def answer(question: Question, number: int = 0, tell: Tell | None = None) -> Attempt:
     """Make one attempt.
 
     With a store, every call is stored before the attempt goes on, and the attempt before its answer
@@ -109,11 +108,9 @@ async def answer(question: Question, number: int = 0, tell: Tell | None = None) 
             why = str(error) if isinstance(error, CfrError) else type(error).__name__
             await begun.finish(failed(nothing, why, begun.journal.usage))
         raise
-    stored: dict[str, Json] = {}
     if begun:
         await begun.finish(replace(made, solution=_noted(question, made.solution)))
-        stored = {"stored": {"problem": question.problem.id, "run": begun.run}}
-    return ServedAnswer(made, question.chosen.name, question.upstream, stored)
+    return made
 
 
 async def _begin(question: Question) -> TrafficAttempt | None:
@@ -163,9 +160,17 @@ async def _make(
         sandbox=lambda program: _run(question, program),
         allowance=question.allowance,
     )
-    made = Attempt(question.problem, chosen.method, run.result, tuple(run.transcript))
-    cost, seconds = question.prices.total(made.exchanges), time.monotonic() - began
-    return replace(made, cost=cost, seconds=seconds)
+    return Attempt(
+        question.problem,
+        chosen.method,
+        run.result,
+        tuple(run.transcript),
+        time.monotonic() - began,
+        question.prices.total(run.exchanges),
+        name=chosen.name,
+        model=question.upstream,
+        run=begun.run if begun else None,
+    )
 
 
 async def _run(question: Question, program: Program) -> Output:
@@ -188,7 +193,7 @@ class Words:
     name: str
     """``content`` or ``reasoning_content``; empty for an end."""
     text: StringIO = field(default_factory=StringIO)
-    ended: ServedAnswer | None = None
+    ended: Attempt | None = None
 
 
 class Outbox(Feed[Words]):
@@ -265,13 +270,13 @@ class StreamWriter:
         elif call.json or not written:
             self._reason(completion.text)
 
-    def conclude(self, answer: ServedAnswer) -> None:
+    def conclude(self, made: Attempt) -> None:
         """Write what is still missing of the solution, and end the choice.
 
         Content that was sent and is not how the solution begins ends the stream with an error: two
         replies one after the other would be read as one.
         """
-        solution = answer.solved.solution
+        solution = made.solution
         final, said = final_text(solution), "".join(self._content).strip()
         if not said:
             self._reason(describe_checks(solution))
@@ -280,12 +285,11 @@ class StreamWriter:
             self._say(final[len(said) :])
         else:
             raise RequestError(
-                f"{one_line(answer.method)} changed its reply after it was sent; "
-                "ask without 'stream'",
+                f"{one_line(made.name)} changed its reply after it was sent; ask without 'stream'",
                 500,
                 code="reply_changed",
             )
-        self._outbox.tell(Words(self._index, "", ended=answer))
+        self._outbox.tell(Words(self._index, "", ended=made))
 
     def _say(self, text: str) -> None:
         text = text if self._content else text.lstrip()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
@@ -40,53 +39,43 @@ _LONG: Final = 10_000
 _DETAILS: Final = ("confidence", "cues", "constraints", "checks", "programs")
 
 
-@dataclass(frozen=True, slots=True)
-class ServedAnswer:
-    """One of a reply's choices: a solution, and where it is stored."""
+def finish_reason(made: Attempt) -> str:
+    return "length" if made.solution.truncated else "stop"
 
-    solved: Attempt
-    method: str
-    upstream: str
-    stored: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
-    @property
-    def finish(self) -> str:
-        return "length" if self.solved.solution.truncated else "stop"
+def message(made: Attempt) -> dict[str, Json]:
+    """Write the message: the work as reasoning, the solution as content."""
+    solution, exchanges = made.solution, made.exchanges
+    last = exchanges[-1] if exchanges else None
+    solving = last if last and last.completion.text == solution.text else None
+    before = [entry for entry in made.transcript if entry is not solving]
+    reasoning = describe_work(made.method, made.problem, solution, before)
+    if solving and solving.completion.reasoning:
+        reasoning += f"\n\n{solving.completion.reasoning}"
+    reasoning = (reasoning + describe_checks(solution)).strip()
+    told: dict[str, Json] = {"role": "assistant", "content": storable_text(final_text(solution))}
+    return told | ({"reasoning_content": storable_text(reasoning)} if reasoning else {})
 
-    def message(self) -> dict[str, Json]:
-        """Write the message: the work as reasoning, the solution as content."""
-        solution, exchanges = self.solved.solution, self.solved.exchanges
-        last = exchanges[-1] if exchanges else None
-        solving = last if last and last.completion.text == solution.text else None
-        before = [entry for entry in self.solved.transcript if entry is not solving]
-        reasoning = describe_work(self.solved.method, self.solved.problem, solution, before)
-        if solving and solving.completion.reasoning:
-            reasoning += f"\n\n{solving.completion.reasoning}"
-        reasoning = (reasoning + describe_checks(solution)).strip()
-        content = final_text(solution)
-        told: dict[str, Json] = {"role": "assistant", "content": storable_text(content)}
-        return told | ({"reasoning_content": storable_text(reasoning)} if reasoning else {})
 
-    def to_json(self) -> dict[str, Json]:
-        """Write what only we tell: the object ``cfr``."""
-        solved = self.solved
-        details = dict(solved.solution.details)
-        named: dict[str, Json] = {name: details.pop(name) for name in _DETAILS if name in details}
-        cost = solved.cost.to_json() if solved.cost else {}
-        return {
-            "method": self.method,
-            "label": solved.method.label,
-            "upstream": self.upstream,
-            "answer": solved.answer,
-            **_original(solved.solution),
-            "truncated": solved.solution.truncated,
-            **named,
-            "calls": _calls(solved),
-            "seconds": round(solved.seconds, 3),
-            **cost,
-            "details": details,
-            **self.stored,
-        }
+def own_part(made: Attempt) -> dict[str, Json]:
+    """Write the object ``cfr``, which OpenAI's format does not have."""
+    details = dict(made.solution.details)
+    named: dict[str, Json] = {name: details.pop(name) for name in _DETAILS if name in details}
+    stored: dict[str, Json] = {"problem": made.problem.id, "run": made.run}
+    return {
+        "method": made.name,
+        "label": made.method.label,
+        "upstream": made.model,
+        "answer": made.answer,
+        **_original(made.solution),
+        "truncated": made.solution.truncated,
+        **named,
+        "calls": _calls(made),
+        "seconds": round(made.seconds, 3),
+        **(made.cost.to_json() if made.cost else {}),
+        "details": details,
+        **({} if made.run is None else {"stored": stored}),
+    }
 
 
 def _original(solution: Solution) -> dict[str, Json]:
@@ -155,23 +144,23 @@ class ReplyHead:
     def _head(self, kind: str) -> dict[str, Json]:
         return {"id": self.id, "object": kind, "created": self._created, "model": self._model}
 
-    def whole(self, answers: Sequence[ServedAnswer]) -> bytes:
-        usage = sum((one.solved.usage for one in answers), Usage())
+    def whole(self, answers: Sequence[Attempt]) -> bytes:
+        usage = sum((one.usage for one in answers), Usage())
         first, *_ = answers
         several = len(answers) > 1
         choices: list[Json] = [
             {
                 "index": number,
-                "message": one.message(),
+                "message": message(one),
                 "logprobs": None,
-                "finish_reason": one.finish,
-                **({"cfr": one.to_json()} if several else {}),
+                "finish_reason": finish_reason(one),
+                **({"cfr": own_part(one)} if several else {}),
             }
             for number, one in enumerate(answers)
         ]
         return _dumped(
             self._head("chat.completion")
-            | {"choices": choices, "usage": usage_json(usage), "cfr": first.to_json()}
+            | {"choices": choices, "usage": usage_json(usage), "cfr": own_part(first)}
         )
 
     def role(self, index: int) -> bytes:
@@ -181,9 +170,9 @@ class ReplyHead:
         words = orjson.dumps(storable_text(text))
         return self._chunk(index, b'{"%b":%b}' % (name.encode(), words))
 
-    def finish(self, index: int, answer: ServedAnswer) -> bytes:
-        more = b',"cfr":' + _dumped(answer.to_json())
-        return self._chunk(index, b"{}", orjson.dumps(answer.finish), more)
+    def finish(self, index: int, made: Attempt) -> bytes:
+        more = b',"cfr":' + _dumped(own_part(made))
+        return self._chunk(index, b"{}", orjson.dumps(finish_reason(made)), more)
 
     def usage(self, usage: Usage) -> bytes:
         last: dict[str, Json] = {"choices": [], "usage": usage_json(usage)}

@@ -16,6 +16,7 @@ import orjson
 from aiohttp import web
 
 from constraint_first.answer.grade import grade
+from constraint_first.attempt.attempt import Attempt
 from constraint_first.attempt.events import (
     Event,
     Executed,
@@ -35,7 +36,6 @@ from constraint_first.method.registry import METHODS, names
 from constraint_first.method.soundness import read_summary
 from constraint_first.model.error import EngineError
 from constraint_first.model.resolve import AUTO
-from constraint_first.problem import Json
 from constraint_first.protocol import Call
 from constraint_first.report.math import to_html
 from constraint_first.serve.attempt import Outbox, Question, answer, pose
@@ -51,14 +51,14 @@ from constraint_first.serve.page.site import (
     stated_marks,
     write_query,
 )
-from constraint_first.serve.reply import ServedAnswer
+from constraint_first.serve.reply import own_part
 from constraint_first.serve.request import ModelName, read_request
 from constraint_first.serve.setting import RequestError, request_error
 from constraint_first.thinking import without_thinking
 
 Fill: TypeAlias = Callable[..., str]
 """Fills a template by its name, with values."""
-Conclude: TypeAlias = Callable[[ServedAnswer], str]
+Conclude: TypeAlias = Callable[[Attempt], str]
 """Writes what comes last: the answer and what it is worth."""
 
 _COMMENT: Final = b": still at work\n\n"
@@ -130,7 +130,7 @@ async def stream_answer(
         """Answer, and end with an event that has the answer or the error."""
         try:
             made = await answer(question, tell=PageWriter(outbox, fill, held=held).tell)
-            question.served.usage = made.solved.usage
+            question.served.usage = made.usage
             outbox.write(0, "end", await asyncio.to_thread(conclude, made))
         except Exception as error:
             told = request_error(error)
@@ -352,16 +352,14 @@ def _items() -> dict[str, Item]:
     return {item.text: item for item in (*load("public"), *load("hard"))}
 
 
-def _conclusion(fill: Any, made: ServedAnswer) -> str:
-    solved, problem = made.solved, made.solved.problem.text
+def _conclusion(fill: Any, made: Attempt) -> str:
+    problem = made.problem.text
     item = _items().get(problem.strip())
-    told: dict[str, Json] = made.to_json()
     return fill(
         "answer_part.html",
         made=made,
-        solved=solved,
-        summary=read_summary(solved.solution.details, problem),
-        verdict=grade(solved.answer, item.answer, problem) if item else None,
+        summary=read_summary(made.solution.details, problem),
+        verdict=grade(made.answer, item.answer, problem) if item else None,
         gold=item.answer if item else "",
-        calls=told["calls"],
+        calls=own_part(made)["calls"],
     )
