@@ -845,7 +845,7 @@ _BETWEEN: Final = lazy_pattern(
 _NO_UNIT: Final = frozenset({"in", "unit", "percent", "am", "pm"})
 _RATES: Final = frozenset({"mph", "kmh", "mpg"})
 _TEMPERATURE: Final = lazy_pattern(r"degrees?\s+(?:[CF]\b|celsius|fahrenheit)", re.IGNORECASE)
-_NAMED: Final = lazy_pattern(r"\s*\$?\s*([A-Za-z])\s*=[^=]+")
+_NAMED: Final = lazy_pattern(r"\s*(?:\$\s*)?([A-Za-z])\s*=[^=]+")
 _NAME_BEFORE: Final = lazy_pattern(r"(?<![\w\\'^}])([A-Za-z])\s*=\s*(?:[^=$\n]{1,60}=\s*)?\Z")
 _VARIABLE: Final = lazy_pattern(r"(?<![A-Za-z])[A-Za-z](?![A-Za-z])|(?<=\d)[a-z]")
 # A name or a value of a function: y, f(x), f'(x), f^{-1}(x), dy/dx.
