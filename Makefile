@@ -7,16 +7,22 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Tests start Python hundreds of times: each would compile every module that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check lint types layers tests recipes format lock perf clean
+.PHONY: demo fast test test-all check lint types layers tests quick every recipes format lock perf clean
 
 demo: .venv/run.ok                  ## solve a few problems with a real model on this machine
 	$(BIN)/cfr demo --context 2048
 	@rm -f .venv/demo.db*
 	$(BIN)/cfr eval constraintbench-mini --limit 2 --runs 1 --context 1536 --method direct --method auto --store .venv/demo.db
 
+fast: .venv/dev.ok                  ## lint, types and the tests of a minute, for a person at work
+	@$(MAKE) --no-print-directory --jobs=2 quick lint types
+
 # Tests leave a core idle now and then, on which the other checks run.
-test: .venv/dev.ok                  ## everything that CI runs
+test: .venv/dev.ok                  ## what CI runs: all but the proofs of minutes
 	@$(MAKE) --no-print-directory --jobs=2 tests lint types layers
+
+test-all: .venv/dev.ok              ## everything: many kills, clusters, thousands of draws
+	@$(MAKE) --no-print-directory --jobs=2 every lint types layers
 
 check: lint types layers tests
 
@@ -32,8 +38,17 @@ layers: .venv/dev.ok
 	$(BIN)/lint-imports
 
 # One process more than there are cores: many tests wait for a timer or for another process.
+PYTEST := $(BIN)/python -m pytest --numprocesses $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --maxprocesses 4 --dist worksteal
+
 tests: .venv/dev.ok
-	$(BIN)/python -m pytest --numprocesses $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --maxprocesses 4 --dist worksteal
+	$(PYTEST) -m "not long"
+
+every: .venv/dev.ok
+	$(PYTEST)
+
+# Rooms without processes, servers or browsers.
+quick: .venv/dev.ok
+	$(PYTEST) -m "not long and not slow" $(wildcard $(addprefix tests/,answer constraint file method store)) tests/test_p*.py
 
 # In an environment of its own: DSPy holds openai back, lm-eval brings half a gigabyte.
 recipes: .venv/recipes.ok           ## DSPy and lm-evaluation-harness, as docs/dspy.md and docs/lm-eval.md say

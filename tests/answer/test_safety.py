@@ -40,6 +40,7 @@ def refuse(name: str) -> Callable[..., Any]:
     return call
 
 
+@pytest.mark.long
 def test_the_collection_is_graded_with_every_evaluator_refusing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

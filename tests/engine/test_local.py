@@ -50,7 +50,7 @@ async def test_a_real_completion(smallest: Path) -> None:
     assert "".join(streamed) == second.text == first.text
 
 
-@pytest.mark.slow
+@pytest.mark.long
 async def test_a_grammar_makes_stage_1_valid_even_for_a_model_that_cannot_reason(
     smallest: Path,
 ) -> None:
@@ -60,7 +60,7 @@ async def test_a_grammar_makes_stage_1_valid_even_for_a_model_that_cannot_reason
     assert (read_spec(completion.text).rung in WELL_FORMED) != completion.truncated
 
 
-@pytest.mark.slow
+@pytest.mark.long
 async def test_stage_1_by_a_second_real_model(smallest: Path) -> None:
     short = Direct(budget=16)
     method = CFR("prose", 48, 16, fallback=short, extractor=str(smallest))
@@ -72,7 +72,7 @@ async def test_stage_1_by_a_second_real_model(smallest: Path) -> None:
     assert [0 < one.completion.usage.output <= 48 for one in solved.exchanges] == [True, True]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 async def test_routed_cfr_on_a_real_model(smallest: Path) -> None:
     problem = Problem("Find the remainder when 100 is divided by 7.")
     short = Decoding(seed=1, max_tokens=200)

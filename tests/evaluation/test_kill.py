@@ -166,15 +166,15 @@ def wait_until_up(url: str) -> None:
     database.dispose()
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize("kills", [3, pytest.param(KILLS, marks=pytest.mark.long)])
 def test_killed_at_twenty_moments_every_attempt_is_there_once(
-    endpoint: Endpoint, tmp_path: Path, model_and_store: tuple[Model, str]
+    endpoint: Endpoint, tmp_path: Path, model_and_store: tuple[Model, str], kills: int
 ) -> None:
     endpoint.respond, url = model, _ = model_and_store
     write_sums(tmp_path / "sums.jsonl", PROBLEMS)
     kept: set[Asked] = set()
     with WorkerCrew(tmp_path) as crew:
-        for n in range(KILLS):
+        for n in range(kills):
             before, answered = len(endpoint.requests), len(model.answered)
             run_until_killed(crew, endpoint, url, n)
             session = {asked(body) for body in endpoint.requests[before:]}
@@ -188,7 +188,7 @@ def test_killed_at_twenty_moments_every_attempt_is_there_once(
     assert start(endpoint, tmp_path, url).wait(60) == 0
     assert not kept & {asked(body) for body in endpoint.requests[before:]}
     assert stored(url) == {asked(body) for body in endpoint.requests}
-    assert CALLS <= len(model.answered) <= CALLS + KILLS * IN_FLIGHT
+    assert CALLS <= len(model.answered) <= CALLS + kills * IN_FLIGHT
     _every_attempt_once(url)
 
 

@@ -83,7 +83,7 @@ def server(frail_postgres: Postgres) -> Iterator[Postgres]:
     empty_database(frail_postgres.url)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("offsets", "helper"), [((0, 0, 0, 0), "eval"), ((-3600, 0, 3600, 7200), "work")]
 )

@@ -110,6 +110,7 @@ def test_verdicts_are_those_of_cfr_eval(
         assert line in printed
 
 
+@pytest.mark.long
 def test_the_other_commands_of_the_page_run(
     installed: Installed, endpoint: Endpoint, tmp_path: Path
 ) -> None:
@@ -139,6 +140,7 @@ def test_the_task_of_the_page_runs(
     assert log.samples[0].store["cfr"]["method"] == "direct"
 
 
+@pytest.mark.long
 def test_a_method_that_does_not_exist_is_refused_in_a_line(
     installed: Installed, endpoint: Endpoint, tmp_path: Path
 ) -> None:

@@ -51,7 +51,7 @@ def test_each_kind_of_problem_has_its_own_method() -> None:
     assert (method_for(made, STORY), method_for(made, LATEX)) == ("check", "reminder")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_noise_leaves_direct_cot_in_nearly_all_cases() -> None:
     gains: dict[str, tuple[float, float]] = {}
     gains |= dict.fromkeys(("check", "reminder", "list-first", "cfr"), (0.0, 0.0))

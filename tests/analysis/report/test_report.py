@@ -332,7 +332,7 @@ def test_figures_of_thin_data(tmp_path: Path) -> None:
     assert {"paired", "framework"} <= {figure.name for figure in report.figures}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_two_reports_of_the_same_run_are_equal_byte_for_byte(tmp_path: Path) -> None:
     for seed in "12":  # the order of sets differs between the two processes
         command = [sys.executable, "-m", "constraint_first", "report", str(REAL_RUN), "-o", seed]

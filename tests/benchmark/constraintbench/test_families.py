@@ -57,6 +57,7 @@ def test_the_answer_has_the_form_that_the_item_names(family: Family) -> None:
         assert reading.form == item.form
 
 
+@pytest.mark.long
 @each_family
 def test_many_draws_of_a_level(family: Family) -> None:
     for level in family.levels:

@@ -244,7 +244,7 @@ def test_more_than_a_family_can_give_is_refused() -> None:
         list(generate(1, 5, families=[small], levels=(1,)))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_ten_thousand_problems_pass_the_check(tmp_path: Path) -> None:
     path = tmp_path / "many.jsonl"
     path.write_bytes(encode(generate(7, 10_000)))

@@ -118,6 +118,7 @@ def test_strange_requests_end() -> None:
         assert read_demands(piece * 20_001) == ()
 
 
+@pytest.mark.long
 def test_what_is_read_from_damaged_requests_can_be_checked() -> None:
     requests = [row["problem"] for row in written("in_sight")]
     chance = random.Random(19)

@@ -177,7 +177,7 @@ def is_found(item: Item, gold: GoldConstraint, read: list[Stated]) -> bool:
     return bool(read) and (gold.pins or caught)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_ten_thousand_fresh_problems_are_sound_and_nine_in_ten_constraints_are_found() -> None:
     items = [*generate(20261116, 10_000)]
     assert [item.id for item in items if is_unsound(item.text, item.answer)] == []

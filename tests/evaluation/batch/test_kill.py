@@ -64,7 +64,7 @@ def steps_and_store(
     empty_database(address)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_killed_at_every_step_nothing_is_paid_for_twice_and_nothing_is_lost(
     endpoint: Endpoint, tmp_path: Path, steps_and_store: tuple[set[tuple[str, str]], str]
 ) -> None:

@@ -172,6 +172,7 @@ async def test_a_budget_that_is_spent_ends_the_run(
     assert "raise --max-tokens-total" in done.stopped
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("dying")
 async def test_a_model_that_no_node_has_ends_the_run_with_the_reason(
     options: constraint_first.RunOptions, tmp_path: Path
@@ -196,6 +197,7 @@ async def test_a_worker_that_dies_is_replaced(
     assert (await evaluate(options, endpoint)).complete, "nothing is missing, and nobody is needed"
 
 
+@pytest.mark.long
 async def test_one_that_dies_again_and_again_ends_the_run(
     options: constraint_first.RunOptions, endpoint: Server, dying: list[str]
 ) -> None:
@@ -216,6 +218,7 @@ class DriverOfTheSlow(DriverHere):
         self._events.put_nowait(DriverEvent("placed", number, "here"))
 
 
+@pytest.mark.long
 async def test_what_a_worker_that_was_killed_had_claimed_is_left_to_the_next_run(
     options: constraint_first.RunOptions, endpoint: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -255,7 +258,7 @@ def owners(store: str) -> set[int]:
     return {int(owner.split("-")[-2]) for (owner,) in found}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 async def test_resources_that_no_node_has_are_told_and_waited_for_only_so_long(
     options: constraint_first.RunOptions,
     cluster: RayCluster,
@@ -270,7 +273,7 @@ async def test_resources_that_no_node_has_are_told_and_waited_for_only_so_long(
     assert "no node has what a worker asks for" in hearing.notes[0]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 async def test_a_run_that_is_stopped_leaves_all_to_the_next(
     options: constraint_first.RunOptions, cluster: RayCluster, endpoint: Server
 ) -> None:

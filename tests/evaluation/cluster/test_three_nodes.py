@@ -111,7 +111,7 @@ def logged(cluster: RayCluster) -> str:
     return "".join(path.read_text(errors="replace") for path in files)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_real_model_on_three_nodes_survives_the_loss_of_one(
     cluster: RayCluster, store: str, tmp_path: Path, smallest: Path
 ) -> None:
@@ -132,7 +132,7 @@ def test_a_real_model_on_three_nodes_survives_the_loss_of_one(
     assert PASSWORD not in out + err + logged(cluster)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_lost_node_and_a_command_that_is_killed_cost_the_calls_that_were_under_way(
     cluster: RayCluster, store: str, tmp_path: Path, endpoint: Endpoint
 ) -> None:

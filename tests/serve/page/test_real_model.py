@@ -139,6 +139,7 @@ async def report(at: Browsed) -> None:
     assert MODEL in (await page.inner_text("body")).lower()
 
 
+@pytest.mark.long
 async def test_every_page(smallest: Path, tmp_path: Path) -> None:
     store, kept = tmp_path / "real.db", tmp_path / "served.db"
     evaluate(store, smallest)
