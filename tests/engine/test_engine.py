@@ -7,7 +7,7 @@ from model_file import write_model
 
 from constraint_first.attempt.drive import Scripted
 from constraint_first.model.client import Client
-from constraint_first.model.error import ModelFileError, ModelNotFound, ServerFault, Transient
+from constraint_first.model.error import ModelFileError, ModelNotFound
 from constraint_first.model.local import Local
 from constraint_first.model.openai import OpenAI
 from constraint_first.model.transport import Endpoint
@@ -15,7 +15,6 @@ from constraint_first.model.wire import (
     SILENT,
     Decoding,
     Engine,
-    Relay,
     Served,
     Watcher,
 )
@@ -64,44 +63,6 @@ async def test_a_decoded_engine_samples_every_call_alike() -> None:
 def test_nothing_is_streamed_for_the_silent_watcher_alone() -> None:
     assert SILENT.streams is False
     assert Watcher().streams is True
-
-
-def test_a_watcher_may_ignore_what_it_likes() -> None:
-    seen: list[str] = []
-
-    class Finished(Watcher):
-        def finished(self, call: Call, completion: Completion) -> None:
-            seen.append(completion.text)
-
-    watcher = Finished()
-    watcher.started(CALL)
-    watcher.wrote(CALL, "piece", reasoning=False)
-    watcher.retrying(CALL, ServerFault("again"), 1.0)
-    watcher.finished(CALL, Completion("done"))
-    assert seen == ["done"]
-
-
-def test_a_relay_passes_on_what_happens_to_a_call() -> None:
-    heard: list[str] = []
-
-    class Hearing(Watcher):
-        streams = False
-
-        def wrote(self, call: Call, piece: str, *, reasoning: bool) -> None:
-            heard.append(f"{piece} {reasoning}")
-
-        def retrying(self, call: Call, fault: Transient, seconds: float) -> None:
-            heard.append(f"{fault} {seconds}")
-
-        def adapted(self, call: Call, change: str) -> None:
-            heard.append(change)
-
-    relay = Relay(Hearing())
-    assert relay.streams is False
-    relay.wrote(CALL, "piece", reasoning=True)
-    relay.retrying(CALL, ServerFault("again"), 1.0)
-    relay.adapted(CALL, "no temperature")
-    assert heard == ["piece True", "again 1.0", "no temperature"]
 
 
 async def test_an_endpoint_is_opened_and_closed_where_it_was_closed(endpoint: Server) -> None:

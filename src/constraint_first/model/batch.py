@@ -11,7 +11,6 @@ import asyncio
 import hashlib
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol, TypeVar
@@ -21,6 +20,7 @@ import aiohttp
 import orjson
 
 from constraint_first.error import InputError, OutputError
+from constraint_first.model.budget import most_usage
 from constraint_first.model.connection import Response
 from constraint_first.model.error import (
     NOTHING_SECRET,
@@ -36,7 +36,7 @@ from constraint_first.model.error import (
 from constraint_first.model.limit import Retry
 from constraint_first.model.openai import OpenAI, written
 from constraint_first.model.resolve import Price
-from constraint_first.model.transport import Bounds, Endpoint, Transport, read_beginning, refusal
+from constraint_first.model.transport import Bounds, Endpoint, Transport, refusal
 from constraint_first.model.wire import Watcher, error_message
 from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json
@@ -66,7 +66,6 @@ class Result:
 
     @property
     def succeeded(self) -> bool:
-        """Whether there is a reply."""
         return 200 <= self.status < 300
 
 
@@ -233,7 +232,6 @@ class BatchClient:
         await self._transport.close()
 
     async def upload(self, path: Path, name: str) -> str:
-        """Upload an input file and return its id."""
 
         async def send() -> str:
             with path.open("rb") as file:
@@ -292,10 +290,11 @@ class BatchClient:
         return self._status(await self._json("GET", f"batches/{_in_path(batch)}"))
 
     async def download(self, file: str, path: Path) -> None:
-        """Write the content of a file to the disk."""
 
         async def fetch() -> None:
-            async with self._exchange("GET", f"files/{_in_path(file)}/content") as response:
+            path_there = f"files/{_in_path(file)}/content"
+            async with self._transport.exchange("GET", path_there) as response:
+                await self._transport.require_success(response)
                 await self._save(response, path)
 
         await self._again(fetch)
@@ -350,8 +349,8 @@ class BatchClient:
         data: bytes | aiohttp.FormData | None = None,
         headers: Mapping[str, str] = _JSON,
     ) -> dict[str, Json]:
-        async with self._exchange(verb, path, data, headers) as response:
-            body = await self._body(response)
+        async with self._transport.exchange(verb, path, data, headers) as response:
+            body = await (await self._transport.accept(response)).read()
         try:
             value: Json = orjson.loads(body)
         except orjson.JSONDecodeError:
@@ -360,28 +359,6 @@ class BatchClient:
             said = self._transport.redaction.quote(body[:200].decode("utf-8", "replace"))
             raise BadReply(f"{self.endpoint.shown}: its reply is not a JSON object: {said!r}")
         return value
-
-    async def _body(self, response: Response) -> bytes:
-        body = b""
-        async for piece in response.pieces():
-            body += piece
-            if len(body) > self.bounds.reply_bytes:
-                raise BadReply(f"{self.endpoint.shown}: its reply is far too large")
-        return body
-
-    @asynccontextmanager
-    async def _exchange(
-        self,
-        verb: str,
-        path: str,
-        data: bytes | aiohttp.FormData | None = None,
-        headers: Mapping[str, str] = _JSON,
-    ) -> AsyncGenerator[Response]:
-        async with self._transport.exchange(verb, path, data, headers) as response:
-            if not 200 <= response.status < 300:
-                body = await read_beginning(response)
-                raise refusal(self.endpoint, response.status, response.headers, body)
-            yield response
 
 
 def _write(file: BinaryIO, piece: bytes) -> None:
@@ -407,16 +384,12 @@ MOST_BYTES: Final = 200_000_000
 
 @dataclass(frozen=True, slots=True)
 class FileLimits:
-    """How large one input file may be."""
-
     requests: int = MOST_REQUESTS
     size: int = MOST_BYTES
 
 
 @dataclass(slots=True)
 class RequestFile:
-    """An input file that is being written."""
-
     path: Path
     limits: FileLimits = field(default_factory=FileLimits)
     requests: int = 0
@@ -428,7 +401,6 @@ class RequestFile:
         return not self.requests or (self.requests < self.limits.requests and fits)
 
     def add(self, line: bytes) -> None:
-        """Write one line."""
         try:
             with self.path.open("ab", buffering=2**16) as file:
                 file.write(line)
@@ -487,7 +459,6 @@ class RequestId:
 
     @property
     def digests(self) -> str:
-        """What was asked, without where."""
         return f"{self.asked}-{self.body}"
 
 
@@ -501,7 +472,6 @@ def parse_request_id(written: str) -> RequestId | None:
 
 
 def short_digest(data: bytes) -> str:
-    """Name some bytes shortly."""
     return hashlib.sha256(data).hexdigest()[:_DIGITS]
 
 
@@ -515,8 +485,6 @@ _MEGABYTE: Final = 10**6
 
 @dataclass(frozen=True, slots=True)
 class FoundResult:
-    """A result and the request that it answers."""
-
     request: RequestId
     result: Result
 
@@ -648,8 +616,6 @@ class Deferred(BaseException):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request for the next wave."""
-
     model: BatchModel
     name: RequestId
     body: bytes
@@ -673,9 +639,7 @@ class Wave(Protocol):
         """Note what a request took; None for all that it can have taken."""
         ...
 
-    def ask(self, request: Request) -> None:
-        """Put a request into the next wave."""
-        ...
+    def ask(self, request: Request) -> None: ...
 
 
 class BatchModel(OpenAI):
@@ -709,13 +673,14 @@ class BatchModel(OpenAI):
             except Transient:
                 if not wave.failed(name):
                     raise
-        wave.ask(Request(self, name, data, _most(call, body)))
+        limit = body.get("max_tokens", body.get("max_completion_tokens"))
+        most = replace(call, max_tokens=limit) if isinstance(limit, int) else call
+        wave.ask(Request(self, name, data, most_usage(most)))
         raise Deferred
 
     def _taken(
         self, wave: Wave, name: RequestId, result: Result, call: Call, body: dict[str, Json]
     ) -> Completion:
-        """Read a result, and note what it cost."""
         if not result.succeeded:
             wave.spent(name, Usage(), self.price)
             raise self._fault(result)
@@ -734,10 +699,3 @@ class BatchModel(OpenAI):
         said = self.endpoint.redaction.quote(error_message(result.body))
         kind = Rejected if result.cancelled else ServerFault
         return kind(f"{self.where}: the request was not performed ({said})")
-
-
-def _most(call: Call, body: dict[str, Json]) -> Usage:
-    """Say what a request can take at the most: no tokenizer makes more tokens than bytes."""
-    prompt = sum(len(m.content.encode("utf-8", "replace")) for m in call.messages) + 64
-    limit = body.get("max_tokens", body.get("max_completion_tokens"))
-    return Usage(prompt, limit if isinstance(limit, int) else call.max_tokens)

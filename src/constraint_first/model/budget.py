@@ -88,7 +88,6 @@ class Budget:
         """Wait until all is settled, which it is."""
 
     def _refusal(self, usage: Usage, cost: float) -> str:
-        """Say which limit stands in the way of a call, and how to go on."""
         if self._max_cost and self.cost + cost > self._max_cost + _ROUNDING:
             option, verb = "--max-cost", "cost"
             spent, most, needed = map(write_dollars, (self.cost, self._max_cost, cost))

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from itertools import chain
 from typing import Final, TypeAlias, TypeVar, cast
 
@@ -38,7 +39,6 @@ from constraint_first.model.wire import (
     Decoding,
     Engine,
     Openable,
-    Relay,
     SampledCall,
     SampledCompletion,
     Served,
@@ -77,7 +77,6 @@ class ServedModel:
 
     @property
     def prices(self) -> PriceList:
-        """The prices of it and of those beside it."""
         return PriceList(self.price, {name: one.price for name, one in self.others.items()})
 
     def adapt(self, refused: DecodingRefused) -> bool:
@@ -100,7 +99,7 @@ class _Route:
     """How the calls of one client get to one model."""
 
     model: ServedModel
-    decoding: Decoding | Decode | None
+    ask: Callable[[Call, Watcher], Awaitable[Completion]]
     longest: int | None
     """The longest reply that the model can give, where that is known."""
 
@@ -210,7 +209,6 @@ class Client:
         return min(most, int(limiter.size)) if limiter else most
 
     async def _pay(self, budget: Budget, route: _Route, call: Call, watcher: Watcher) -> Completion:
-        """Perform a call if even its most expensive reply can be paid."""
         call = _lowered(call, route.longest)
         most = most_usage(call)
         reserved = _cost(route, most)
@@ -260,12 +258,12 @@ async def _in_turn(route: _Route, call: Call, watcher: Watcher) -> Completion:
     """Ask once, within the limits of the model."""
     limiter = route.model.limiter
     if limiter is None:
-        return await _ask(route, call, watcher)
+        return await route.ask(call, watcher)
     places = replies_to(call)
     await limiter.enter(places)
     try:
         await limiter.pace(call)
-        completion = await _ask(route, call, watcher)
+        completion = await route.ask(call, watcher)
     except Transient as fault:
         limiter.failed(fault, places)
         raise
@@ -275,16 +273,7 @@ async def _in_turn(route: _Route, call: Call, watcher: Watcher) -> Completion:
     return completion
 
 
-async def _ask(route: _Route, call: Call, watcher: Watcher) -> Completion:
-    served, decoding = route.model.served, route.decoding
-    if isinstance(served, Asked):
-        return await served.ask(call, watcher, decoding)
-    if isinstance(decoding, Decoding):
-        return await served.complete(call, watcher, decoding)
-    return await served.complete(call, watcher)  # any engine can do that
-
-
-class _Tries(Relay):
+class _Tries(Watcher):
     """Watches an engine that asks again by itself: each of its tries is charged and counted.
 
     What happens is passed on with the call as it was asked, which names its model.
@@ -297,7 +286,8 @@ class _Tries(Relay):
         limiter: Limiter | None,
         charge: Callable[[Transient], None] | None,
     ) -> None:
-        super().__init__(watcher)
+        self.streams = watcher.streams
+        self._watcher = watcher
         self._call = call
         self._limiter = limiter
         self._charge = charge
@@ -322,15 +312,21 @@ def _model(engine: Engine | ServedModel) -> ServedModel:
 
 
 def _route(model: ServedModel, decoding: Decoding | Decode | None) -> _Route:
-    if not isinstance(decoding, Decoding):
-        return _Route(model, decoding, None)
-    taken = model.decoded(decoding)
-    known = (taken.max_tokens, getattr(model.served, "context", None))
-    return _Route(model, taken, min((limit for limit in known if limit), default=None))
+    served, longest = model.served, None
+    if isinstance(decoding, Decoding):
+        decoding = model.decoded(decoding)
+        known = (decoding.max_tokens, getattr(served, "context", None))
+        longest = min((limit for limit in known if limit), default=None)
+    if isinstance(served, Asked):
+        ask = partial(served.ask, decoding=decoding)
+    elif isinstance(decoding, Decoding):
+        ask = partial(served.complete, decoding=decoding)
+    else:
+        ask = served.complete  # any engine can do that
+    return _Route(model, ask, longest)
 
 
 def _lowered(call: C, longest: int | None) -> C:
-    """Ask for no more than is set aside."""
     if longest is None or call.max_tokens <= longest:
         return call
     return replace(call, max_tokens=longest)

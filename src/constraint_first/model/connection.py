@@ -115,12 +115,10 @@ class Host:
         return self._bodies.distinct or len(self._bodies) == 1
 
     def number(self) -> int:
-        """Give a new connection its number."""
         self._lines += 1
         return self._lines
 
     def catch(self) -> None:
-        """Keep no more connections alive, and say so once."""
         if not self.repeats:
             self.repeats = True
             self.tell(
@@ -130,7 +128,6 @@ class Host:
             )
 
     def check_id(self, found: bytes, created: bytes | None, line: int) -> None:
-        """Refuse a reply with the id of an earlier one on its connection."""
         if self._ids.repeats(found, line) and len(self._ids) > 1:
             if self._ids.noted(found) == created:
                 self.catch()
@@ -140,7 +137,6 @@ class Host:
         self._ids.add(found, line, created)
 
     def check_body(self, body: tuple[int, int], line: int) -> None:
-        """Refuse a reply with the body of an earlier one on its connection."""
         if self._bodies.repeats(body, line) and len(self._bodies) >= _BODIES:
             self._doubts += 1
             if self._doubts > 1:  # once may be chance
@@ -177,11 +173,9 @@ class _Marks:
         return self.distinct and seen is not None
 
     def noted(self, mark: object) -> bytes | None:
-        """Look up what was noted beside a mark."""
         return self._known[mark][1]
 
     def add(self, mark: object, line: int, noted: bytes | None = None) -> None:
-        """Note a mark."""
         self._count += 1
         self._known[mark] = line, noted
         if len(self._known) > _REMEMBERED:
@@ -205,17 +199,14 @@ class Line(ResponseHandler):
         self._answer = bytearray(1_025)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Note that the connection is open, which it is for a request."""
         super().connection_made(transport)
         self.begin()
 
     def begin(self) -> None:
-        """Note that a request is about to be sent."""
         self.uses += 1
         self._asked, self._sent, self._began, self.early = True, False, False, False
 
     def end(self) -> None:
-        """Note that the reply has come, or is not waited for."""
         self._asked = False
 
     def start_timeout(self) -> None:
@@ -363,11 +354,9 @@ class Response(aiohttp.ClientResponse):
         return found
 
     def end(self) -> None:
-        """Note that all of it was taken that matters."""
         self.took(b"")
 
     async def pieces(self) -> AsyncGenerator[bytes]:
-        """Take all pieces."""
         while found := self.took(await self.content.readany()):
             yield found
 

@@ -155,7 +155,6 @@ def _character(found: re.Match[str]) -> str:
 
 
 def _places(secret: str, text: str) -> list[tuple[int, int]]:
-    """Find where a secret stands in a text, whole or in part."""
     if len(secret) < _SHORTEST_PART:
         word = re.compile(rf"(?<![A-Za-z0-9]){re.escape(secret)}(?![A-Za-z0-9])")
         return [found.span() for found in word.finditer(text)] if secret else []

@@ -152,7 +152,6 @@ class Pace:
         self.limits = self._gap > 0
 
     async def wait(self, units: float = 1.0) -> None:
-        """Wait until that many more units may be used."""
         if not self.limits:
             return
         now = asyncio.get_running_loop().time()
@@ -162,7 +161,6 @@ class Pace:
 
 
 def replies_to(call: Call) -> int:
-    """Count the replies that a call asks for: its places in a window."""
     return call.samples if isinstance(call, SampledCall) else 1
 
 

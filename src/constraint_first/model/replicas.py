@@ -73,16 +73,13 @@ class Replica:
 
     @property
     def endpoint(self) -> Endpoint:
-        """Where it is."""
         return self.transport.endpoint
 
     @property
     def shown(self) -> str:
-        """Its address without anything that could be a secret."""
         return self.endpoint.shown
 
     def name_model(self, model: str) -> None:
-        """Take the name of the model that it serves."""
         self.transport.endpoint = replace(self.endpoint, model=model)
 
     def visit(self, places: int) -> Visit:
@@ -98,7 +95,6 @@ class Replica:
         return own or visit.answered == self._answered
 
     def begin_rest(self, fault: EngineError) -> None:
-        """Note a rest and its reason."""
         self.fault = fault
         self.in_a_row += 1
         self._rests += 1
@@ -131,7 +127,6 @@ class Listing:
 
     @property
     def names(self) -> list[str]:
-        """The names of its models."""
         found = (entry.get("id") for entry in self.entries)
         return [name for name in found if isinstance(name, str) and name == storable_text(name)]
 
@@ -141,7 +136,6 @@ class Listing:
         return self.endpoint.redaction.quote(", ".join(self.names[:_MOST_NAMED])) or "nothing"
 
     def entry(self, model: str) -> _Entry:
-        """Find what it says of a model; of its only one where that goes by another name."""
         named = [one for one in self.entries if one.get("id") == model]
         found = named or (self.entries if len(self.entries) == 1 else [])
         return found[0] if found else {}
@@ -273,7 +267,6 @@ class Balancer:
 
     @property
     def is_open(self) -> bool:
-        """Whether calls can be performed now."""
         return all(one.transport.is_open for one in self.replicas)
 
     @property
@@ -292,7 +285,6 @@ class Balancer:
         return f"{said}, {named}{more} {'rests' if len(resting) == 1 else 'rest'}"
 
     async def open(self) -> None:
-        """Make the connections; nothing is sent yet."""
         try:
             for one in self.replicas:
                 one.transport.open()
@@ -301,7 +293,6 @@ class Balancer:
             raise
 
     async def close(self) -> None:
-        """End all rests and close all connections."""
         tasks = [one.resting for one in self.replicas if one.resting]
         for task in tasks:
             task.cancel()
@@ -311,7 +302,6 @@ class Balancer:
             await one.transport.close()
 
     def limit(self, make: Callable[[], Limiter]) -> None:
-        """Give every endpoint a limiter of its own."""
         for one in self.replicas:
             one.limiter = make()
 
@@ -345,7 +335,6 @@ class Balancer:
         return bool(self._candidates(tried))
 
     def leave(self, visit: Visit) -> None:
-        """Give a call's places back."""
         visit.replica.limiter.release(visit.places)
         self._serve()
 
@@ -375,14 +364,12 @@ class Balancer:
     # --- Rests.
 
     def answered(self, visit: Visit) -> None:
-        """Note a reply; it ends a rest at once."""
         one = visit.replica
         if one.answer(visit) and one.resting:
             one.resting.cancel()
             self._end_rest(one)
 
     def failed(self, visit: Visit, fault: EngineError) -> None:
-        """Note a fault, and have the endpoint rest unless it was just that call's."""
         if visit.replica.must_rest(visit, fault):
             self.rest(visit.replica, fault)
 
@@ -400,7 +387,6 @@ class Balancer:
         return min(max(0.0, one.until - now) if one.resting else 0.0 for one in self.replicas)
 
     def _begin_rest(self, one: Replica, fault: EngineError) -> float:
-        """Choose how long an endpoint rests: longer each time, or as long as it asked for."""
         one.begin_rest(fault)
         pause = self.pauses.longest_pause
         if isinstance(fault, Transient):
@@ -520,17 +506,14 @@ class Balanced(Asked):
 
     @property
     def context(self) -> int | None:
-        """Tokens that a prompt and its reply have together at most, where all endpoints tell."""
         known = [engine.context for engine in self._engines.values()]
         return max(filter(None, known)) if known and all(known) else None
 
     def report_to(self, tell: Tell) -> None:
-        """Say to whom it is told that an endpoint's connections are no longer kept alive."""
         for one in self.balancer.replicas:
             one.transport.host.tell = tell
 
     def beside(self, model: str) -> Balanced:
-        """Make the engine of another model of the same endpoints."""
         endpoints = [replace(one, model=model, context=None) for one in self.endpoints]
         return Balanced(endpoints, self.decoding, bounds=self.bounds)
 

@@ -67,14 +67,12 @@ class Price:
     """For input from the endpoint's prompt cache; the full price where none is given."""
 
     def cost(self, usage: Usage) -> float:
-        """Price what was used, in dollars."""
         cached = self.input if self.cached is None else self.cached
         fresh = usage.input - usage.cached
         spent = fresh * self.input + usage.cached * cached + usage.output * self.output
         return spent / 1_000_000
 
     def scaled(self, factor: float) -> Price:
-        """Return the price of a call that costs only a part of it, as in a batch."""
         cached = None if self.cached is None else factor * self.cached
         return Price(factor * self.input, factor * self.output, cached)
 
@@ -91,7 +89,6 @@ class Cost:
         return Cost(self.dollars + other.dollars, self.complete and other.complete)
 
     def to_json(self) -> dict[str, Json]:
-        """Describe it for programs."""
         return {"dollars": self.dollars, "dollars_complete": self.complete}
 
     def __str__(self) -> str:
@@ -112,14 +109,12 @@ class PriceList:
         return self.main is not None or any(self.others.values())
 
     def cost(self, usage: Usage, model: str | None = None) -> Cost:
-        """Price what one model used; the main one where none is named."""
         price = self.others.get(model) if model else self.main
         if price is None:
             return Cost(complete=False)
         return Cost(price.cost(usage), usage.reported)
 
     def scaled(self, factor: float) -> PriceList:
-        """Return the prices of calls that cost only a part of them."""
         others = {name: one and one.scaled(factor) for name, one in self.others.items()}
         return PriceList(self.main and self.main.scaled(factor), others)
 
@@ -174,35 +169,29 @@ class Preset:
 
     @property
     def endpoints(self) -> list[tuple[str, str]]:
-        """Its addresses, each with the variable that holds its key."""
         keys = (self.key_env,) if isinstance(self.key_env, str) else self.key_env
         addresses = _listed(self.base_url)
         return list(zip(addresses, keys * (len(addresses) if len(keys) == 1 else 1), strict=True))
 
     @property
     def key_names(self) -> list[str]:
-        """The variables that hold its keys, each once."""
         return list(dict.fromkeys(name for name in _listed(self.key_env) if name))
 
     @property
     def shown(self) -> str:
-        """Its addresses without anything that could be a secret."""
         return ", ".join(map(without_secrets, _listed(self.base_url)))
 
     @property
     def served_as(self) -> str:
-        """The name that the endpoint knows it by."""
         return self.model or self.name
 
     @property
     def has_key(self) -> bool | None:
-        """Whether all keys are set; None where none is needed."""
         names = self.key_names
         return all(map(os.environ.get, names)) if names else None
 
 
 def presets() -> dict[str, Preset]:
-    """Read all presets, by name: those of the package, then the user's."""
     text = files("constraint_first.model").joinpath("models.toml").read_text(encoding="utf-8")
     tables = _tables("the package's models.toml", text)
     if path := user_file():
@@ -212,7 +201,6 @@ def presets() -> dict[str, Preset]:
 
 
 def find_preset(name: str | None) -> Preset | None:
-    """Look a preset up; None where there is none of that name."""
     return presets().get(name) if name else None
 
 
@@ -226,7 +214,6 @@ def find_price(name: str | None) -> Price | None:
 
 
 def price_list(model: str | None, others: Iterable[str] = ()) -> PriceList:
-    """Look up the prices of a model and of those that a method names beside it."""
     return PriceList(find_price(model), {name: find_price(name) for name in others})
 
 
@@ -440,7 +427,6 @@ def stands_alone(name: str) -> bool:
 
 
 def runs_here(wanted: ModelRef) -> bool:
-    """Say whether a model would run on this machine."""
     return _gguf(wanted) is not None or not _endpoints(wanted)
 
 
@@ -518,7 +504,6 @@ def choose_for(engine: object) -> AutoChoice:
 
 
 def choose_method(model: str) -> AutoChoice:
-    """Choose the method for a model, by the name that it is served under."""
     if name := shipped_for(model):
         chosen = f"calibrated(policy={name})"
         if not runs_programs(make(chosen)) or find_spec("pydantic_monty"):

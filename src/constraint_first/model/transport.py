@@ -126,11 +126,9 @@ class Endpoint:
 
     @property
     def redaction(self) -> Redaction:
-        """All that it is sent and must not repeat to anybody."""
         return Redaction((*((self.key,) if self.key else ()), *secrets_in(self.base_url)))
 
     def url(self, path: str) -> str:
-        """Build the address of one of its services."""
         return join(self.base_url, path)
 
     def check(self) -> None:
@@ -234,7 +232,6 @@ class DecodingRefused(Rejected):
 def refusal(
     endpoint: Endpoint, status: int, headers: Mapping[str, str], body: bytes
 ) -> EngineError:
-    """Turn a refusal into the error to raise."""
     error = _named(endpoint, status, headers, body)
     error.status = status
     return error
@@ -358,7 +355,6 @@ class Incoming:
         return self._head.lstrip()[:1] in _DOCUMENTS
 
     async def read(self) -> bytes:
-        """Take the whole reply."""
         pieces = [self._head]
         if not await self._fill(pieces, min(_SMALL_BYTES, self._most)):
             async with self._turn:
@@ -383,7 +379,6 @@ class Incoming:
         yield b"".join(unfinished)
 
     def end(self) -> None:
-        """Note that all of it was taken that matters."""
         self._took(b"")
 
     def too_large(self) -> BadReply:
@@ -418,11 +413,9 @@ class Transport:
 
     @property
     def is_open(self) -> bool:
-        """Whether requests can be sent now."""
         return self._session is not None
 
     def open(self) -> None:
-        """Make the pool; nothing is sent yet."""
         self.endpoint.check()
         self.redaction = self.endpoint.redaction
         key = self.endpoint.key
@@ -444,7 +437,6 @@ class Transport:
         return lent
 
     async def close(self) -> None:
-        """Close all connections."""
         session, self._session = self._session, None
         if session:
             await session.close()
@@ -466,12 +458,15 @@ class Transport:
     async def accept(self, response: Response) -> Incoming:
         """Take a successful reply; raise what another one refuses."""
         if not 200 <= response.status < 300:
-            body = await read_beginning(response)
-            raise refusal(self.endpoint, response.status, response.headers, body)
+            await self.require_success(response)
         return Incoming(response, self.bounds.reply_bytes, self._turn)
 
+    async def require_success(self, response: Response) -> None:
+        if not 200 <= response.status < 300:
+            body = await read_beginning(response)
+            raise refusal(self.endpoint, response.status, response.headers, body)
+
     def named(self, error: aiohttp.ClientError | TimeoutError) -> EngineError:
-        """Name a fault of a request in our own words."""
         where = self.endpoint.shown
         if isinstance(error, TimeoutError):
             return TimedOut(f"{where}: nothing came for too long; try again later")

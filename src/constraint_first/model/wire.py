@@ -12,7 +12,7 @@ import orjson
 
 from constraint_first.model.error import NOTHING_SECRET, BadReply, Redaction, ServerFault, Transient
 from constraint_first.problem import Json
-from constraint_first.protocol import Call, Completion, Finish, Output, Program, Usage
+from constraint_first.protocol import Call, Completion, Finish, Usage
 
 SEEDS_A_RUN: Final = 1_000
 """How far the seeds of two runs of one problem are apart, so that samples within a run get seeds of
@@ -61,13 +61,10 @@ class SampledCompletion(Completion):
 
 
 class Watcher:
-    """An observer of calls while they are performed. Override what is of interest."""
+    """An observer of one try after the other. Override what is of interest."""
 
     streams: bool = True
     """Whether pieces of replies are wanted; nothing is streamed for a watcher that ignores them."""
-
-    def started(self, call: Call) -> None:
-        """Note that a call is about to be performed."""
 
     def wrote(self, call: Call, piece: str, *, reasoning: bool) -> None:
         """Take the next piece of a reply as it is written."""
@@ -77,32 +74,6 @@ class Watcher:
 
     def adapted(self, call: Call, change: str) -> None:
         """Note that the endpoint refused a setting, and what is done instead from now on."""
-
-    def finished(self, call: Call, completion: Completion) -> None:
-        """Note a completion."""
-
-    def executing(self, program: Program) -> None:
-        """Note that a program is about to be run."""
-
-    def executed(self, program: Program, output: Output) -> None:
-        """Note what became of a program."""
-
-
-class Relay(Watcher):
-    """A watcher between an engine and another watcher, to which it passes everything on."""
-
-    def __init__(self, watcher: Watcher) -> None:
-        self._watcher = watcher
-        self.streams = watcher.streams
-
-    def wrote(self, call: Call, piece: str, *, reasoning: bool) -> None:
-        self._watcher.wrote(call, piece, reasoning=reasoning)
-
-    def retrying(self, call: Call, fault: Transient, seconds: float) -> None:
-        self._watcher.retrying(call, fault, seconds)
-
-    def adapted(self, call: Call, change: str) -> None:
-        self._watcher.adapted(call, change)
 
 
 class _Silent(Watcher):
@@ -181,7 +152,6 @@ class PairedEvents:
     _last: bytes = b""
 
     def add(self, event: bytes) -> None:
-        """Take the next event."""
         self.events += 1
         same = event == self._last
         if self.events % 2 == 0:
@@ -238,7 +208,6 @@ def request_for(call: Call, model: str, decoding: Decoding, mode: JsonMode) -> d
 
 
 def completion_from(body: bytes, redaction: Redaction = NOTHING_SECRET) -> Completion:
-    """Read a whole reply."""
     reply = StreamedReply(redaction)
     reply.add(body, key="message")
     return reply.completion()
@@ -295,7 +264,6 @@ def divide(usage: Usage, lengths: Sequence[int]) -> list[Usage]:
 
 
 def _parts(amount: int, weights: Sequence[int]) -> list[int]:
-    """Divide a number in proportion to weights; no part is more than a rounding away from it."""
     shares = weights if any(weights) else [1] * len(weights)
     total = sum(shares)
     ends = [0, *(amount * reached // total for reached in accumulate(shares))]
@@ -355,7 +323,6 @@ class StreamedReply:
     _number: bytes = b""
 
     def add(self, data: bytes, key: str = "delta") -> tuple[str, str]:
-        """Take one event (or a whole body) and return the text and reasoning that it brought."""
         choices = cast("list[Json]", self.event(data, key)["choices"])
         if not choices:  # the event at the end of a stream that only brings the token counts
             return "", ""
@@ -377,7 +344,6 @@ class StreamedReply:
         return event
 
     def take(self, value: Json, data: bytes, key: str = "message") -> tuple[str, str]:
-        """Take one choice and return the text and reasoning that it brought."""
         choice = self._object(value, data)
         text, reasoning = self._contents(choice, key, data)
         self._note(choice, text or reasoning, data)
@@ -399,7 +365,6 @@ class StreamedReply:
         return "", ""
 
     def completion(self) -> Completion:
-        """Return what was received as a completion."""
         if self._pairs.doubled(self.usage.output if self.usage.reported else None):
             raise BadReply("the endpoint's reply has every event twice, as a faulty proxy sends it")
         return Completion(

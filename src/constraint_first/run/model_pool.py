@@ -81,7 +81,6 @@ class ModelPool:
         return await self._open_all(grid)
 
     async def open_one(self, ref: ModelRef, beside: Mapping[str, ModelRef]) -> ServedModel:
-        """Open a model and those that methods name beside it."""
         return (await self._open_all({ref: beside}))[0]
 
     def name(self, experiment: Experiment, ref: ModelRef) -> list[ServedModel]:
@@ -182,7 +181,6 @@ def _refs(grid: _Grid) -> list[ModelRef]:
 
 
 def _join(grid: _Grid, served: Mapping[ModelRef, ServedModel]) -> list[ServedModel]:
-    """Put beside each model those that methods name."""
     return [
         replace(served[main], others={name: served[one] for name, one in beside.items()})
         for main, beside in grid.items()
@@ -226,7 +224,6 @@ class PendingSeries:
         return f"series {self.number} ({self.method} on {self.benchmark} with {self.model})"
 
     def build(self) -> Series:
-        """Make the series as it was entered, or say why that cannot be done here."""
         try:
             method = make(plain_name(self.method))
         except CfrError as error:
@@ -266,7 +263,6 @@ def write_settings(
 
 
 def pending_series(store: Store) -> list[PendingSeries]:
-    """List the series of which attempts are to be made."""
 
     def read(connection: sa.Connection) -> Iterator[PendingSeries]:
         for row in connection.execute(_PENDING).mappings():
@@ -293,7 +289,6 @@ def _describe(model: ServedModel) -> dict[str, Json]:
 
 
 def _describe_ref(model: ServedModel) -> dict[str, Json]:
-    """Describe how a model is named, without any secret."""
     ref = model.ref or ModelRef(model.served.model)
     name, addresses = ref.model or model.served.model, endpoint_addresses(ref)
     if not addresses and name.lower().endswith(".gguf"):
