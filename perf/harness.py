@@ -103,7 +103,8 @@ async def ours(url: str, calls: int, concurrency: int) -> None:
     from constraint_first.model.wire import Decoding
     from constraint_first.problem import Problem
     from constraint_first.run.job import prepare, run
-    from constraint_first.store.store import Series, Store
+    from constraint_first.store.series import Series
+    from constraint_first.store.store import Store
 
     problems = tuple(Problem(f"What is {n} + 1?", f"p{n}", "4") for n in range(calls))
     with tempfile.TemporaryDirectory() as folder, Store(f"{folder}/runs.db") as store:
@@ -177,7 +178,9 @@ def fill(path: str) -> None:
     """Put 100,000 finished attempts into a store, each with a call and 2 kB of text."""
     from constraint_first.protocol import Usage
     from constraint_first.store import schema
-    from constraint_first.store.store import Series, Store, usage_columns
+    from constraint_first.store.series import Series
+    from constraint_first.store.store import Store
+    from constraint_first.store.writer import usage_columns
 
     tokens = usage_columns(Usage(300, 900))
     text = "We proceed step by step. " * 80
@@ -209,7 +212,8 @@ def resume(path: str) -> None:
     """Find out what is missing, which is nothing."""
     from constraint_first.attempt.drive import Scripted
     from constraint_first.run.job import prepare
-    from constraint_first.store.store import Series, Store
+    from constraint_first.store.series import Series
+    from constraint_first.store.store import Store
 
     problems = _problems()
     with Store(path) as store:
@@ -225,7 +229,7 @@ def summarise(path: str) -> None:
     from constraint_first.store.store import Store
 
     with Store(path) as store:
-        assert sum(s.attempts for s in summaries(store)) == len(METHODS) * PROBLEMS * RUNS
+        assert sum(s.tally.total for s in summaries(store)) == len(METHODS) * PROBLEMS * RUNS
 
 
 def count_rows(path: str) -> None:

@@ -26,7 +26,8 @@ def fill(path: str) -> None:
     """Put 100,000 attempts into a store, with texts, constraints and calls as real ones have."""
     from constraint_first.problem import Problem
     from constraint_first.store import schema
-    from constraint_first.store.store import Series, Store
+    from constraint_first.store.series import Series
+    from constraint_first.store.store import Store
 
     problems = tuple(
         Problem(f"Find the remainder when {n} + 1 is divided by 97.", f"p{n}", str((n + 1) % 97))

@@ -29,7 +29,7 @@ CLAIMS, RUNS = 20_000, 50
 
 
 def _series(name: str) -> Any:
-    from constraint_first.store.store import Series
+    from constraint_first.store.series import Series
 
     return Series(name, "direct", "m")
 

@@ -6,7 +6,8 @@ from constraint_first.benchmark.source import GoldInstruction, write_instruction
 from constraint_first.problem import Problem
 from constraint_first.protocol import Call
 from constraint_first.run.job import prepare, run
-from constraint_first.store.store import Series, Store
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 
 __all__ = ["intervened_store"]
 

@@ -11,7 +11,8 @@ from constraint_first.attempt.solve import run_sync
 from constraint_first.benchmark.constraintbench.item import Item, load
 from constraint_first.protocol import Call, Completion, Usage
 from constraint_first.run.job import prepare, run
-from constraint_first.store.store import Series, Store
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 
 __all__ = ["BENCHMARK", "ITEMS", "make_store"]
 

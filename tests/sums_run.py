@@ -4,7 +4,8 @@ from sums import right, sums
 
 from constraint_first.attempt.drive import Scripted
 from constraint_first.run.job import prepare, run
-from constraint_first.store.store import Series, Store
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 
 __all__ = ["PROBLEMS", "SERIES", "evaluate"]
 

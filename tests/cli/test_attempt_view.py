@@ -12,7 +12,8 @@ from constraint_first.cli.runs import show_command as command
 from constraint_first.protocol import Call, Completion, Usage
 from constraint_first.run.job import prepare, run
 from constraint_first.store import schema
-from constraint_first.store.store import Series, Store
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 
 from .conftest import Run
 

@@ -9,7 +9,7 @@ from constraint_first.cli.progress import (
 from constraint_first.model.resolve import Cost
 from constraint_first.run.run import Evaluated
 from constraint_first.store.query import SeriesResult, Tally
-from constraint_first.store.store import Series
+from constraint_first.store.series import Series
 
 SERIES = Series("sums", "direct", "m")
 

@@ -15,7 +15,8 @@ from constraint_first.problem import Problem
 from constraint_first.protocol import Call, Completion
 from constraint_first.report.reader import read_file
 from constraint_first.run.job import prepare, run
-from constraint_first.store.store import Series, Store
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 
 from .conftest import Run
 

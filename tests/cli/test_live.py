@@ -13,7 +13,8 @@ from constraint_first.model.limit import Limiter
 from constraint_first.model.replicas import Balanced
 from constraint_first.model.transport import Endpoint
 from constraint_first.run.job import Job, prepare
-from constraint_first.store.store import Series, Store
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 
 from .conftest import open_terminal
 

@@ -6,7 +6,8 @@ from stored import attempt
 from sums import sums
 
 from constraint_first.store import schema
-from constraint_first.store.store import Series, Store
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 
 from .conftest import Run
 

@@ -17,7 +17,8 @@ from constraint_first.cli import root
 from constraint_first.problem import Json, Problem, Solution
 from constraint_first.protocol import Output, Program, Steps, execute
 from constraint_first.run.job import prepare, run
-from constraint_first.store.store import Series, Store
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 
 from .conftest import Run
 
@@ -109,7 +110,7 @@ def test_programs_cannot_break_a_store_an_export_or_a_report(
         problems = tuple(Problem(f"What is {n} + 2?", str(n), "4") for n in range(2))
         series = Series("sums", "computes", "model-a", given=Computes(source))
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("constraint_first.run.attempt.drive", partial(drive, sandbox=sandbox))
+            patch.setattr("constraint_first.attempt.attempt.drive", partial(drive, sandbox=sandbox))
             job = prepare(store, series, problems, 1, Scripted([]))
             asyncio.run(run(store, [job], width=1))
         assert job.tally.failed == 0

@@ -7,8 +7,8 @@ from rich.console import Console
 from constraint_first.cli.console import Table
 from constraint_first.cli.progress import ratios, results, summary_table
 from constraint_first.protocol import Usage
-from constraint_first.store.query import SeriesResult, Summary, Tally
-from constraint_first.store.store import Series
+from constraint_first.store.query import SeriesResult, Tally
+from constraint_first.store.series import Series
 
 COUNTED = Counter({(2, 2): 2, (1, 2): 1, (0, 2): 2})
 """Five of ten attempts are right, at five problems."""
@@ -75,17 +75,18 @@ def test_a_run_without_replies_has_no_accuracy() -> None:
     assert row[3:] == ["0/30 (3 failed)", "–", "–", "0", "5+"]
 
 
-SUMMARY = Summary(
-    1, "aime24", "direct", "Direct CoT", "m", {}, attempts=14, ok=7, truncated=2, unparsed=1,
-    failed=4, undecided=0, scores=COUNTED, usage=Usage(1_000, 234),
-)  # fmt: skip
+SUMMARY = SeriesResult(
+    Series("aime24", "direct", "m", number=1, label="Direct CoT"),
+    Tally(14, ok=7, truncated=2, unparsed=1, failed=4, usage=Usage(1_000, 234)),
+    COUNTED,
+)
 
 
 def test_the_series_of_a_store() -> None:
     heading, row = cells(summary_table([SUMMARY]))
     assert heading == ["#", *COLUMNS]
     assert row == [
-        *(str(SUMMARY.series), "aime24", "direct", "m"),
+        *(str(SUMMARY.series.number), "aime24", "direct", "m"),
         *("10 (4 failed)", "50.0%", "10.0% – 90.0%", "2 cut, 1 unread", "1,234"),
     ]
 
@@ -93,7 +94,7 @@ def test_the_series_of_a_store() -> None:
 def test_names_are_shown_as_they_are() -> None:
     """A model is named by whoever serves it, a benchmark by its file."""
     named = Series("[bold]set[/bold]", "direct", "\x1b[2Jm[red]")
-    stored = replace(SUMMARY, benchmark=named.benchmark, model=named.model)
+    stored = replace(SUMMARY, series=replace(named, number=1))
     tables = (results([SeriesResult(named, Tally(1))]), summary_table([stored]))
     for at, table in enumerate(tables):  # the second has numbers before them
         _, row = cells(table)

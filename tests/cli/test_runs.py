@@ -15,7 +15,8 @@ from constraint_first.report.reader import open_study
 from constraint_first.run.job import prepare, run
 from constraint_first.store import schema
 from constraint_first.store.database import StoreError
-from constraint_first.store.store import Series, Store
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 
 from .conftest import Run
 

@@ -23,8 +23,8 @@ from constraint_first.constraint.stage1 import read_spec
 from constraint_first.model.resolve import Cost
 from constraint_first.problem import Json
 from constraint_first.protocol import Call, Completion, Exchange, Usage
-from constraint_first.store.query import SeriesResult, Summary, Tally
-from constraint_first.store.store import Series
+from constraint_first.store.query import SeriesResult, Tally
+from constraint_first.store.series import Series
 
 from .conftest import Run
 
@@ -113,15 +113,15 @@ def results() -> list[SeriesResult]:
     ]
 
 
-def summaries() -> list[Summary]:
+def summaries() -> list[SeriesResult]:
     return [
-        Summary(
-            n, one.series.benchmark, one.series.method, "l", one.series.model, {}, attempts=2_820,
-            ok=2_795, truncated=14, unparsed=11, failed=3, undecided=0, scores=SCORES,
-            usage=one.tally.usage,
+        SeriesResult(
+            replace(one.series, number=n, label="l"),
+            replace(one.tally, total=2_820, ok=2_792, failed=3),
+            SCORES,
         )
         for n, one in enumerate(results(), 1)
-    ]  # fmt: skip
+    ]
 
 
 def things() -> dict[str, Any]:
@@ -150,7 +150,10 @@ def things() -> dict[str, Any]:
         "eval": run_table.results(results()),
         "eval with costs": run_table.results(costly),
         "runs with costs": run_table.summary_table(
-            [replace(one, cost=Cost(0.000123, complete=False)) for one in summaries()]
+            [
+                replace(one, tally=replace(one.tally, cost=Cost(0.000123, complete=False)))
+                for one in summaries()
+            ]
         ),
         "ratios": run_table.ratios(results()),
         "runs": run_table.summary_table(summaries()),

@@ -26,7 +26,8 @@ from constraint_first.model.wire import Decoding
 from constraint_first.run.job import Job, prepare, run
 from constraint_first.store import schema
 from constraint_first.store.query import outcome_rows
-from constraint_first.store.store import Series, Store
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 
 VARIANTS = (
     *METHODS,

@@ -25,13 +25,13 @@ from constraint_first.model.transport import Endpoint
 from constraint_first.model.wire import SILENT, Decoding, Engine, Watcher
 from constraint_first.problem import Json, Problem, Solution
 from constraint_first.protocol import Call, Completion, Output, Program, Steps, Usage, ask, execute
-from constraint_first.run import attempt
-from constraint_first.run.attempt import StoredJournal
 from constraint_first.run.job import Job, prepare, run
-from constraint_first.store import schema
+from constraint_first.store import journal, schema
 from constraint_first.store.database import StoreError
-from constraint_first.store.query import attempt_rows, stage_rows, summaries
-from constraint_first.store.store import Series, Store
+from constraint_first.store.journal import StoredJournal
+from constraint_first.store.query import attempt_rows, begun_calls, stage_rows, summaries
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 
 SERIES = Series("sums", "direct", "model-a")
 
@@ -207,14 +207,14 @@ async def test_whatever_a_model_writes_is_stored_and_read_back(
     assert {type(json.loads(row["details"])) for row in rows} == {dict}
     assert {(row["input_tokens"], row["output_tokens"]) for row in rows} == {(MOST, 0)}
     shared = 3 * MOST if "samples" in method else 0
-    assert summary.usage == Usage(3 * MOST, 0, 3 * MOST, shared=shared)
+    assert summary.tally.usage == Usage(3 * MOST, 0, 3 * MOST, shared=shared)
 
 
 async def test_a_row_that_is_refused_fails_its_attempt_and_no_other(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Nothing is known that passes the gate and is refused all the same; so we open the gate.
-    monkeypatch.setattr(attempt, "storable_text", str)
+    monkeypatch.setattr(journal, "storable_text", str)
     bad = Scripted(lambda call: "healthy" if number_in(call) else "bad")
 
     @dataclass(frozen=True)
@@ -285,7 +285,7 @@ async def test_an_attempt_goes_on_behind_a_program_without_running_it_again(url:
         job = prepare(store, series, sums(1), 1, Scripted(reply))
         await run(store, [job], width=1)
         assert job.tally.failed == 1
-        (stored,) = store.begun(1).values()
+        (stored,) = begun_calls(store, 1).values()
         assert [type(one.answer) for one in stored.values()] == [Completion, Output]
         assert cast("Output", stored[1].answer).seconds > 0
         seen = cast("Output", stored[1].answer)
@@ -320,7 +320,7 @@ async def _stored_and_replayed(source: str, text: str, error: str) -> None:
         journal = StoredJournal(store, key, {})
         steps, engine = execute(Program(source)), Scripted([])
         first = await drive(steps, engine, journal=journal, sandbox=sandbox)
-        known = store.begun(registered.series)[number, 0]
+        known = begun_calls(store, registered.series)[number, 0]
         again = StoredJournal(store, key, known)
         replayed = await drive(execute(Program(source)), engine, journal=again)
         assert replayed.transcript == first.transcript

@@ -12,7 +12,8 @@ from constraint_first.model.wire import SILENT, Watcher
 from constraint_first.protocol import Call, Completion
 from constraint_first.run.job import ClaimedAttempts, Job, ListedAttempts, prepare, run
 from constraint_first.store.query import attempt_rows
-from constraint_first.store.store import Series, Store
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 
 SERIES = Series("sums", "direct", "m")
 COUNT = 100
@@ -109,5 +110,5 @@ async def test_no_more_is_claimed_than_can_be_begun(shared: str) -> None:
         with store.leasing(60) as leases:
             attempts = ClaimedAttempts(leases, [job], width=3)
             assert await attempts.next()
-            assert leases.waiting([job.share])[job.registered.series].free == 12 - 3
+            assert leases.waiting([job.share])[job.number].free == 12 - 3
             await attempts.close()

@@ -25,7 +25,9 @@ from constraint_first.store.database import (
 )
 from constraint_first.store.query import (
     attempt_rows,
+    begun_calls,
     failures,
+    finished_keys,
     outcome_rows,
     problem_rows,
     regrade,
@@ -33,7 +35,8 @@ from constraint_first.store.query import (
     summaries,
     transcript_rows,
 )
-from constraint_first.store.store import Series, Store
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 
 SERIES = Series("sums", "direct", "m")
 HOLD = """
@@ -55,8 +58,8 @@ READERS: dict[str, Callable[[Store], object]] = {
     "transcripts": lambda store: list(transcript_rows(store, [("sums", "d", "m", "", "p0", 0)])),
     "regrading": regrade,
     "register": lambda store: store.register(SERIES, sums(3)),
-    "finished": lambda store: store.finished(1),
-    "begun": lambda store: store.begun(1),
+    "finished": lambda store: finished_keys(store, 1),
+    "begun": lambda store: begun_calls(store, 1),
 }
 
 
@@ -141,7 +144,7 @@ def test_reading_makes_no_store(tmp_path: Path) -> None:
 def test_reading_leaves_no_trace(filled: Path) -> None:
     before = filled.read_bytes()
     with Store(str(filled), existing=True) as store:
-        assert summaries(store)[0].attempts == 3
+        assert summaries(store)[0].tally.total == 3
     assert filled.read_bytes() == before
     assert [path.name for path in filled.parent.iterdir()] == ["runs.db"]
 
@@ -175,7 +178,7 @@ def sealed(filled: Path) -> Iterator[Path]:
 def test_a_store_on_a_medium_that_takes_no_writes_can_be_read(sealed: Path, named: str) -> None:
     url = str(sealed) if named == "path" else f"sqlite:///{sealed}"
     with Store(url, existing=True) as store:
-        assert summaries(store)[0].attempts == 3
+        assert summaries(store)[0].tally.total == 3
         assert len(list(attempt_rows(store))) == 3
         with pytest.raises(StoreError, match=r"cannot be regraded .*see that it may be read and"):
             regrade(store)
@@ -187,7 +190,7 @@ def test_odd_names_of_files_are_no_addresses(tmp_path: Path) -> None:
     path = tmp_path / "a?mode=ro&b#c %41.db"
     fill(str(path))
     with Store(str(path), existing=True) as store:
-        assert summaries(store)[0].attempts == 3
+        assert summaries(store)[0].tally.total == 3
     shared = {table.name for table in schema.SHARED}
     assert sqlite_tables("url", path) == schema.METADATA.tables.keys() - shared
 
@@ -210,7 +213,7 @@ def test_what_was_killed_while_it_was_made_is_made_whole(url: str) -> None:
         connection.execute(sa.text("DROP TABLE calls"))
     fill(url)
     with Store(url, existing=True) as store:
-        assert summaries(store)[0].attempts == 3
+        assert summaries(store)[0].tally.total == 3
 
 
 @pytest.mark.parametrize("reader", READERS)

@@ -11,7 +11,8 @@ from constraint_first.protocol import Completion, Usage
 from constraint_first.run.forecast import EarlierRuns, Span, read_earlier_runs
 from constraint_first.run.job import prepare, run
 from constraint_first.store import schema
-from constraint_first.store.store import Series, Store
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 
 
 @pytest.fixture
@@ -32,21 +33,22 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def test_means_are_by_method_and_benchmark_or_by_method(store: Store) -> None:
     found = read_earlier_runs(store, "m")
     prices = PriceList(Price(1, 10))
-    same, all_sets = found.find("direct", "sums"), found.find("direct", None)
+    same, all_sets = (found.find("direct", name, prices) for name in ("sums", None))
     assert same is not None
     assert all_sets is not None
-    assert (same.attempts, all_sets.attempts) == (3, 4)
-    one = same.demand(prices)
+    one = same.demand
     assert (one.calls, one.input, one.output) == (Span(1, 1), Span(100, 100), Span(10, 10))
     assert one.dollars.most == pytest.approx(200e-6)  # pyright: ignore
-    assert all_sets.demand(prices).input == Span(200, 200)
-    assert not all_sets.demand(PriceList()).complete
+    assert all_sets.demand.input == Span(200, 200)
+    unpriced = found.find("direct", None, PriceList())
+    assert unpriced
+    assert not unpriced.demand.complete
 
 
 def test_what_was_not_counted_or_is_of_another_model_tells_nothing(store: Store) -> None:
     found = read_earlier_runs(store, "m")
-    assert found.find("direct", "uncounted") is None
-    assert found.find("cfr", None) is None
+    assert found.find("direct", "uncounted", PriceList()) is None
+    assert found.find("cfr", None, PriceList()) is None
     assert read_earlier_runs(store, "another") == EarlierRuns()
 
 

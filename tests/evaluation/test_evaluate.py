@@ -88,7 +88,7 @@ def test_a_method_that_has_no_name_goes_by_its_configuration(
     assert [one.series.method for one in done.series] == ["Direct(budget=99)"]
     assert {call.max_tokens for call in engine.asked} == {99}
     with Store(done.store) as store:
-        assert [(one.method, one.label) for one in summaries(store)] == [
+        assert [(one.series.method, one.series.label) for one in summaries(store)] == [
             ("Direct(budget=99)", "Direct CoT")
         ]
 
@@ -186,7 +186,9 @@ async def test_a_model_that_refuses_a_setting_has_series_without_it(
         answered = [body for body in endpoint.requests if body["max_tokens"] <= 4_096]
         assert len([body for body in answered if "temperature" not in body]) == 12
     with Store(options.store) as store:
-        decodings = [(one.method, one.attempts, one.decoding) for one in summaries(store)]
+        decodings = [
+            (one.series.method, one.tally.total, one.series.settings) for one in summaries(store)
+        ]
     recorded = {"temperature": None, "top_p": 0.95, "seed": None, "max_tokens": 4_096}
     assert decodings == [("direct", 6, recorded), ("check", 6, recorded)]
 
@@ -206,7 +208,7 @@ async def test_what_was_made_with_a_setting_is_not_mixed_with_what_is_made_witho
     assert done.complete
     assert [one.tally.total for one in done.series] == [6]
     with Store(options.store) as store:
-        kept = {one.decoding["temperature"]: one.attempts for one in summaries(store)}
+        kept = {one.series.settings["temperature"]: one.tally.total for one in summaries(store)}
     assert kept[None] == 6
     assert kept.get(0.7, 0) <= 3
 

@@ -8,7 +8,7 @@ from constraint_first.answer.grade import Verdict
 from constraint_first.attempt.judge import STATUSES, judge, judge_attempt, judge_reply
 from constraint_first.benchmark.source import GoldInstruction, write_instructions
 from constraint_first.problem import Problem
-from constraint_first.store.query import Summary, Tally
+from constraint_first.store.query import Tally
 
 UNKNOWN = GoldInstruction("emoji:count", {"count": 3})
 
@@ -92,6 +92,5 @@ async def test_the_event_loop_is_not_held_up() -> None:
 
 def test_the_statuses_are_those_of_the_docs_and_counted_in_this_order() -> None:
     assert STATUSES == ("ok", "truncated", "unparsed", "failed")
-    for counted in (Tally, Summary):
-        names = [field.name for field in fields(counted)]
-        assert tuple(name for name in names if name in STATUSES) == STATUSES
+    names = [field.name for field in fields(Tally)]
+    assert tuple(name for name in names if name in STATUSES) == STATUSES

@@ -14,7 +14,8 @@ from sums import right, sums
 from constraint_first.store import schema
 from constraint_first.store import writer as sql
 from constraint_first.store.database import LeaseLost
-from constraint_first.store.store import Series, Store
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 from constraint_first.store.writer import LeaseKey, Leases, SeriesShare, Waiting, drop_finished
 
 SERIES = Series("sums", "direct", "m")

@@ -23,7 +23,8 @@ from constraint_first.store import database as lock
 from constraint_first.store import schema, writer
 from constraint_first.store import store as store_module
 from constraint_first.store.database import StoreError
-from constraint_first.store.store import Series, Store
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 
 HOLD = """
 import sys, time

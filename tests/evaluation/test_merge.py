@@ -24,7 +24,8 @@ from constraint_first.store import schema
 from constraint_first.store.database import StoreError
 from constraint_first.store.merge import Merged, Prefer, merge
 from constraint_first.store.query import regrade
-from constraint_first.store.store import Series, Store
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 
 SERIES = Series("sums", "direct", "m")
 Answer = Callable[[Call], str | Completion]
@@ -191,7 +192,7 @@ def test_a_merge_that_is_interrupted_leaves_all_as_it_was(
             merge([source], target, progress=interrupt)
     assert content(url) == before
     assert not [path for path in tmp_path.iterdir() if "new" in path.name]
-    monkeypatch.setattr(merging, "ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(merging, "_ROWS_AT_ONCE", 2)
     seen: list[tuple[int, int]] = []
     with Store(one, existing=True) as source:
         merge([source], url, progress=lambda done, total: seen.append((done, total)))

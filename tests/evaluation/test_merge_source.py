@@ -9,7 +9,8 @@ from constraint_first.attempt.drive import Scripted
 from constraint_first.run.job import prepare, run
 from constraint_first.store import schema
 from constraint_first.store.merge import MergePart, MergeSource, Standing, read_standing, snapshot
-from constraint_first.store.store import Series, Store
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 
 
 def test_the_further_of_two_attempts() -> None:
@@ -60,8 +61,6 @@ def test_a_snapshot_does_not_change_while_it_is_read(tmp_path: Path) -> None:
 
 
 def test_a_row_gets_the_numbers_of_the_target() -> None:
-    part = MergePart({"id": 4}, 7, {1: 9})
-    assert part.source == 4
-    assert part.key(1, 2) == (9, 2)
+    part = MergePart({}, 7, {1: 9})
     moved = [*part.move([{"series": 4, "problem": 1, "run": 2, "text": "x"}, {"problem": 2}])]
     assert moved == [{"series": 7, "problem": 9, "run": 2, "text": "x"}]

@@ -15,7 +15,8 @@ from constraint_first.store.query import (
     stage_rows,
     transcript_rows,
 )
-from constraint_first.store.store import Series, Store
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 
 STAGE1 = '{"raw_constraints": [{"type": "domain", "description": "an integer"}]}'
 
@@ -67,11 +68,11 @@ async def test_an_attempt_that_was_begun_and_not_finished_gives_its_stages_to_no
     with Store(url) as store:
         job = prepare(store, Series("sums", "cfr", "m"), sums(4), 1, engine)
         await run(store, [job], width=1)
-        middle, last = job.registered.problems["p1"], job.registered.problems["p3"]
+        _, middle, third, last = job.problems
         a, c = schema.attempts.c, schema.calls.c
         with store.database.begin() as connection:
             connection.execute(schema.attempts.delete().where(a.problem.in_([middle, last])))
-            second = sa.and_(c.problem == job.registered.problems["p2"], c.ordinal == 1)
+            second = sa.and_(c.problem == third, c.ordinal == 1)
             connection.execute(schema.calls.delete().where(second))
         found = {row["problem"]: json.loads(row["stages"]) for row in attempt_rows(store)}
     assert {name: list(stages) for name, stages in found.items()} == {

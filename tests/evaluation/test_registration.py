@@ -10,14 +10,14 @@ from constraint_first.problem import Problem
 from constraint_first.store import schema
 from constraint_first.store.database import StoreError
 from constraint_first.store.query import attempt_rows, problem_rows, summaries
-from constraint_first.store.store import (
+from constraint_first.store.series import (
     Registered,
     Series,
-    Store,
     enter_problem,
     enter_series,
     find_registered,
 )
+from constraint_first.store.store import Store
 
 
 async def test_another_decoding_is_another_series(url: str) -> None:
@@ -36,7 +36,7 @@ async def test_a_changed_prompt_is_refused_and_not_mixed_in(
 ) -> None:
     with Store(url) as store:
         await evaluate(store)
-        monkeypatch.setattr("constraint_first.store.store.fingerprint", _another)
+        monkeypatch.setattr("constraint_first.store.series.fingerprint", _another)
         with pytest.raises(StoreError, match="other prompts or settings"):
             await evaluate(store, runs=3)
         assert len(list(attempt_rows(store))) == 10
@@ -91,7 +91,7 @@ def test_a_name_that_cannot_be_stored_is_named(url: str, name: str) -> None:
 def test_a_seed_of_any_size_is_a_setting(url: str) -> None:
     with Store(url) as store:
         store.register(replace(SERIES, decoding=Decoding(seed=2**80)), PROBLEMS)
-        assert summaries(store)[0].decoding["seed"] == str(2**80)
+        assert summaries(store)[0].series.settings["seed"] == str(2**80)
 
 
 @pytest.mark.parametrize("name", ["constraintbench", "constraintbench-mini"])

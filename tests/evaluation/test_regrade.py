@@ -19,7 +19,8 @@ from constraint_first.store import query as regrading
 from constraint_first.store import schema
 from constraint_first.store.database import StoreError
 from constraint_first.store.query import attempt_rows, regrade, summaries
-from constraint_first.store.store import Series, Store
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 
 SERIES = Series("sums", "direct", "model-a")
 REQUESTS = Series("requests", "direct", "model-a")
@@ -54,7 +55,7 @@ async def test_a_corrected_gold_answer_changes_the_verdict(url: str) -> None:
             connection.execute(wrong.values(answer="99"))
         assert regrade(store) == 2
         (summary,) = summaries(store)
-    assert (summary.correct, summary.scores) == (10, {(2, 2): 5, (0, 2): 1})
+    assert (summary.tally.correct, summary.scores) == (10, {(2, 2): 5, (0, 2): 1})
 
 
 async def test_failed_attempts_stay_without_a_verdict(url: str) -> None:
@@ -63,7 +64,7 @@ async def test_failed_attempts_stay_without_a_verdict(url: str) -> None:
         spoil(store, schema.attempts.c.run == 0, status="failed", verdict=None, tier=None)
         assert regrade(store) == 0
         (summary,) = summaries(store)
-    assert (summary.failed, summary.scores) == (6, {(1, 1): 6})
+    assert (summary.tally.failed, summary.scores) == (6, {(1, 1): 6})
 
 
 async def test_gold_instructions_are_checked_on_the_stored_reply(url: str) -> None:
@@ -125,7 +126,7 @@ def peak_of_regrading(store: Store, problems: int, runs: int) -> int:
 
 
 def test_memory_does_not_grow_with_the_store(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(regrading, "_AT_ONCE", 50)
+    monkeypatch.setattr(regrading, "_REGRADE_AT_ONCE", 50)
     with Store(url) as store, Workers(1) as workers:  # the grader reads ahead for each worker
         monkeypatch.setattr(regrading, "grade_each", partial(grade_each, workers=workers))
         peak_of_regrading(store, 100, 2)  # what is loaded once is loaded
@@ -147,7 +148,7 @@ def dies_at_250(monkeypatch: pytest.MonkeyPatch) -> None:
                 raise KeyboardInterrupt
             yield verdict
 
-    monkeypatch.setattr(regrading, "_AT_ONCE", 100)
+    monkeypatch.setattr(regrading, "_REGRADE_AT_ONCE", 100)
     monkeypatch.setattr(regrading, "grade_each", interrupted)
 
 
@@ -176,7 +177,7 @@ def test_no_connection_is_held_while_answers_are_judged(
             held.append(store.database.pool.status())
             yield verdict
 
-    monkeypatch.setattr(regrading, "_AT_ONCE", 10)
+    monkeypatch.setattr(regrading, "_REGRADE_AT_ONCE", 10)
     monkeypatch.setattr(regrading, "grade_each", watched)
     with Store(url) as store:
         fill(store, problems=20, runs=2)

@@ -22,7 +22,8 @@ from constraint_first.run.model_pool import (
     write_settings,
 )
 from constraint_first.store import schema
-from constraint_first.store.store import Series, Store, fingerprint
+from constraint_first.store.series import Series, fingerprint
+from constraint_first.store.store import Store
 
 HERE = ModelRef()
 REF = ModelRef("m", "http://127.0.0.1:9/v1", "MY_KEY", 4_096, key="sk-very-secret")

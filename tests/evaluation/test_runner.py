@@ -27,7 +27,8 @@ from constraint_first.run.job import Job, prepare, run
 from constraint_first.store import schema
 from constraint_first.store.database import StoreError
 from constraint_first.store.query import attempt_rows, summaries
-from constraint_first.store.store import Series, Store
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 
 SERIES = Series("sums", "direct", "model-a")
 HASTY = Retry(attempts=2, first_pause=0.0)
@@ -82,7 +83,7 @@ async def test_every_fault_ends_under_its_own_status_and_touches_no_other(
         assert bool(rows[n]["error"]) == failed, n
     healthy = [rows[n] for n in rows if n not in FAULTS]
     assert {(row["status"], row["verdict"]) for row in healthy} == {("ok", "correct")}
-    assert (summary.failed, summary.scores.total()) == (6, 34)
+    assert (summary.tally.failed, summary.scores.total()) == (6, 34)
     assert not job.tally.complete
     assert (job.tally.failed, job.tally.scored) == (6, 34)
 
@@ -95,7 +96,7 @@ async def test_failed_attempts_are_made_again_and_no_others(url: str, endpoint: 
         (summary,) = summaries(store)
     assert again == [n for n, (_, status, _) in FAULTS.items() if status == "failed"]
     assert job.tally.complete
-    assert (summary.attempts, summary.failed) == (12, 0)
+    assert (summary.tally.total, summary.tally.failed) == (12, 0)
 
 
 async def test_a_key_that_is_refused_is_not_tried_on_every_attempt(

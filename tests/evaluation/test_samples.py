@@ -19,7 +19,8 @@ from constraint_first.model.transport import Endpoint
 from constraint_first.model.wire import Decoding
 from constraint_first.run.job import Job, prepare, run
 from constraint_first.store import schema
-from constraint_first.store.store import Series, Store
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 
 PROBLEMS = sums(6)
 SERIES = Series("sums", "self-consistency(samples=3)", "m", Decoding(seed=5))

@@ -7,7 +7,8 @@ from sums_run import evaluate
 
 from constraint_first.store import schema
 from constraint_first.store.query import outcome_rows
-from constraint_first.store.store import Series, Store
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 
 SERIES = Series("sums", "direct", "m")
 # Stores that were written before have these tables; another set of columns is another version.

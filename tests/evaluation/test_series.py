@@ -15,7 +15,7 @@ from constraint_first.method.rewording import Wording, original_prompts, reword
 from constraint_first.model.wire import Decoding
 from constraint_first.problem import Problem, Prompt, Solution
 from constraint_first.protocol import Call, Steps, ask
-from constraint_first.store.store import Series, fingerprint, probe_calls
+from constraint_first.store.series import Series, fingerprint, probe_calls
 
 SERIES = Series("aime24", "routed-cfr(reply=json)", "m")
 
@@ -152,7 +152,7 @@ def test_methods_of_old_stores_are_still_the_same(name: str, known: str) -> None
 
 def test_a_fingerprint_is_the_same_in_every_process() -> None:
     script = (
-        "from constraint_first.store.store import fingerprint;"
+        "from constraint_first.store.series import fingerprint;"
         "from constraint_first.method import make;"
         "print(fingerprint(make('routed-cfr')))"
     )

@@ -25,7 +25,8 @@ from constraint_first.store.query import (
     read_series,
     summaries,
 )
-from constraint_first.store.store import Series, Store, find_registered
+from constraint_first.store.series import Series, find_registered
+from constraint_first.store.store import Store
 
 BEFORE = {
     "cfr-brief": ("cfr", "CFR (always-on)", "c6eb70f2bd0d9489"),
@@ -84,11 +85,11 @@ def test_a_store_from_before_shows_todays_names_and_is_not_touched(url: str) -> 
         stored = rows(store)
         assert [row[0] for row in stored.values()] == [row[0] for row in BEFORE.values()]
         found = summaries(store)
-        assert [one.method for one in found] == list(BEFORE)
-        assert [one.label for one in found] == [*LABELS, "Direct CoT"]
+        assert [one.series.method for one in found] == list(BEFORE)
+        assert [one.series.label for one in found] == [*LABELS, "Direct CoT"]
         study = read_store(store)
         assert [(arm.method, arm.label) for arm in study.arms] == [
-            (one.method, one.label) for one in found
+            (one.series.method, one.series.label) for one in found
         ]
         key = (*study.arms[0].key, "p0", 0)
         assert study.transcripts([key])[key].answer == "1"
@@ -96,7 +97,7 @@ def test_a_store_from_before_shows_todays_names_and_is_not_touched(url: str) -> 
         assert read_series(store, 1).label == "CFR-brief (always-on)"
         assert read_attempt(store, SeriesName("cfr"), "p0", 0).series["id"] == 2
         assert read_attempt(store, SeriesName("cfr-brief"), "p0", 0).series["id"] == 1
-        used = {name for name, _ in read_earlier_runs(store, "m").uses}
+        used = {one.series.method for one in read_earlier_runs(store, "m").uses}
         assert used == {*BEFORE}
         assert mean_output(store, "cfr-brief", "m")
         assert mean_output(store, "cfr(prompts=paper)", "m") is None
@@ -109,7 +110,7 @@ def test_a_series_from_before_is_gone_on_with_by_its_name_of_today(again: str, u
     with Store(url) as store:
         assert evaluate(store, again) == []
         assert len(rows(store)) == len(BEFORE)
-        assert [one.method for one in summaries(store)] == list(BEFORE)
+        assert [one.series.method for one in summaries(store)] == list(BEFORE)
 
 
 def test_a_name_that_passed_to_the_paper_takes_nothing_from_the_variant(url: str) -> None:
@@ -130,7 +131,7 @@ def test_a_name_that_passed_to_the_paper_takes_nothing_from_the_variant(url: str
             ("cfr", "CFR (always-on)"),
         ]
         assert evaluate(store, "cfr") == evaluate(store, "cfr-brief") == []
-        assert [one.label for one in summaries(store)] == LABELS[:2]
+        assert [one.series.label for one in summaries(store)] == LABELS[:2]
 
 
 def test_an_old_spelling_that_says_nothing_is_found_too(url: str) -> None:
@@ -139,7 +140,7 @@ def test_an_old_spelling_that_says_nothing_is_found_too(url: str) -> None:
         age(store)
         own = schema.series.update().values(method="cfr(prompts=own)")
         store.change(lambda connection: connection.execute(own))
-        assert [one.method for one in summaries(store)] == ["cfr-brief(prompts=own)"]
+        assert [one.series.method for one in summaries(store)] == ["cfr-brief(prompts=own)"]
         assert evaluate(store, "cfr-brief") == []
 
 
@@ -158,7 +159,7 @@ def test_stores_from_before_and_of_today_become_one(tmp_path: Path) -> None:
             merged = merge([one, other], str(tmp_path / f"{target}.db"), "first")
         assert (merged.series, merged.attempts) == (len(BEFORE), 2 * len(BEFORE))
         with Store(str(tmp_path / f"{target}.db")) as store:
-            assert [one.method for one in summaries(store)] == list(BEFORE)
+            assert [one.series.method for one in summaries(store)] == list(BEFORE)
             assert [evaluate(store, method) for method in BEFORE] == [[]] * len(BEFORE)
 
 

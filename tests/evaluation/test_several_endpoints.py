@@ -175,7 +175,7 @@ async def test_a_run_goes_on_with_more_endpoints_and_with_fewer(
         assert sum(len(server.requests) for server in servers) == 60
     with Store(options.store) as store:
         (one,) = summaries(store)
-    assert (one.model, one.attempts) == ("test-model", 180)
+    assert (one.series.model, one.tally.total) == ("test-model", 180)
 
 
 async def test_what_one_endpoint_refuses_all_are_asked_without(

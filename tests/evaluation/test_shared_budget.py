@@ -14,7 +14,8 @@ from constraint_first.protocol import Call, Completion, Usage
 from constraint_first.run.budget import SharedBudget, name_budget, open_budget
 from constraint_first.run.grid import RunOptions
 from constraint_first.store import schema
-from constraint_first.store.store import Series, Store
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 
 CALL = Call.user("x" * 36, stage="direct", max_tokens=100)  # at most 100 in, 100 out
 ALL = Usage(100, 100)

@@ -12,8 +12,9 @@ from constraint_first.attempt.drive import Scripted
 from constraint_first.protocol import Call, Completion, Usage
 from constraint_first.run.job import prepare, run
 from constraint_first.store import schema
-from constraint_first.store.query import attempt_rows, outcome_rows, summaries
-from constraint_first.store.store import Series, Store, shared_tokens
+from constraint_first.store.query import attempt_rows, outcome_rows, shared_tokens, summaries
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 
 PROBLEMS = sums(4)
 METHODS = [
@@ -44,8 +45,10 @@ async def test_a_store_tells_what_was_counted_while_the_attempt_was_made(
         again = prepare(store, Series("sums", method, "m"), PROBLEMS, 2, Scripted(reply))
     assert sum(row["shared_tokens"] for row in rows) == counted
     assert sum(row["shared_tokens"] for row in told) == counted
-    assert summary.usage.shared == again.tally.usage.shared == counted
-    assert {type(row["shared_tokens"]) for row in told} == {type(summary.usage.shared)} == {int}
+    assert summary.tally.usage.shared == again.tally.usage.shared == counted
+    assert (
+        {type(row["shared_tokens"]) for row in told} == {type(summary.tally.usage.shared)} == {int}
+    )
     prompts = sum(range(100, 104))
     # Of three samples two repeat each prompt; where a vote is over CFR, both stages do.
     expected = {METHODS[2]: 4 * prompts, METHODS[3]: 8 * prompts}
@@ -91,4 +94,4 @@ async def test_runs_and_problems_share_no_prompt(store: Store) -> None:
     job = prepare(store, Series("sums", "direct", "m"), PROBLEMS, 3, same)
     await run(store, [job], width=4)
     (summary,) = summaries(store)
-    assert (summary.usage.input, summary.usage.shared) == (120, 0)
+    assert (summary.tally.usage.input, summary.tally.usage.shared) == (120, 0)

@@ -11,7 +11,8 @@ from constraint_first.model.resolve import Cost, Price, PriceList
 from constraint_first.protocol import Completion, Usage
 from constraint_first.run.job import prepare, run
 from constraint_first.store.query import cost_of, series_costs, use_by_model
-from constraint_first.store.store import Series, Store
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 
 METHOD = "llm-router(model=small)"
 

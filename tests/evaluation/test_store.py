@@ -19,7 +19,8 @@ from constraint_first.run.job import prepare, run
 from constraint_first.store import schema
 from constraint_first.store.database import StoreError
 from constraint_first.store.query import attempt_rows, summaries
-from constraint_first.store.store import Store, usage_columns
+from constraint_first.store.store import Store
+from constraint_first.store.writer import usage_columns
 
 
 async def test_attempts_are_there_once_and_not_made_again(url: str) -> None:
@@ -42,9 +43,9 @@ async def test_a_series_of_which_nothing_was_made_can_be_taken_out(url: str) -> 
         await run(store, [made], width=4)
         empty = store.register(replace(SERIES, model="model-b"), PROBLEMS)
         other = store.register(replace(SERIES, model="model-c"), PROBLEMS)
-        store.withdraw([made.registered.series, empty.series])
-        assert [one.model for one in summaries(store)] == ["model-a", "model-c"]
-        assert other.series != made.registered.series
+        store.withdraw([made.number, empty.series])
+        assert [one.series.model for one in summaries(store)] == ["model-a", "model-c"]
+        assert other.series != made.number
 
 
 def test_a_store_of_another_version_is_refused(url: str) -> None:

@@ -14,7 +14,8 @@ from constraint_first.protocol import Call, Completion, Usage
 from constraint_first.run.job import prepare, run
 from constraint_first.store import schema
 from constraint_first.store.query import SeriesName, explain_ending, read_attempt
-from constraint_first.store.store import Series, Store
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 
 PROGRAM = "```python\nprint(2)\n```"
 

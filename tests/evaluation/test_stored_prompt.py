@@ -8,7 +8,8 @@ from constraint_first.method.rewording import Wording
 from constraint_first.problem import Prompt
 from constraint_first.store import schema
 from constraint_first.store.database import StoreError
-from constraint_first.store.store import Series, Store, read_prompts
+from constraint_first.store.series import Series, read_prompts
+from constraint_first.store.store import Store
 
 
 def worded(text: str = "Please: [[problem]]", name: str = "mine") -> Series:

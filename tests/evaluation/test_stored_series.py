@@ -22,7 +22,8 @@ from constraint_first.store.query import (
     read_growth,
     read_series,
 )
-from constraint_first.store.store import Series, Store
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 
 NO_VERDICT = {"verdict": None, "tier": None, "answer": None}
 
@@ -113,7 +114,7 @@ def test_a_series_goes_by_its_number(url: str) -> None:
         with pytest.raises(InputError, match="has no series 99"):
             read_series(store, 99)
     assert (found.method, found.label, found.benchmark) == ("cfr", "CFR (always-on)", "sums")
-    assert found.decoding["temperature"] == 0.7
+    assert found.settings["temperature"] == 0.7
 
 
 def test_a_series_goes_by_all_that_names_it(url: str) -> None:

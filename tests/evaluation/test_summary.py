@@ -11,7 +11,8 @@ from constraint_first.run.job import prepare, run
 from constraint_first.store import schema
 from constraint_first.store.database import StoreError
 from constraint_first.store.query import Failure, failures, problem_scores, summaries
-from constraint_first.store.store import Series, Store
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 
 SERIES = Series("sums", "direct", "model-a", Decoding(temperature=0, seed=3))
 
@@ -44,11 +45,16 @@ def test_the_numbers_of_a_series_are_those_of_its_attempts(url: str) -> None:
     with Store(url) as store:
         fill(store)
         (summary,) = summaries(store)
-    assert summary.attempts == 18
-    assert (summary.ok, summary.truncated, summary.unparsed, summary.failed) == (9, 3, 2, 4)
-    assert (summary.correct, summary.undecided, summary.scores) == (5, 1, {(5, 13): 1})
+    assert summary.tally.total == 18
+    assert (
+        summary.tally.ok,
+        summary.tally.truncated,
+        summary.tally.unparsed,
+        summary.tally.failed,
+    ) == (9, 3, 2, 4)
+    assert (summary.tally.correct, summary.tally.undecided, summary.scores) == (5, 1, {(5, 13): 1})
     assert summary.accuracy == 5 / 13
-    assert summary.usage == Usage(180, 126, 54, 18)
+    assert summary.tally.usage == Usage(180, 126, 54, 18)
 
 
 async def test_problems_are_counted_by_their_right_runs(url: str) -> None:
@@ -68,7 +74,7 @@ async def test_problems_are_counted_by_their_right_runs(url: str) -> None:
         (summary,) = summaries(store)
         (first,) = problem_scores(store, schema.attempts.c.run == 0).values()
     assert scores == summary.scores == {(0, 3): 1, (1, 3): 1, (2, 3): 1, (3, 3): 4}
-    assert summary.correct == 15
+    assert summary.tally.correct == 15
     assert first == {(0, 1): 1, (1, 1): 6}
 
 
@@ -105,12 +111,12 @@ async def test_each_series_is_counted_by_itself(url: str) -> None:
             await run(store, [prepare(store, series, sums(5), runs, Scripted(right))], width=4)
         store.register(replace(SERIES, model="model-c"), sums(5))
         found = summaries(store)
-    assert [(s.model, s.attempts, s.ok, s.accuracy) for s in found] == [
+    assert [(s.series.model, s.tally.total, s.tally.ok, s.accuracy) for s in found] == [
         ("model-a", 10, 10, 1.0),
         ("model-b", 5, 5, 1.0),
         ("model-c", 0, 0, None),
     ]
-    assert found[2].usage == Usage()
+    assert found[2].tally.usage == Usage()
     assert found[2].to_json()["accuracy"] is None
 
 

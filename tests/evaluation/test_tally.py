@@ -12,7 +12,8 @@ from constraint_first.store.query import (
     most_frequent_reason,
     without_numbers,
 )
-from constraint_first.store.store import Series, Store
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 
 SERIES = Series("sums", "direct", "model-a")
 

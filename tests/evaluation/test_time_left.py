@@ -10,7 +10,8 @@ from constraint_first.attempt.drive import Scripted
 from constraint_first.protocol import Usage
 from constraint_first.run.job import Progress, prepare, progress_of, seconds_left
 from constraint_first.store import schema
-from constraint_first.store.store import Series, Store
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 
 CHEAP, DEAR = ("direct", "m"), ("vote", "m")
 

@@ -10,12 +10,13 @@ from constraint_first.attempt.attempt import Attempt, failed
 from constraint_first.attempt.drive import Scripted, drive
 from constraint_first.method.baselines import Direct
 from constraint_first.problem import Problem
-from constraint_first.run import attempt as module
-from constraint_first.run.attempt import Traffic
+from constraint_first.store import journal as module
 from constraint_first.store import schema
 from constraint_first.store.database import StoreError
+from constraint_first.store.journal import Traffic
 from constraint_first.store.query import SeriesName, read_attempt, summaries
-from constraint_first.store.store import Series, Store
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 
 SERIES = Series("served", "direct", "m")
 FOUR, FIVE = (Problem(f"What is {n} + 1?", id=f"q{n}") for n in (3, 4))
@@ -42,7 +43,7 @@ async def test_each_request_is_a_run_and_the_next_server_goes_on(url: str) -> No
         assert found.problem["gold"] is None
         assert "What is 3 + 1?" in str(found.steps[0]["messages"])
         (summary,) = summaries(store)
-        assert (summary.attempts, summary.ok, summary.accuracy) == (7, 7, None)
+        assert (summary.tally.total, summary.tally.ok, summary.accuracy) == (7, 7, None)
 
 
 async def test_what_was_broken_off_is_there_with_its_reason_and_its_calls(url: str) -> None:

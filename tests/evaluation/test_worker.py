@@ -16,7 +16,8 @@ from constraint_first.run.shared import NothingRunnable, awork, work
 from constraint_first.store import schema
 from constraint_first.store.database import StoreError
 from constraint_first.store.query import attempt_rows
-from constraint_first.store.store import Series, Store
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 
 SUMS = Benchmark("sums", "Sums", sums(6))
 

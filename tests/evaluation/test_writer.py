@@ -21,7 +21,9 @@ from constraint_first.protocol import Call, Completion
 from constraint_first.run.job import prepare, run
 from constraint_first.store import database, schema, writer
 from constraint_first.store.database import StoreError, Unstorable
-from constraint_first.store.store import Series, Store
+from constraint_first.store.query import finished_keys
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 from constraint_first.store.writer import RowValues, Writer
 
 PROBLEMS = 30
@@ -240,7 +242,7 @@ async def test_a_server_that_is_restarted_is_waited_for(restarted: Postgres) -> 
         assert not done
         await asyncio.to_thread(restarted.start)
         await asyncio.gather(*writing)
-        assert store.finished(registered.series) == {(row["problem"], 0) for row in rows}
+        assert finished_keys(store, registered.series) == {(row["problem"], 0) for row in rows}
         schema.METADATA.drop_all(store.database)
 
 
@@ -254,7 +256,7 @@ async def test_a_server_that_stays_away_ends_the_run_in_words(
         with pytest.raises(StoreError, match=r"cannot be written .*see that its server runs"):
             await store.write_attempt(attempt(registered.series, registered.problems["p0"]))
         with pytest.raises(StoreError, match=r"cannot be read .*see that its server runs"):
-            store.finished(registered.series)
+            finished_keys(store, registered.series)
 
 
 async def test_who_wants_to_leave_does_not_wait_for_a_server(restarted: Postgres) -> None:

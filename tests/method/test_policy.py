@@ -33,7 +33,7 @@ from constraint_first.method.registry import make
 from constraint_first.model.pull import DEFAULT_MODEL
 from constraint_first.problem import Problem, Solution
 from constraint_first.protocol import Completion, Message, Run
-from constraint_first.store.store import fingerprint
+from constraint_first.store.series import fingerprint
 
 # --- policy
 

@@ -18,7 +18,7 @@ from constraint_first.method.rewording import (
 )
 from constraint_first.problem import Problem, Prompt, Solution
 from constraint_first.protocol import Call, Run, Steps, ask
-from constraint_first.store.store import all_probe_calls
+from constraint_first.store.series import all_probe_calls
 
 
 def own(*names: str) -> Wording:

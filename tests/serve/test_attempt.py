@@ -49,7 +49,7 @@ async def test_every_answer_is_stored_with_all_its_calls(endpoint: Server, path:
     assert [found.ending[n] for n in ("status", "answer", "verdict")] == ["ok", "5", None]
     assert found.details["request"] == {"id": body["id"], "seed": 3, "user": "u"}
     assert found.details["routed"] is True
-    assert (summary.attempts, summary.usage.total, summary.accuracy) == (1, 36, None)
+    assert (summary.tally.total, summary.tally.usage.total, summary.accuracy) == (1, 36, None)
 
 
 async def test_the_same_question_is_another_run_and_another_context_another_problem(

@@ -34,8 +34,8 @@ from constraint_first.run.job import (
     seconds_left,
 )
 from constraint_first.store.database import without_password
-from constraint_first.store.query import ProblemScores, SeriesResult, Summary, Tally
-from constraint_first.store.store import Series
+from constraint_first.store.query import ProblemScores, SeriesResult, Tally
+from constraint_first.store.series import Series
 
 if TYPE_CHECKING:
     from constraint_first.report.comparison import Tokens
@@ -67,9 +67,10 @@ def results(found: Sequence[SeriesResult]) -> Table:
     return table
 
 
-def summary_table(found: list[Summary]) -> Table:
+def summary_table(found: Sequence[SeriesResult]) -> Table:
     """Tabulate every series of a store, each under its number there."""
-    table = _table("accuracy", "95 %", numbered=True, cost=_has_costs(found))
+    costs = _has_costs(one.tally for one in found)
+    table = _table("accuracy", "95 %", numbered=True, cost=costs)
     for one in found:
         _add_row(table, one, *_accuracy(one.scores))
     return table
@@ -102,7 +103,7 @@ def _mean_tokens(tally: Tally) -> Tokens | None:
     return Tokens(*(count / attempts for count in (used.input, used.output, used.shared)))
 
 
-def _has_costs(found: Iterable[Tally | Summary]) -> bool:
+def _has_costs(found: Iterable[Tally]) -> bool:
     return any(one.cost is not None for one in found)
 
 
@@ -121,17 +122,13 @@ def _table(*accuracy: str, numbered: bool = False, cost: bool = False) -> Table:
     )
 
 
-def _add_row(table: Table, one: SeriesResult | Summary, *accuracy: str) -> None:
-    if isinstance(one, Summary):
-        number, named, counted = (str(one.series),), one, one
-        done = f"{one.attempts - one.failed:,}"
-    else:
-        number, named, counted = (), one.series, one.tally
-        done = f"{counted.scored:,}/{counted.total:,}"
+def _add_row(table: Table, one: SeriesResult, *accuracy: str) -> None:
+    numbered, counted = table.columns[0].title == "#", one.tally
+    done = f"{counted.scored:,}" + ("" if numbered else f"/{counted.total:,}")
     lost, usage, cost = (counted.truncated, counted.unparsed), counted.usage, counted.cost
     table.add_row(
-        *number,
-        *_named(named),
+        *((str(one.series.number),) if numbered else ()),
+        *_named(one.series),
         done + (f" ({counted.failed} failed)" if counted.failed else ""),
         *accuracy,
         "{} cut, {} unread".format(*lost) if any(lost) else "0",
@@ -140,7 +137,7 @@ def _add_row(table: Table, one: SeriesResult | Summary, *accuracy: str) -> None:
     )
 
 
-def _named(one: Series | Summary) -> Iterator[str]:
+def _named(one: Series) -> Iterator[str]:
     return map(one_line, (one.benchmark, one.method, one.model))
 
 
@@ -284,7 +281,7 @@ class _Display:
             self._console.print(self._status())
 
     def _table(self) -> Table:
-        table = progress_table([job.result for job in self._jobs])
+        table = progress_table([SeriesResult(job.series, job.tally) for job in self._jobs])
         table.caption = self._status()
         return table
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from constraint_first.problem import Json
     from constraint_first.report.pairs import PairPrompt
     from constraint_first.store.merge import Merged, Prefer
-    from constraint_first.store.query import Failure, StoredAttempt, Summary
+    from constraint_first.store.query import Failure, SeriesResult, StoredAttempt
 
 
 @click.command("runs")
@@ -63,7 +63,7 @@ def runs_command(store: str, *, as_json: bool, regrade: bool, only_failures: boo
             _print_series(opened.url, summaries(opened), as_json=as_json)
 
 
-def _print_series(url: str, found: list[Summary], *, as_json: bool) -> None:
+def _print_series(url: str, found: list[SeriesResult], *, as_json: bool) -> None:
     if as_json:
         print_json([_to_json(summary) for summary in found])
     elif not found:
@@ -75,11 +75,11 @@ def _print_series(url: str, found: list[Summary], *, as_json: bool) -> None:
 
         console = SafeConsole()
         console.print(summary_table(found))
-        if (cost := sum_costs(one.cost for one in found)) is not None:
+        if (cost := sum_costs(one.tally.cost for one in found)) is not None:
             console.print(f"\nAll together {cost}, {COST_NOTE}.")
 
 
-def _to_json(summary: Summary) -> dict[str, Json]:
+def _to_json(summary: SeriesResult) -> dict[str, Json]:
     from constraint_first.report.comparison import score_problems
 
     scored = score_problems(summary.scores)

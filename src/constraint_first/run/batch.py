@@ -1,4 +1,10 @@
-"""A wave of requests: what came back of the last one is handed out, the next one is collected."""
+"""An evaluation in waves: all calls that are due go into batches, and attempts go on in between.
+
+No part of an attempt is kept in memory while a batch takes its day. Between two waves every missing
+attempt is replayed from the store: the results of the last wave are stored as its calls, its
+programs are run, and its next call is a request of the next wave. So a run that was killed goes on
+as one that was not.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +12,8 @@ import asyncio
 import shlex
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, AsyncExitStack
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -52,7 +58,6 @@ from constraint_first.model.transport import DecodingRefused, Endpoint
 from constraint_first.model.wire import Served
 from constraint_first.problem import Problem
 from constraint_first.protocol import Call, Usage
-from constraint_first.run.attempt import StoredJournal, attempt_columns
 from constraint_first.run.batch_service import (
     BatchLog,
     BatchService,
@@ -63,31 +68,34 @@ from constraint_first.run.batch_service import (
     WaveProgress,
     new_batch,
 )
-from constraint_first.run.grid import BatchOptions, Experiment, RunOptions
-from constraint_first.run.job import EvaluationWatcher, Job
+from constraint_first.run.budget import no_price
+from constraint_first.run.grid import Experiment, RunOptions
+from constraint_first.run.job import EvaluationWatcher, Job, until_first
 from constraint_first.run.model_pool import ModelPool
 from constraint_first.store.database import Unstorable
+from constraint_first.store.journal import StoredJournal, attempt_columns
+from constraint_first.store.query import begun_calls
 from constraint_first.store.store import Store
-from constraint_first.store.writer import AttemptKey, StoredCall
+from constraint_first.store.writer import KnownCalls, RowValues
 
 _TRIES: Final = 3
 """How often a request is made in one run of the command, where it gets no reply."""
 _FREE: Final = Price(0.0, 0.0)
 
 CollectRequests: TypeAlias = Callable[[BatchModel, Path, Sequence[RequestId]], None]
-"""What is told of an input file that is complete, ahead of everything that is done with it."""
+"""A function that is called with each complete input file, before it is sent."""
 
 
 @dataclass(slots=True)
 class WaveMemory:
-    """What is remembered from wave to wave while the command runs."""
+    """State that lasts from wave to wave while the command runs."""
 
     budget: Budget | None = None
     tries: Counter[Place] = field(default_factory=Counter[Place])
     prepaid: dict[Place, tuple[Usage, float]] = field(
         default_factory=dict[Place, "tuple[Usage, float]"]
     )
-    """What was taken out of the budget for requests under way: the most that each can use."""
+    """Taken out of the budget for requests under way: the most that each can use."""
 
 
 @dataclass(slots=True)
@@ -108,7 +116,7 @@ class OpenWave:
     missing: Mapping[Place, FoundResult] = field(default_factory=dict[Place, FoundResult])
     """Requests of the last wave of which there is no line, and why."""
     refused: Mapping[Place, FoundResult] = field(default_factory=dict[Place, FoundResult])
-    """What an earlier run was refused, for the series at hand."""
+    """Refusals of an earlier run, for the current series."""
     postponed: Request | None = None
     """A request that the budget had no room for."""
     requests: int = 0
@@ -118,10 +126,10 @@ class OpenWave:
     _files: int = 0
 
     def find(self, name: RequestId) -> Result | None:
-        """Return what became of a request; None where it was not made yet.
+        """Return the result of a request; None where it was not made yet.
 
-        A reply is that of its place, however its body was written. A refusal is that of a body:
-        the same call without what was refused is another request.
+        A reply belongs to a place, however the body was written. A refusal belongs to a body: the
+        same call without the refused setting is another request.
         """
         place = name.place
         found = self.results.find(place) or self.missing.get(place) or self.refused.get(place)
@@ -143,7 +151,7 @@ class OpenWave:
         return self.memory.tries[name.place] < _TRIES
 
     def spent(self, name: RequestId, used: Usage | None, price: Price | None) -> None:
-        """Give back what was taken out of the budget ahead, and take what was used."""
+        """Give back the prepaid amount to the budget, and take the used one."""
         if (budget := self.memory.budget) is None:
             return
         most, reserved = self.memory.prepaid.pop(name.place, (Usage(), 0.0))
@@ -211,15 +219,15 @@ async def replay_attempts(
     store: Store, job: Job, log: BatchLog, counted: Callable[[], object]
 ) -> None:
     """Let every missing attempt of a series go on until it ends or waits for a wave."""
-    known = await asyncio.to_thread(store.begun, job.registered.series)
+    known = await asyncio.to_thread(begun_calls, store, job.number)
     job.begun.clear()
     missing = job.missing()
 
     async def work() -> None:
-        for problem, run_index in missing:
-            number = job.registered.problems[problem.id]
+        for number, problem, run_index in missing:
+            key: RowValues = {"series": job.number, "problem": number, "run": run_index}
             calls = known.pop((number, run_index), {})
-            if await _Replay(store, job, log, problem, run_index).make(calls):
+            if await _replay(store, job, log, key, problem, calls):
                 counted()
 
     workers = [asyncio.create_task(work()) for _ in range(_WIDTH)]
@@ -231,72 +239,38 @@ async def replay_attempts(
         await asyncio.gather(*workers, return_exceptions=True)
 
 
-class _Replay:
-    """One attempt that is replayed."""
-
-    def __init__(
-        self, store: Store, job: Job, log: BatchLog, problem: Problem, run_index: int
-    ) -> None:
-        self._store = store
-        self._job = job
-        self._log = log
-        self._problem = problem
-        number = job.registered.problems[problem.id]
-        self._attempt: AttemptKey = (number, run_index)
-        self._key = {"series": job.registered.series, "problem": number, "run": run_index}
-
-    async def make(self, known: dict[int, StoredCall]) -> bool:
-        """Let it go on; whether it has ended."""
-        started = time.monotonic()
-        made = await self._make(known)
-        if made is None:
-            return False
-        tally = self._job.tally
-        if made.ends == "series" and tally.scored == tally.resumed:
-            tally.refused = made.error or ""
-        row = self._key | {"seconds": time.monotonic() - started, "finished_at": time.time()}
+async def _replay(
+    store: Store, job: Job, log: BatchLog, key: RowValues, problem: Problem, known: KnownCalls
+) -> bool:
+    """Let one attempt go on; return whether it has ended."""
+    started, tally = time.monotonic(), job.tally
+    if tally.refused:
+        made = failed(Attempt(problem, job.method), tally.refused, Usage())
+    else:
+        journal = StoredJournal(store, key, known, job.prices)
+        place = placed((job.number, key["problem"], key["run"]), job.as_sent(key["run"]))
         try:
-            await self._store.write_attempt(row | attempt_columns(made))
-        except Unstorable as error:
-            made = failed(made, str(error), made.usage)
-            await self._store.write_attempt(row | attempt_columns(made))
-        self._count(made)
-        return True
-
-    async def _make(self, known: dict[int, StoredCall]) -> Attempt | None:
-        """Make the attempt; None where it waits for the next wave."""
-        job = self._job
-        if job.tally.refused:
-            return failed(Attempt(self._problem, job.method), job.tally.refused, Usage())
-        journal = StoredJournal(self._store, self._key, known, job.prices)
-        place = placed((job.registered.series, *self._attempt), job.as_sent(self._attempt[1]))
-        try:
-            made = await judged_attempt(
-                job.method, self._problem, job.engine, journal, job.limit, place
-            )
+            made = await judged_attempt(job.method, problem, job.engine, journal, job.limit, place)
         except Deferred:
-            return None
-        if job.tally.cost is not None:
-            job.tally.cost += journal.cost
-        return made
+            return False
+        if tally.cost is not None:
+            tally.cost += journal.cost
+    if made.ends == "series" and tally.scored == tally.resumed:
+        tally.refused = made.error or ""
+    row = key | {"seconds": time.monotonic() - started, "finished_at": time.time()}
+    try:
+        await store.write_attempt(row | attempt_columns(made))
+    except Unstorable as error:
+        made = failed(made, str(error), made.usage)
+        await store.write_attempt(row | attempt_columns(made))
+    tally.count(made, made.usage)
+    job.finished.add((key["problem"], key["run"]))  # also a failed one: the next command makes it
+    if made.status == "failed":
+        log.forget_refusals(Place(**key, ordinal=0))
+    return True
 
-    def _count(self, made: Attempt) -> None:
-        """Count it; one that failed is not made again before the next command."""
-        tally = self._job.tally
-        tally.add(made.status, made.verdict and made.verdict.verdict, made.usage)
-        if made.error is not None:
-            tally.reasons[made.error] += 1
-        self._job.finished.add(self._attempt)
-        if made.status == "failed":
-            self._log.forget_refusals(Place(**self._key, ordinal=0))
 
-
-# An evaluation in waves: all calls that are due go into batches, and attempts go on in between.
-#
-# Nothing of an attempt is kept in memory while a batch takes its day. Between two waves every
-# missing attempt is replayed from the store: what the last wave brought is stored as its calls,
-# its programs are run, and whatever it asks next is a request of the next wave. So a run that was
-# killed goes on as one that was not.
+# The waves of a run.
 
 _FIRST_LOOK: Final = 5.0
 _LONGEST_LOOK: Final = 60.0
@@ -306,44 +280,9 @@ _MOST_FAULTS: Final = 60
 
 
 class ResultsAwaited(CfrError):
-    """Files of requests whose results are not there yet; somebody has to make them."""
+    """Files of requests whose results are not there yet; the user has to make them."""
 
     exit_code = 7
-
-
-@dataclass(frozen=True, slots=True)
-class Batches:
-    """What a run in batches needs beside its jobs."""
-
-    options: BatchOptions
-    services: Mapping[tuple[str, str], BatchService]
-    """By where batches go, and the model."""
-    models: Sequence[BatchModel]
-    longest: int
-    """The size of a line of results beyond which it is not looked at."""
-    budget: Budget | None
-    watcher: EvaluationWatcher
-
-
-async def run_in_batches(
-    store: Store, jobs: Sequence[Job], batches: Batches, counted: Callable[[], object]
-) -> None:
-    """Make all missing attempts in waves; what earlier runs sent is collected first."""
-    with TemporaryDirectory(prefix="cfr-batch-") as folder, collecting_rarely():
-        waves = _Waves(store, jobs, batches, Path(folder), counted)
-        either = [asyncio.create_task(waves.run()), asyncio.create_task(store.watch())]
-        try:
-            done, _ = await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-            for ended in done:
-                ended.result()
-        except asyncio.CancelledError:
-            store.hasten()
-            raise
-        finally:
-            for task in either:
-                task.cancel()
-            await asyncio.gather(*either, return_exceptions=True)
-            await asyncio.to_thread(store.flush)
 
 
 class _Waves:
@@ -354,26 +293,35 @@ class _Waves:
         store: Store,
         jobs: Sequence[Job],
         batches: Batches,
+        budget: Budget | None,
         folder: Path,
         counted: Callable[[], object],
     ) -> None:
-        factor = batches.options.price_factor
+        self._options = batches.options.batch
+        self._factor = self._options.price_factor
         self._store = store
-        self._jobs = [replace(job, prices=job.prices.scaled(factor)) for job in jobs]
-        self._batches = batches
+        self._jobs = [replace(job, prices=job.prices.scaled(self._factor)) for job in jobs]
+        self._models = batches.models
+        self._longest = batches.longest
+        self._watcher = batches.watcher
         self._folder = folder
         self._counted = counted
         self._log = BatchLog(store)
-        self._memory = WaveMemory(batches.budget)
+        self._services = batches.services(self._log)
+        self._memory = WaveMemory(budget)
         self._wave = self._log.next_wave()
         self._files: dict[str, Path] = {}
         self._collected: list[StoredBatch] = []
 
     async def run(self) -> None:
-        """Go from wave to wave until nothing is left to ask."""
-        sent = [one for batch in self._log.open() if (one := await self._recover(batch))]
+        """Go from wave to wave until there is no call left to ask."""
+        sent: list[StoredBatch] = []
+        for batch in self._log.open():
+            service = self._services.get(_place(batch))
+            if service and (found := await service.recover(batch)):
+                sent.append(found)
         while True:
-            sent = await self._wait(sent)
+            await self._wait(sent)
             wave = await self._read(sent)
             refused = await self._replay(wave)
             for batch in sent:
@@ -386,7 +334,7 @@ class _Waves:
             self._collected, self._wave = [], self._wave + 1
 
     async def _is_over(self, wave: OpenWave) -> bool:
-        """Say whether all is done; where only the budget stands in the way that is raised."""
+        """Say whether all is done; raise ``BudgetSpent`` where only the budget is in the way."""
         if wave.postponed is None:
             return True
         if not wave.taken and self._memory.budget:
@@ -395,31 +343,22 @@ class _Waves:
             await self._memory.budget.reserve(most, price.cost(most) if price else 0.0)
         return False
 
-    def _service(self, batch: StoredBatch) -> BatchService | None:
-        return self._batches.services.get((batch.endpoint, batch.model))
-
-    async def _recover(self, batch: StoredBatch) -> StoredBatch | None:
-        """Take up a batch of an earlier run, if it is one of this model."""
-        service = self._service(batch)
-        return await service.recover(batch) if service else None
-
     async def _submit(self, batch: StoredBatch) -> StoredBatch:
-        service = self._batches.services[batch.endpoint, batch.model]
+        service = self._services[_place(batch)]
         submitted = await service.submit(batch, self._files.pop(batch.tag))
         view = BatchView(submitted.shown, submitted.status, submitted.requests)
-        self._batches.watcher.batches(WaveProgress(batch.wave, (view,)))
+        self._watcher.batches(WaveProgress(batch.wave, (view,)))
         return submitted
 
-    async def _wait(self, sent: list[StoredBatch]) -> list[StoredBatch]:
+    async def _wait(self, sent: list[StoredBatch]) -> None:
         """Look at the batches again and again until all have ended."""
-        pause, faults = self._batches.options.batch_poll or _FIRST_LOOK, 0
+        pause, faults = self._options.batch_poll or _FIRST_LOOK, 0
         views = {one.tag: BatchView(one.shown, one.status, one.requests) for one in sent}
         while True:
             trouble = ""
             try:
                 for n, batch in enumerate(sent):
-                    service = self._batches.services[batch.endpoint, batch.model]
-                    sent[n], views[batch.tag] = await service.look(batch)
+                    sent[n], views[batch.tag] = await self._services[_place(batch)].look(batch)
                 faults = 0
             except Transient as fault:
                 faults, trouble = faults + 1, str(fault)
@@ -429,27 +368,28 @@ class _Waves:
             shown = tuple(views[one.tag] for one in sent)
             if not waiting:
                 if sent:
-                    self._batches.watcher.batches(WaveProgress(sent[0].wave, shown))
-                return sent
+                    self._watcher.batches(WaveProgress(sent[0].wave, shown))
+                return
             self._require_waiting(waiting, shown)
-            progress = WaveProgress(waiting[0].wave, shown, pause, trouble)
-            self._batches.watcher.batches(progress)
+            self._watcher.batches(WaveProgress(waiting[0].wave, shown, pause, trouble))
             await asyncio.sleep(pause)
-            if self._batches.options.batch_poll is None:
+            if self._options.batch_poll is None:
                 pause = min(_LONGEST_LOOK, _GROWTH * pause)
 
-    def _require_waiting(self, waiting: Sequence[StoredBatch], shown: Sequence[BatchView]) -> None:
-        """End the run where results do not come by themselves, and say who makes them."""
-        commands: list[str] = []
-        for batch in waiting:
-            service = self._service(batch)
-            if isinstance(service, Folder):
-                commands.append(shlex.join(service.command(batch)))
+    def _require_waiting(
+        self, waiting: Sequence[StoredBatch], shown: tuple[BatchView, ...]
+    ) -> None:
+        """End the run where no service makes the results, and name the command that does."""
+        commands = [
+            shlex.join(service.command(batch))
+            for batch in waiting
+            if isinstance(service := self._services[_place(batch)], Folder)
+        ]
         if not commands:
             return
-        self._batches.watcher.batches(WaveProgress(waiting[0].wave, tuple(shown)))
+        self._watcher.batches(WaveProgress(waiting[0].wave, shown))
         for command in commands:
-            self._batches.watcher.noted(command)
+            self._watcher.noted(command)
         count = sum(batch.requests for batch in waiting)
         requests = "1 request" if count == 1 else f"{count:,} requests"
         files = "1 file" if len(commands) == 1 else f"{len(commands)} files"
@@ -459,63 +399,64 @@ class _Waves:
         )
 
     async def _read(self, sent: Sequence[StoredBatch]) -> OpenWave:
-        """Bring all results here and find out what each request came to."""
-        results = ResultIndex(self._batches.longest)
+        """Fetch all results, and find the requests that have none."""
+        results = ResultIndex(self._longest)
         missing: dict[Place, FoundResult] = {}
         for batch in sent:
-            service = self._batches.services[batch.endpoint, batch.model]
-            paths = await service.fetch(batch, self._folder)
+            paths = await self._services[_place(batch)].fetch(batch, self._folder)
             wanted = await asyncio.to_thread(self._log.wanted, batch.tag)
             read = await asyncio.to_thread(results.read, paths, wanted)
             lost = [_not_performed(batch, name) for name in sorted(read.missing)]
             missing |= {one.request.place: one for one in lost}
             await asyncio.to_thread(self._log.fail, batch.tag, [*read.failed, *lost])
-            self._note(batch, read)
-        return OpenWave(
-            results, self._memory, self._folder, self._batches.options.limits, self._collect,
-            missing,
-        )  # fmt: skip
-
-    def _note(self, batch: StoredBatch, read: ReadBatch) -> None:
-        """Tell what is odd about the results of a batch."""
-        said = [f"{batch.reason}"] if batch.reason else []
-        said += [str(read)] if read.odd else []
-        if read.missing and batch.status == "completed":
-            said.append(f"requests without a result, to be made again: {len(read.missing):,}")
-        elif batch.status not in ("completed", "taken away"):
-            said.append(f"requests without a reply: {len(read.missing) + len(read.failed):,}")
-        if said:
-            self._batches.watcher.noted(f"{batch.shown} {batch.status}: {'; '.join(said)}")
+            if said := "; ".join(_oddities(batch, read)):
+                self._watcher.noted(f"{batch.shown} {batch.status}: {said}")
+        limits = self._options.limits
+        return OpenWave(results, self._memory, self._folder, limits, self._collect, missing)
 
     async def _replay(self, wave: OpenWave) -> DecodingRefused | None:
-        """Let every missing attempt go on as far as it comes, and collect what it asks.
+        """Let every missing attempt go on as far as it comes, and collect its requests.
 
-        A setting that a model refuses ends its series, and is returned once all others have what
-        the wave brought them.
+        A setting that a model refuses ends its series, and is returned once all others have the
+        results of the wave.
         """
         refused: DecodingRefused | None = None
-        for model in self._batches.models:
+        for model in self._models:
             model.wave = wave
         try:
             for job in self._jobs:
-                wave.refused = await asyncio.to_thread(self._log.refusals, job.registered.series)
+                wave.refused = await asyncio.to_thread(self._log.refusals, job.number)
                 try:
                     await replay_attempts(self._store, job, self._log, self._counted)
                 except DecodingRefused as error:
                     refused = refused or error
         finally:
-            for model in self._batches.models:
+            for model in self._models:
                 model.wave = None
         wave.finish()
         return refused
 
     def _collect(self, model: BatchModel, path: Path, names: Sequence[RequestId]) -> None:
         """Enter a file of requests into the store."""
-        factor = self._batches.options.price_factor
-        batch = new_batch(model.where, model.model, self._wave, len(names), factor)
+        batch = new_batch(model.where, model.model, self._wave, len(names), self._factor)
         self._files[batch.tag] = path.rename(path.with_name(f"{batch.tag}.jsonl"))
         self._log.collect(batch, names)
         self._collected.append(batch)
+
+
+def _place(batch: StoredBatch) -> tuple[str, str]:
+    return batch.endpoint, batch.model
+
+
+def _oddities(batch: StoredBatch, read: ReadBatch) -> Iterator[str]:
+    if batch.reason:
+        yield batch.reason
+    if read.odd:
+        yield str(read)
+    if read.missing and batch.status == "completed":
+        yield f"requests without a result, to be made again: {len(read.missing):,}"
+    elif batch.status not in ("completed", "taken away"):
+        yield f"requests without a reply: {len(read.missing) + len(read.failed):,}"
 
 
 def _not_performed(batch: StoredBatch, name: str) -> FoundResult:
@@ -529,36 +470,78 @@ def _not_performed(batch: StoredBatch, name: str) -> FoundResult:
     )
 
 
-# The models of an evaluation in batches, and where the batches of each go.
+# Batches as a way to make attempts: the models of a grid, and where the batches of each go.
 
 _NO_LIMIT: Final = 2**31
 _LINE_ROOM: Final = 2**20
 """Bytes that a line of results may have beside its reply."""
 
 
-@dataclass
-class BatchPool:
-    """The models that are asked in batches; those of a provider are closed by ``stack``."""
+class Batches:
+    """Makes attempts in waves of batches; clients of a provider are closed by ``stack``."""
 
-    options: RunOptions
-    stack: AsyncExitStack
-    models: list[BatchModel] = field(default_factory=list[BatchModel])
-    _clients: dict[tuple[str, str], BatchClient] = field(
-        default_factory=dict[tuple[str, str], BatchClient]
-    )
+    def __init__(
+        self,
+        options: RunOptions,
+        stack: AsyncExitStack,
+        pool: ModelPool,
+        watcher: EvaluationWatcher,
+    ) -> None:
+        self.options = options
+        self.watcher = watcher
+        self.models: list[BatchModel] = []
+        self.limiters: Sequence[Limiter] = pool.limiters
+        self.longest = options.max_reply_bytes + _LINE_ROOM
+        """Longer lines of results are not read."""
+        self._stack = stack
+        self._pool = pool
+        self._clients: dict[tuple[str, str], BatchClient] = {}
 
     @property
-    def longest(self) -> int:
-        """The size of a line of results beyond which it is not looked at."""
-        return self.options.max_reply_bytes + _LINE_ROOM
-
-    @property
-    def places(self) -> list[tuple[str, str]]:
-        """Where batches of this run go, and of which model."""
+    def places(self) -> Sequence[tuple[str, str]]:
+        """The endpoints and models whose batches this run collects."""
         return [(model.where, model.model) for model in self.models]
 
-    async def take(self, models: Iterable[ServedModel]) -> list[ServedModel]:
-        """Have models of endpoints asked through their batch API."""
+    def hold(self, store: Store) -> AbstractContextManager[None]:
+        """Lock the store exclusively: one run sends and collects its batches."""
+        return store.exclusively()
+
+    async def open(
+        self, experiment: Experiment, ref: ModelRef, engine: Served | Client | None
+    ) -> list[ServedModel]:
+        if folder := self.options.batch.folder:
+            return self._open_for_folder(experiment, ref, folder)
+        if engine is not None:
+            return await self._take(
+                [await self._pool.open_engine(engine, experiment.other_models())]
+            )
+        for name in experiment.models:  # before one is fetched
+            if runs_here(replace(ref, model=name or ref.model)):
+                raise _not_an_endpoint(name or ref.model or "the embedded one")
+        return await self._take(await self._pool.open(experiment, ref))
+
+    async def make(
+        self,
+        store: Store,
+        jobs: Sequence[Job],
+        budget: Budget | None,
+        counted: Callable[[], object],
+    ) -> str:
+        """Make all missing attempts in waves; batches of earlier runs are collected first."""
+        with TemporaryDirectory(prefix="cfr-batch-") as folder, collecting_rarely():
+            waves = _Waves(store, jobs, self, budget, Path(folder), counted)
+            tasks = (asyncio.create_task(waves.run()), asyncio.create_task(store.watch()))
+            await until_first(store, tasks)
+        return ""
+
+    def services(self, log: BatchLog) -> dict[tuple[str, str], BatchService]:
+        """Say where the batches of each endpoint and model go."""
+        if folder := self.options.batch.folder:
+            return {place: Folder(folder, log, self.longest) for place in self.places}
+        return {place: Provider(client, log) for place, client in self._clients.items()}
+
+    async def _take(self, models: Iterable[ServedModel]) -> list[ServedModel]:
+        """Replace models of endpoints by such that are asked through their batch API."""
         made: dict[int, ServedModel] = {}
 
         async def convert(one: ServedModel) -> ServedModel:
@@ -585,21 +568,20 @@ class BatchPool:
         endpoint = model.served.endpoint
         client = BatchClient(endpoint, self.options.bounds, Retry())
         self._clients[endpoint.shown, endpoint.model] = client
-        await self.stack.enter_async_context(client)
-        served = self._model(endpoint, endpoint.shown, model)
+        await self._stack.enter_async_context(client)
+        served = self._model(endpoint, endpoint.shown, model.price)
         return ServedModel(served, Limiter(_NO_LIMIT), model.price, model.refused)
 
-    def _model(self, endpoint: Endpoint, where: str, model: ServedModel | None) -> BatchModel:
-        price = model.price if model else find_price(endpoint.model)
+    def _model(self, endpoint: Endpoint, where: str, price: Price | None) -> BatchModel:
         factor = self.options.batch.price_factor
         made = BatchModel(endpoint, where, self.options.bounds, price and price.scaled(factor))
         self.models.append(made)
         return made
 
-    def make_for_folder(
+    def _open_for_folder(
         self, experiment: Experiment, ref: ModelRef, folder: Path
     ) -> list[ServedModel]:
-        """Make models that nobody serves yet: their requests are files in a folder."""
+        """Make models that are served later: their requests are files in a folder."""
         names = [name or ref.model or "" for name in experiment.models]
         served = {
             name: self._of_folder(name, ref, folder)
@@ -613,42 +595,14 @@ class BatchPool:
         context = ref.context or (preset.context if preset else None)
         price = find_price(name)
         if price is None and self.options.max_cost is not None:
-            raise InputError(
-                f"model {name}: --max-cost needs its price; write it into a models.toml of your "
-                "own and name that in CFR_MODELS"
-            )
+            raise no_price(name)
         endpoint = Endpoint(str(folder), model, context=context)
-        made = self._model(endpoint, str(folder), None)
+        made = self._model(endpoint, str(folder), find_price(model))
         return ServedModel(made, Limiter(_NO_LIMIT), price)
-
-    def services(self, log: BatchLog) -> dict[tuple[str, str], BatchService]:
-        """Say where the batches of each model go."""
-        if folder := self.options.batch.folder:
-            return {place: Folder(folder, log, self.longest) for place in self.places}
-        return {place: Provider(client, log) for place, client in self._clients.items()}
-
-
-async def open_models(
-    experiment: Experiment,
-    ref: ModelRef,
-    pool: ModelPool,
-    engine: Served | Client | None,
-    batches: BatchPool | None,
-) -> list[ServedModel]:
-    """Open the models of a grid, to be asked one call at a time or in batches."""
-    if batches and (folder := batches.options.batch.folder):
-        return batches.make_for_folder(experiment, ref, folder)
-    if batches and engine is None:
-        refuse_local(experiment, ref)
-    if engine is None:
-        models = await pool.open(experiment, ref)
-    else:
-        models = [await pool.open_engine(engine, experiment.other_models())]
-    return await batches.take(models) if batches else models
 
 
 def name_in_folder(name: str | None) -> str:
-    """Say what the model of files in a folder is called: as its preset says, or as it is named."""
+    """Return the name of the model of files in a folder: that of its preset, or its own."""
     if not name:
         raise InputError(
             "--batch-dir: name the model that the files are for with --model, as vLLM knows it"
@@ -658,8 +612,8 @@ def name_in_folder(name: str | None) -> str:
 
 
 def check_options(options: RunOptions) -> None:
-    """Refuse options that do not go together, before anything is opened."""
-    batch: BatchOptions = options.batch
+    """Refuse options that do not go together, before any model is opened."""
+    batch = options.batch
     if not batch.wanted:
         return
     if batch.batch and batch.batch_dir is not None:
@@ -674,13 +628,6 @@ def check_options(options: RunOptions) -> None:
             raise InputError(f"{name}: goes with single calls; leave it out with a batch")
     if (folder := batch.folder) and folder.exists() and not folder.is_dir():
         raise InputError(f"--batch-dir: {folder} is not a folder; name another")
-
-
-def refuse_local(experiment: Experiment, ref: ModelRef) -> None:
-    """Refuse models that run on this machine, before one is fetched."""
-    for name in experiment.models:
-        if runs_here(replace(ref, model=name or ref.model)):
-            raise _not_an_endpoint(name or ref.model or "the embedded one")
 
 
 def _not_an_endpoint(name: str) -> InputError:

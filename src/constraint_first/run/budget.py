@@ -29,7 +29,8 @@ from constraint_first.protocol import Usage
 from constraint_first.run.grid import RunOptions
 from constraint_first.store import schema
 from constraint_first.store.database import patiently
-from constraint_first.store.store import Series, Store
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 
 _LOOK_AGAIN: Final = 0.25
 """Seconds after which a call that does not fit in looks whether others have settled theirs."""

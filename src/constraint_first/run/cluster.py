@@ -1,4 +1,9 @@
-"""The lines of JSON between an evaluation, the driver of a Ray cluster and its workers."""
+"""An evaluation whose attempts are made by workers on a Ray cluster, each of which is ``cfr work``.
+
+Ray places workers and reports which of them died; the store has everything else. This process
+enters the grid, follows it in the store and decides when a worker is replaced and when that is
+hopeless. It makes no attempt itself, and needs neither the model nor its key.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +15,7 @@ import tempfile
 from asyncio.subprocess import PIPE, Process
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import IO, Any, Final, Literal, NotRequired, TypeAlias, TypedDict
@@ -19,17 +24,30 @@ import sqlalchemy as sa
 
 from constraint_first.error import CfrError, InputError
 from constraint_first.file.safe import one_line
+from constraint_first.model.budget import Budget
+from constraint_first.model.client import Client, ServedModel
 from constraint_first.model.resolve import ModelRef, endpoint_addresses
 from constraint_first.model.transport import DecodingRefused
-from constraint_first.run.grid import RayOptions, RunOptions
-from constraint_first.run.job import EvaluationWatcher, Job, follow, measure_progress, recount
+from constraint_first.model.wire import Served
+from constraint_first.run.grid import Experiment, RayOptions, RunOptions
+from constraint_first.run.job import (
+    EvaluationWatcher,
+    Job,
+    follow,
+    measure_progress,
+    recount,
+    until_first,
+)
+from constraint_first.run.model_pool import ModelPool
 from constraint_first.store.database import StoreError, sqlite_path
 from constraint_first.store.store import Store
 from constraint_first.store.writer import release_crew
 
+# The lines of JSON between this process, the driver of a cluster and its workers.
+
 
 class WorkerSettings(TypedDict):
-    """What a worker is told: its store with the password, its limits, its series."""
+    """The settings of a worker: its store with the password, its limits, its series."""
 
     store: str
     limits: dict[str, Any]
@@ -51,7 +69,7 @@ class Refusal(TypedDict):
 
 
 class WorkerReport(TypedDict):
-    """How a worker ended: what it left alone and why, what went wrong."""
+    """How a worker ended: the series that it left alone, the error that ended it."""
 
     skipped: list[str]
     refused: Refusal | None
@@ -73,7 +91,7 @@ Happening: TypeAlias = Literal["connected", "placed", "ended", "died", "waiting"
 
 @dataclass(frozen=True, slots=True)
 class DriverEvent:
-    """A line that goes out: something has happened, and to which worker."""
+    """A line that goes out: an event, and the worker that it is about."""
 
     event: Happening
     worker: int = -1
@@ -81,7 +99,7 @@ class DriverEvent:
     why: str = ""
     report: WorkerReport = field(default_factory=lambda: _NOTHING)
     nodes: list[dict[str, float]] = field(default_factory=list[dict[str, float]])
-    """What each node has altogether, by Ray's names."""
+    """The resources of each node, by Ray's names."""
     unplaced: int = 0
 
 
@@ -97,23 +115,22 @@ _LINE: Final = 2**20
 
 
 class RayFailed(CfrError):
-    """A cluster that cannot be reached, or whose workers come to nothing."""
+    """A cluster that cannot be reached, or whose workers all die."""
 
     exit_code = 3
 
 
 def require_ray() -> None:
-    """Refuse to go on where Ray is not installed."""
     if find_spec("ray") is None:
         raise InputError("--ray needs Ray: pip install 'constraint-first[ray]', on every node too")
 
 
 class RayProcess:
-    """A driver that was started: orders go to it, events come from it."""
+    """A driver that was started: orders are written to it, events are read from it."""
 
     def __init__(self, process: Process, address: str, said: IO[bytes]) -> None:
         if process.stdin is None or process.stdout is None:
-            raise ValueError("a driver is talked to through pipes")
+            raise ValueError("a driver needs pipes")
         self._process = process
         self._orders = process.stdin
         self._events = process.stdout
@@ -126,7 +143,7 @@ class RayProcess:
         return self._process.pid
 
     async def connected(self) -> DriverEvent:
-        """Wait until the cluster is reached; say in a line where it is not."""
+        """Wait until the cluster is reached."""
         try:
             event = await asyncio.wait_for(self.next(), _CONNECT)
         except TimeoutError:
@@ -139,13 +156,13 @@ class RayProcess:
         return event
 
     def start(self, number: int) -> None:
-        """Have a worker started, in the place of one that died if need be."""
+        """Order a worker, in the place of one that died if need be."""
         if self._orders.is_closing():
             return
         self._orders.write(f"{number}\n".encode())
 
     async def next(self) -> DriverEvent:
-        """Wait for something to happen on the cluster."""
+        """Wait for the next event on the cluster."""
         line = await self._events.readline()
         if not line:
             raise RayFailed(
@@ -155,7 +172,7 @@ class RayProcess:
         return DriverEvent(**json.loads(line))
 
     async def close(self) -> None:
-        """End the orders: its workers leave what they began to others, and it ends."""
+        """Close the orders: its workers give their leases back, and it ends."""
         self._orders.close()
         try:
             await asyncio.wait_for(self._process.wait(), _END)
@@ -164,7 +181,6 @@ class RayProcess:
             await self._process.wait()
 
     def send(self, order: DriverOrder) -> None:
-        """Send the first order."""
         self._orders.write(json.dumps(order).encode() + b"\n")
 
     def _last(self) -> str:
@@ -175,7 +191,7 @@ class RayProcess:
 
 @asynccontextmanager
 async def start_driver(order: DriverOrder) -> AsyncGenerator[RayProcess]:
-    """Start a driver; its workers end with it, and it with this process."""
+    """Start a driver; its workers end with it, and it ends with this process."""
     require_ray()
     with tempfile.TemporaryFile() as said:
         process = await asyncio.create_subprocess_exec(
@@ -184,7 +200,7 @@ async def start_driver(order: DriverOrder) -> AsyncGenerator[RayProcess]:
             stdout=PIPE,
             stderr=said,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-            start_new_session=True,  # Ctrl-C is for us; the driver then ends in good order
+            start_new_session=True,  # Ctrl-C ends this process, which then closes the driver
             limit=_LINE,
         )
         driver = RayProcess(process, order["address"], said)
@@ -195,28 +211,70 @@ async def start_driver(order: DriverOrder) -> AsyncGenerator[RayProcess]:
             await asyncio.shield(driver.close())
 
 
-# An evaluation whose attempts are made by workers on a Ray cluster.
-#
-# Ray places workers and says which of them died; the store remembers everything else. This process
-# enters the grid, follows it in the store and decides when a worker is replaced and when that is
-# hopeless. It makes no attempt itself, and needs neither the model nor its key.
-
 _MOST_DEATHS: Final = 3
-"""Times that a worker may die in a row while nobody makes an attempt."""
+"""Times that a worker may die in a row while no attempt is made."""
 _LOOK_EVERY: Final = 10.0
 """Seconds between two looks at workers that have no place on the cluster."""
 _LIMITS: Final = (
     *("concurrency", "requests_per_minute", "tokens_per_minute"),
     *("call_timeout", "lease", "max_reply_bytes", "max_calls", "max_attempt_tokens"),
 )
-"""What holds for each worker by itself."""
+"""Limits that hold for each worker by itself."""
 _FIRST_PAUSE: Final = 1.0
 """Seconds before a worker that died is replaced; twice as many each time."""
 
 
+class Cluster:
+    """Makes attempts with workers on a cluster."""
+
+    places = ()
+
+    def __init__(
+        self, options: RunOptions, pool: ModelPool, ref: ModelRef, watcher: EvaluationWatcher
+    ) -> None:
+        self.limiters = pool.limiters
+        self._options = options
+        self._pool = pool
+        self._ref = ref
+        self._watcher = watcher
+
+    def hold(self, store: Store) -> AbstractContextManager[None]:
+        return store.running()
+
+    async def open(
+        self,
+        experiment: Experiment,
+        ref: ModelRef,
+        engine: Served | Client | None,  # noqa: ARG002
+    ) -> list[ServedModel]:
+        """Name the models: workers open them."""
+        return self._pool.name(experiment, ref)
+
+    async def make(
+        self,
+        store: Store,
+        jobs: Sequence[Job],
+        budget: Budget | None,  # noqa: ARG002
+        counted: Callable[[], object],
+    ) -> str:
+        """Make all missing attempts; say why some are left, where they are."""
+        run = _RayRun(store, jobs, self._options.ray, self._watcher, counted)
+        if run.is_complete:
+            return ""
+        order = make_order(self._options, self._ref, jobs)
+        order["settings"]["crew"] = store.owner
+        try:
+            async with start_driver(order) as driver:
+                return await run.drive(driver)
+        finally:
+            # A worker that was killed, because it took too long to stop, still has its leases.
+            with suppress(StoreError):
+                await asyncio.to_thread(store.change, lambda one: release_crew(one, store.owner))
+
+
 @dataclass
-class RayRun:
-    """A run on a cluster: what its workers have told, and what is to be done about it."""
+class _RayRun:
+    """The workers of a run, and what they reported."""
 
     store: Store
     jobs: Sequence[Job]
@@ -224,14 +282,14 @@ class RayRun:
     watcher: EvaluationWatcher
     counted: Callable[[], object]
     started: int = 0
-    """How many workers there are, whether they have a place or not."""
+    """The number of workers, whether they are placed or not."""
     placed: set[int] = field(default_factory=set[int])
     """Those that are at work on a node."""
     reasons: Counter[str] = field(default_factory=Counter[str])
-    """Why workers left something alone."""
+    """Why workers left series alone."""
     _before: int = 0
     _deaths: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
-    """How often each died in a row, and what was made by then."""
+    """How often each died in a row, and the attempts that were made by then."""
     _ended: set[int] = field(default_factory=set[int])
     _impossible: float = 0.0
     _noted: set[str] = field(default_factory=set[str])
@@ -239,29 +297,23 @@ class RayRun:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every attempt has ended, whoever made it."""
+        """Whether every attempt has ended, whichever worker made it."""
         found = measure_progress(self.jobs, 0.0)
         return found.done == found.total
 
     async def drive(self, driver: RayProcess) -> str:
-        """Have the grid made; say why attempts are missing, where workers left some."""
+        """Start workers and follow them; say why attempts are missing, where workers left some."""
         self._before = self._made()
         first = await driver.connected()
         self.started = self.options.workers or max(1, self._count_fitting(first.nodes))
         for number in range(self.started):
             driver.start(number)
-        hearing = asyncio.create_task(self._hear(driver))
-        following = asyncio.create_task(follow(self.store, self.jobs, self._look))
-        complete = asyncio.create_task(self._complete.wait())
-        either = (hearing, following, complete)
-        try:
-            done, _ = await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
-        finally:
-            for task in either:
-                task.cancel()
-            await asyncio.gather(*either, return_exceptions=True)
+        tasks: list[asyncio.Future[Any]] = [
+            asyncio.create_task(self._listen(driver)),
+            asyncio.create_task(follow(self.store, self.jobs, self._look)),
+            asyncio.create_task(self._complete.wait()),
+        ]
+        await until_first(self.store, tasks)
         return "" if self._complete.is_set() else self._explain()
 
     def _look(self) -> None:
@@ -269,8 +321,8 @@ class RayRun:
         if self.is_complete:
             self._complete.set()
 
-    async def _hear(self, driver: RayProcess) -> None:
-        """Hear what becomes of the workers, until all have ended."""
+    async def _listen(self, driver: RayProcess) -> None:
+        """Handle the events of the workers, until all have ended."""
         while len(self._ended) < self.started:
             event = await driver.next()
             why = event.why or event.report["error"]
@@ -284,7 +336,7 @@ class RayRun:
                 await self._end(event.worker, event.node, event.report)
 
     async def _end(self, number: int, node: str, report: WorkerReport) -> None:
-        """Note that a worker has nothing left to do: all is made, or the rest is not for it."""
+        """Note that a worker ended: all is made, or it cannot run the rest."""
         self._ended.add(number)
         self.placed.discard(number)
         if refused := report["refused"]:
@@ -295,7 +347,7 @@ class RayRun:
         await self._recount()
 
     async def _replace(self, driver: RayProcess, number: int, why: str) -> None:
-        """Start another worker, unless that has come to nothing too often."""
+        """Start another worker, unless several in a row have died without an attempt."""
         self.placed.discard(number)
         await self._recount()
         deaths, made = self._deaths.get(number, (0, -1))
@@ -311,7 +363,7 @@ class RayRun:
         asyncio.get_running_loop().call_later(pause, driver.start, number)
 
     def _wait(self, event: DriverEvent) -> None:
-        """Say what workers wait for; give up where no node could ever take one."""
+        """Say why workers wait; give up where no node could ever take one."""
         nodes, asked = event.nodes, _write_resources(self.options.requested)
         there = "; ".join(_write_nodes(nodes)) or "none"
         if self._count_fitting(nodes) or self.placed:
@@ -350,22 +402,8 @@ class RayRun:
             self.watcher.noted(line)
 
 
-async def run_on_ray(run: RayRun, order: DriverOrder) -> str:
-    """Have workers on a cluster make what is missing; say why something is, where it is."""
-    if run.is_complete:
-        return ""
-    order["settings"]["crew"] = crew = run.store.owner
-    try:
-        async with start_driver(order) as driver:
-            return await run.drive(driver)
-    finally:
-        # A worker that was killed, because it took too long to stop, has given nothing back.
-        with suppress(StoreError):
-            await asyncio.to_thread(run.store.change, lambda one: release_crew(one, crew))
-
-
 def make_order(options: RunOptions, ref: ModelRef, jobs: Sequence[Job]) -> DriverOrder:
-    """Write down what the driver of a cluster and its workers need to know."""
+    """Write the settings of the driver of a cluster and of its workers."""
     return {
         "address": options.ray.address or "",
         "resources": options.ray.requested,
@@ -373,14 +411,14 @@ def make_order(options: RunOptions, ref: ModelRef, jobs: Sequence[Job]) -> Drive
         "settings": {
             "store": _with_password(options.store),
             "limits": {name: getattr(options, name) for name in _LIMITS},
-            "series": [job.registered.series for job in jobs],
+            "series": [job.number for job in jobs],
             "base_url": list(endpoint_addresses(ref)),
         },
     }
 
 
 def check_ray(options: RunOptions, ref: ModelRef, *, has_engine: bool) -> None:
-    """Refuse what a cluster cannot do, before anything is opened."""
+    """Refuse options that a cluster cannot take, before any model is opened."""
     if not options.ray.wanted:
         return
     options.ray.check()

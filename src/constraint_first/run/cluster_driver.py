@@ -1,6 +1,6 @@
 """A worker on a node of a Ray cluster: ``cfr work`` as an actor, which reports how it ended.
 
-Everything that it says is plain data without a secret: Ray shows errors of actors to everybody.
+Its reports are plain data without a secret: Ray shows errors of actors to every user of a cluster.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from constraint_first.run.shared import NothingRunnable, awork
 
 
 class RayWorker:
-    """A worker in a process of its own, with a thread to work and one to be told to stop.
+    """A worker in a process of its own, with a thread that works and one that can stop it.
 
     No method of it is a coroutine: Ray would run all of them in a loop of its own.
     """
@@ -49,25 +49,25 @@ class RayWorker:
         return socket.gethostname()
 
     def work(self, settings: WorkerSettings) -> WorkerReport:
-        """Make what is missing of some series, until nothing is that can be made here."""
-        heard, error = _Hearing(), ""
+        """Make the missing attempts of some series, as far as they can be made here."""
+        reported, error = _Reported(), ""
         work = awork(
             RunOptions(store=settings["store"], **settings["limits"]),
             instead=ModelRef(base_url=settings["base_url"] or None),
             series=settings["series"],
             crew=settings.get("crew", ""),
-            watcher=heard,
+            watcher=reported,
         )
         try:
             asyncio.run(self._stoppable.run(work))
         except (NothingRunnable, asyncio.CancelledError):
-            pass  # why it cannot run has been heard
-        except Exception as raised:  # what goes out must be clean, whatever it is
+            pass  # the watcher has the reason
+        except Exception as raised:  # of any kind: the report must have no password in it
             error = _without_password(str(raised) or type(raised).__name__, settings["store"])
-        return {"skipped": heard.skips, "refused": heard.refusal, "error": error}
+        return {"skipped": reported.skips, "refused": reported.refusal, "error": error}
 
     def stop(self) -> None:
-        """End in good order: what was claimed is left to others at once."""
+        """Stop the work; its leases are given back at once."""
         self._stoppable.stop()
 
 
@@ -99,8 +99,8 @@ class _Stoppable:
                 loop.call_soon_threadsafe(task.cancel)
 
 
-class _Hearing(EvaluationWatcher):
-    """Keeps what a worker leaves alone, and why."""
+class _Reported(EvaluationWatcher):
+    """Keeps why a worker leaves series alone."""
 
     def __init__(self) -> None:
         self.skips: list[str] = []
@@ -126,18 +126,18 @@ def _without_password(text: str, store: str) -> str:
     return one_line(text)
 
 
-# The driver of a Ray cluster, in a process of its own: it places workers and tells how they end.
+# The driver of a Ray cluster, in a process of its own: it places workers and reports their ends.
 #
-# Ray prints what it likes, ends its process when the cluster's head is gone, and shows the
-# command line of a driver to everybody on the cluster. So the evaluation starts this process,
-# whose command line says nothing, and talks to it in lines of JSON: orders come in, events go
-# out. When the orders end, for whatever reason, its workers are stopped and it ends. It decides
-# nothing.
+# Ray prints to the terminal, ends its process when the cluster's head is gone, and shows the
+# command line of a driver to every user of the cluster. So the evaluation starts this process,
+# whose command line has no secret, and exchanges lines of JSON with it: orders come in, events go
+# out. When the orders end, for any reason, its workers are stopped and it ends. All decisions are
+# the evaluation's.
 
 _REACH: Final = 10.0
 """Seconds that a cluster's head may take to accept a connection."""
 _STOP: Final = 15.0
-"""Seconds that workers have to leave in good order what they began."""
+"""Seconds that workers have to give their leases back."""
 _NOT_ONES_OWN: Final = ("node:", "memory", "object_store_memory", "accelerator_type:")
 
 
@@ -160,7 +160,7 @@ class _Driver:
             "num_cpus": asked.pop("CPU", 0),
             "num_gpus": asked.pop("GPU", 0),
             "resources": asked,
-            "max_restarts": 0,  # whoever gives the orders says when to start another
+            "max_restarts": 0,  # the evaluation orders another
             "max_concurrency": 2,
             "scheduling_strategy": "SPREAD",
         }
@@ -199,7 +199,7 @@ class _Driver:
             self._ray.kill(actor)
 
     async def _look(self) -> None:
-        """Tell now and then that workers have no place, and what there is."""
+        """Report now and then that workers are not placed, and the nodes there are."""
         while True:
             await asyncio.sleep(self._order["seconds"])
             if self._unplaced:
@@ -207,7 +207,7 @@ class _Driver:
                 self._tell(DriverEvent("waiting", nodes=_nodes(self._ray), unplaced=unplaced))
 
     async def _stop(self) -> None:
-        """Have all workers leave what they began to others; those that do not are killed."""
+        """Stop all workers; those that do not end in time are killed."""
         for number, actor in self._actors.items():
             if number in self._unplaced:
                 self._ray.kill(actor)
@@ -218,7 +218,7 @@ class _Driver:
 
 
 def _connect(address: str) -> Any:
-    """Connect to a cluster; one that does not answer would be waited for by Ray for two minutes."""
+    """Connect to a cluster. Ray would wait two minutes for one that does not answer."""
     found = os.environ.get("RAY_ADDRESS", "") if address == "auto" else address
     host, _, port = found.rpartition(":")
     if host and port.isdigit():
@@ -247,7 +247,7 @@ def _nodes(ray: Any) -> list[dict[str, float]]:
 
 
 def _reason(error: BaseException) -> str:
-    """Say in a line why something ended: what Ray says first and last, not what lies between."""
+    """Write an error in one line: the first and last line of Ray's, without the trace between."""
     lines = [line for line in str(error).splitlines() if line.strip() and not line[0].isspace()]
     return one_line(" ".join(dict.fromkeys((*lines[:1], *lines[-1:]))) or type(error).__name__)
 
@@ -274,7 +274,7 @@ async def _drive(tell: Tell) -> None:
 
 
 def main() -> None:
-    """Do as ordered on standard input; events alone go to standard output."""
+    """Take orders on standard input; only events go to standard output."""
     events = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # what Ray prints
 

@@ -6,19 +6,17 @@ asks tells how many calls there are, how long their prompts are and how long rep
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from math import ceil
-from typing import Any, Final, Literal, NamedTuple, cast
+from typing import Final, Literal, NamedTuple, cast
 
 import sqlalchemy as sa
 
 from constraint_first.benchmark.registry import Benchmark
 from constraint_first.method.method import Method
 from constraint_first.model.resolve import (
-    Cost,
     ModelRef,
     PriceList,
     known_context,
@@ -32,8 +30,9 @@ from constraint_first.run.batch import name_in_folder
 from constraint_first.run.grid import Changes, Experiment, RunOptions
 from constraint_first.store import schema
 from constraint_first.store.database import open_database, patiently, sqlite_path
-from constraint_first.store.query import use_by_model
-from constraint_first.store.store import Series, Store, find_registered, read_row
+from constraint_first.store.query import EarlierUse, attempt_times, earlier_use, finished_keys
+from constraint_first.store.series import Series, find_registered
+from constraint_first.store.store import Store
 
 _MOST_ROUNDS: Final = 64
 _CHARACTERS_A_TOKEN: Final = 3
@@ -212,74 +211,42 @@ def _demand(call: Call, replies: Mapping[str, int], settings: CallSettings) -> D
 
 
 @dataclass(frozen=True, slots=True)
-class EarlierUse:
-    """What attempts took together: seconds, and calls and tokens by the model that answered."""
-
-    attempts: int
-    seconds: float
-    calls: Mapping[str, int]
-    usage: Mapping[str, Usage]
-
-    def plus(self, other: EarlierUse) -> EarlierUse:
-        """Add two."""
-        models = {*self.usage, *other.usage}
-        return EarlierUse(
-            self.attempts + other.attempts,
-            self.seconds + other.seconds,
-            Counter(self.calls) + Counter(other.calls),
-            {m: self.usage.get(m, Usage()) + other.usage.get(m, Usage()) for m in models},
-        )
-
-    def demand(self, prices: PriceList) -> Demand:
-        """Say what an attempt takes on average."""
-        used = sum(self.usage.values(), Usage())
-        cost = sum((prices.cost(usage, model) for model, usage in self.usage.items()), Cost())
-        sums = (sum(self.calls.values()), used.input, used.output, cost.dollars)
-        together = Demand(*(Span(one, one) for one in sums), complete=cost.complete)
-        return together.times(1 / self.attempts)
-
-
-@dataclass(frozen=True, slots=True)
 class EarlierRuns:
-    """What earlier runs of one model took, by method and benchmark."""
+    """What earlier runs of one model took."""
 
-    uses: Mapping[tuple[str, str], EarlierUse] = field(
-        default_factory=dict[tuple[str, str], EarlierUse]
-    )
+    uses: Sequence[EarlierUse] = ()
     at_a_time: float = 1.0
     """How many attempts were under way at the same time, on average."""
 
-    def find(self, method: str, benchmark: str | None) -> EarlierUse | None:
-        """Find what a method took on a benchmark, or on all of them; None where nothing did."""
-        found = None
-        for (named, at), use in self.uses.items():
-            if named == method and benchmark in (None, at):
-                found = found.plus(use) if found else use
-        return found
+    def find(self, method: str, benchmark: str | None, prices: PriceList) -> Mean | None:
+        """Average what a method took on a benchmark, or on all of them; None without attempts."""
+        uses = [
+            one
+            for one in self.uses
+            if one.series.method == method and benchmark in (None, one.series.benchmark)
+        ]
+        if not uses:
+            return None
+        demand, attempts = Demand(), sum(one.attempts for one in uses)
+        for name, used in (pair for one in uses for pair in one.by_model.items()):
+            cost = prices.cost(used.usage, name)
+            counts = (used.calls, used.usage.input, used.usage.output, cost.dollars)
+            spans = (Span(count, count) for count in counts)
+            demand = demand.plus(Demand(*spans, complete=cost.complete))
+        seconds = sum(one.seconds for one in uses) / attempts / self.at_a_time
+        return Mean(demand.times(1 / attempts), seconds)
+
+
+class Mean(NamedTuple):
+    """What an attempt takes on average."""
+
+    demand: Demand
+    seconds: float
 
 
 def read_earlier_runs(store: Store, model: str) -> EarlierRuns:
-    """Read what finished attempts took; series whose tokens were not all counted tell nothing."""
-    s, a = schema.series, schema.attempts
-    finished = (a.c.status != "failed", s.c.model == model)
-    columns = (s, sa.func.count().label("attempts"), sa.func.sum(a.c.seconds).label("seconds"))
-    query = sa.select(*columns).join(s, a.c.series == s.c.id).where(*finished)
-    rows: list[Any] = list(store.read(query.group_by(*s.c)))
-    numbers = [row.id for row in rows]
-    used = use_by_model(store, a.c.series.in_(numbers), a.c.status != "failed") if rows else {}
-    uses: dict[tuple[str, str], EarlierUse] = {}
-    for row in rows:
-        series = read_row(row._mapping)
-        by_model = used.get(series.id, {})
-        if not by_model or not all(one.usage.reported for one in by_model.values()):
-            continue
-        calls = {name: one.calls for name, one in by_model.items()}
-        usage = {name: one.usage for name, one in by_model.items()}
-        use = EarlierUse(row.attempts, float(row.seconds), calls, usage)
-        at = (series.method, series.benchmark)
-        uses[at] = uses[at].plus(use) if at in uses else use
-    times = sa.select(a.c.finished_at, a.c.seconds).join(s, a.c.series == s.c.id).where(*finished)
-    return EarlierRuns(uses, _at_a_time((end - took, end) for end, took in store.read(times)))
+    """Read what finished attempts took; series whose tokens were not all counted are left out."""
+    return EarlierRuns(tuple(earlier_use(store, model)), _at_a_time(attempt_times(store, model)))
 
 
 def _at_a_time(spans: Iterable[tuple[float, float]]) -> float:
@@ -449,10 +416,10 @@ class _Forecasting:
         tried: tuple[tuple[Basis, str | None], ...]
         tried = (("same set", series.benchmark), ("other sets", None))
         for basis, benchmark in tried:
-            if (use := self._earlier.find(series.method, benchmark)) is not None:
-                demand = use.demand(self._prices).times(missing)
-                seconds = missing * use.seconds / use.attempts / self._earlier.at_a_time
-                seconds = None if self._batch.wanted else seconds  # a provider takes its day
+            if mean := self._earlier.find(series.method, benchmark, self._prices):
+                demand = mean.demand.times(missing)
+                # A batch takes its day, however fast the model is.
+                seconds = None if self._batch.wanted else missing * mean.seconds
                 return SeriesForecast(*sized, demand, basis, self._prices.has_prices, seconds)
         demand = self._bounds(series, problems, wanted)
         return SeriesForecast(*sized, demand, "bounds", self._prices.has_prices)
@@ -466,7 +433,7 @@ class _Forecasting:
             registered = find_registered(connection, store.url, series, problems)
         if registered is None:
             return [runs] * len(problems)
-        finished, numbers = store.finished(registered.series), registered.problems
+        finished, numbers = finished_keys(store, registered.series), registered.problems
         return [
             sum((numbers.get(problem.id, 0), run) not in finished for run in range(runs))
             for problem in problems

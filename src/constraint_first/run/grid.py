@@ -40,7 +40,7 @@ from constraint_first.model.resolve import AUTO, choose_method
 from constraint_first.model.transport import CALL_SECONDS, REPLY_BYTES, Bounds
 from constraint_first.model.wire import Decoding
 from constraint_first.pattern import lazy_pattern
-from constraint_first.store.store import Series
+from constraint_first.store.series import Series
 from constraint_first.store.writer import LEASE_SECONDS
 
 Sampling: TypeAlias = float | Literal["none"]

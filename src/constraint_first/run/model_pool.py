@@ -36,7 +36,8 @@ from constraint_first.model.wire import Decoding, Served
 from constraint_first.problem import Json, Prompt
 from constraint_first.run.budget import no_price
 from constraint_first.run.grid import Experiment, RunOptions
-from constraint_first.store.store import Series, Store, fingerprint, read_prompts, read_row
+from constraint_first.store.series import Series, fingerprint, read_prompts
+from constraint_first.store.store import Store
 
 _LOCAL_CONCURRENCY: Final = 4
 _MOST_CONCURRENCY: Final = 256
@@ -266,15 +267,15 @@ def pending_series(store: Store) -> list[PendingSeries]:
 
     def read(connection: sa.Connection) -> Iterator[PendingSeries]:
         for row in connection.execute(_PENDING).mappings():
-            series = read_row(row)
+            series = Series.read(row)
             yield PendingSeries(
-                series.id,
+                series.number,
                 series.benchmark,
                 series.method,
                 series.model,
-                orjson.loads(series.decoding),
+                series.settings,
                 series.fingerprint,
-                read_prompts(connection, series.id),
+                read_prompts(connection, series.number),
                 None if row["models"] is None else orjson.loads(row["models"]),
                 row["budget"],
             )

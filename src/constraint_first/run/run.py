@@ -1,18 +1,19 @@
 """An evaluation as a library call: from a grid of series to its last attempt.
 
-``cfr eval`` is this call with a table on the terminal. What was done before is not done again.
+``cfr eval`` is this call with a table on the terminal. Stored attempts are not made again.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from types import UnionType
-from typing import Final, TypeVar, cast
+from typing import Final, Protocol, TypeVar, cast
 
 from constraint_first.attempt.solve import run_sync
 from constraint_first.benchmark.registry import Benchmark
@@ -25,16 +26,10 @@ from constraint_first.model.resolve import AUTO, Cost, ModelRef, choose_method, 
 from constraint_first.model.transport import DecodingRefused
 from constraint_first.model.wire import Served
 from constraint_first.protocol import Usage
-from constraint_first.run.batch import (
-    Batches,
-    BatchPool,
-    check_options,
-    open_models,
-    run_in_batches,
-)
-from constraint_first.run.batch_service import BatchLog, refuse_in_flight
+from constraint_first.run.batch import Batches, check_options
+from constraint_first.run.batch_service import refuse_in_flight
 from constraint_first.run.budget import SharedBudget, name_budget, open_budget
-from constraint_first.run.cluster import RayRun, check_ray, make_order, run_on_ray
+from constraint_first.run.cluster import Cluster, check_ray
 from constraint_first.run.grid import Changes, Experiment, RunOptions
 from constraint_first.run.job import (
     EvaluationWatcher,
@@ -59,7 +54,7 @@ _SILENT: Final = EvaluationWatcher()
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """What an evaluation came to: every series with its counts, and where all of it is stored."""
+    """The result of an evaluation: every series with its counts, and the store that has them."""
 
     store: str
     series: tuple[SeriesResult, ...]
@@ -79,7 +74,7 @@ class Evaluated:
 
     @property
     def cost(self) -> Cost | None:
-        """What all series cost at the prices of today; None where no model has a price."""
+        """The cost of all series at the prices of today; None where no model has a price."""
         return sum_costs(one.tally.cost for one in self.series)
 
 
@@ -146,8 +141,75 @@ def evaluate(
     )
 
 
+class Executor(Protocol):
+    """How the attempts of a run are made: by single calls, in batches, or on a cluster."""
+
+    @property
+    def limiters(self) -> Sequence[Limiter]:
+        """The limits on the calls of this process."""
+        ...
+
+    @property
+    def places(self) -> Sequence[tuple[str, str]]:
+        """The endpoints and models whose batches this run collects."""
+        ...
+
+    def hold(self, store: Store) -> AbstractContextManager[None]:
+        """Lock the store for the run."""
+        ...
+
+    async def open(
+        self, experiment: Experiment, ref: ModelRef, engine: Served | Client | None
+    ) -> list[ServedModel]:
+        """Open the models of a grid."""
+        ...
+
+    async def make(
+        self,
+        store: Store,
+        jobs: Sequence[Job],
+        budget: Budget | None,
+        counted: Callable[[], object],
+    ) -> str:
+        """Make all missing attempts; say why some are left, where they are."""
+        ...
+
+
+class SingleCalls:
+    """Makes attempts in this process, call by call."""
+
+    places = ()
+
+    def __init__(self, options: RunOptions, pool: ModelPool) -> None:
+        self.limiters: Sequence[Limiter] = pool.limiters
+        self._options = options
+        self._pool = pool
+
+    def hold(self, store: Store) -> AbstractContextManager[None]:
+        return store.running()
+
+    async def open(
+        self, experiment: Experiment, ref: ModelRef, engine: Served | Client | None
+    ) -> list[ServedModel]:
+        if engine is None:
+            return await self._pool.open(experiment, ref)
+        return [await self._pool.open_engine(engine, experiment.other_models())]
+
+    async def make(
+        self,
+        store: Store,
+        jobs: Sequence[Job],
+        budget: Budget | None,  # noqa: ARG002
+        counted: Callable[[], object],
+    ) -> str:
+        # More attempts than calls: while one waits for the disk or the grader, another asks.
+        width = 2 * sum(limiter.most for limiter in self.limiters)
+        await run(store, jobs, width, counted, self._options.lease)
+        return ""
+
+
 class _Evaluation:
-    """One run of an experiment: its engines, its limits, its budget."""
+    """One run of an experiment."""
 
     def __init__(
         self,
@@ -163,45 +225,37 @@ class _Evaluation:
         self._watcher = watcher
         self._progress = progress
         self._started = time.monotonic()
-        self._budget: Budget | None = None
-        self._limiters: list[Limiter] = []
-        self._batches: BatchPool | None = None
 
     async def run(self, engine: Served | Client | None) -> Evaluated:
         """Make all missing attempts."""
         check_options(self._options)
         check_ray(self._options, self._ref, has_engine=engine is not None)
         benchmarks = self._experiment.load_benchmarks(self._options.limit)
-        with Store(self._options.store) as store, self._held(store):
-            async with AsyncExitStack() as stack:
-                pool = ModelPool(self._options, stack, self._watcher.fetching, self._watcher.noted)
-                self._limiters = pool.limiters
-                if self._options.batch.wanted:
-                    self._batches = BatchPool(self._options, stack)
-                models = await self._open_models(pool, engine)
+        stack = AsyncExitStack()
+        executor = self._executor(stack)
+        with Store(self._options.store) as store, executor.hold(store):
+            async with stack:
+                models = await executor.open(self._experiment, self._ref, engine)
                 self._watcher.opened([model.served for model in models])
                 if AUTO in self._experiment.methods:
                     for model in models:
                         name = model.served.model
                         self._watcher.chose(name, choose_method(name))
-                self._budget = self._open_budget(store, models, benchmarks)
-                if self._budget:
-                    stack.push_async_callback(self._budget.close)
-                jobs, stopped = await self._complete(store, models, benchmarks)
+                budget = self._open_budget(store, models, benchmarks)
+                if budget:
+                    stack.push_async_callback(budget.close)
+                jobs, stopped = await self._complete(store, executor, models, benchmarks, budget)
             series = tuple(result_of(store, job) for job in jobs)
         seconds = time.monotonic() - self._started
         return Evaluated(self._options.store, series, seconds, stopped or explain_missing(series))
 
-    async def _open_models(
-        self, pool: ModelPool, engine: Served | Client | None
-    ) -> list[ServedModel]:
-        if self._options.ray.wanted:
-            return pool.name(self._experiment, self._ref)
-        return await open_models(self._experiment, self._ref, pool, engine, self._batches)
-
-    def _held(self, store: Store) -> AbstractContextManager[None]:
-        """Hold the store: batches are sent and collected by one run, calls made by many."""
-        return store.exclusively() if self._options.batch.wanted else store.running()
+    def _executor(self, stack: AsyncExitStack) -> Executor:
+        options, watcher = self._options, self._watcher
+        pool = ModelPool(options, stack, watcher.fetching, watcher.noted)
+        if options.ray.wanted:
+            return Cluster(options, pool, self._ref, watcher)
+        single = SingleCalls(options, pool)
+        return Batches(options, stack, pool, watcher) if options.batch.wanted else single
 
     def _open_budget(
         self, store: Store, models: list[ServedModel], benchmarks: list[Benchmark]
@@ -213,78 +267,64 @@ class _Evaluation:
             budget.require_prices(models)
         return budget
 
-    def _jobs(self, store: Store, model: ServedModel, benchmarks: list[Benchmark]) -> list[Job]:
-        # Requests of a batch are paid for all together, before it is sent.
-        budget = None if self._batches else self._budget
-        runs, limit = self._experiment.runs, self._options.attempt_limit
-        jobs = [
-            prepare(store, one, benchmark.problems, runs, engine, model.prices, limit)
-            for benchmark in benchmarks
-            for one in series_of(model, self._experiment, benchmark)
-            for engine in [Client(model, decoding=one.decoding, budget=budget)]
-        ]
-        shared = self._budget.name if isinstance(self._budget, SharedBudget) else None
-        write_settings(store, [job.registered.series for job in jobs], model, shared)
-        return jobs
-
     async def _complete(
-        self, store: Store, models: list[ServedModel], benchmarks: list[Benchmark]
+        self,
+        store: Store,
+        executor: Executor,
+        models: list[ServedModel],
+        benchmarks: list[Benchmark],
+        budget: Budget | None,
     ) -> tuple[list[Job], str]:
         """Make all attempts; where a model refuses a setting, in other series without it."""
         while True:
-            jobs = [job for model in models for job in self._jobs(store, model, benchmarks)]
+            jobs = [job for one in models for job in self._jobs(store, one, benchmarks, budget)]
+            numbers = [job.number for job in jobs]
+            forget = self._options.batch.forget_batches
             try:
-                return jobs, await self._work(store, jobs)
+                self._tell(jobs)
+                refuse_in_flight(store, numbers, executor.places, forget=forget)
+                async with self._watcher.running(jobs, executor.limiters):
+                    left = await executor.make(store, jobs, budget, partial(self._tell, jobs))
             except BudgetSpent as spent:
                 return jobs, str(spent)
             except DecodingRefused as refused:
                 if not any(model.adapt(refused) for model in models):
                     raise
-                store.withdraw([one.registered.series for one in jobs])
+                store.withdraw(numbers)
                 self._watcher.adapted(refused.model, _consequence(refused, models))
-
-    async def _work(self, store: Store, jobs: list[Job]) -> str:
-        """Make what is missing, here or on a cluster; say why workers there left something."""
-
-        def tell() -> None:
-            if self._progress:
-                seconds = time.monotonic() - self._started
-                self._progress(measure_progress(jobs, seconds))
-
-        tell()
-        # More attempts than calls: while one waits for the disk or the grader, another asks.
-        width = 2 * sum(limiter.most for limiter in self._limiters)
-        forget = self._options.batch.forget_batches
-        here = self._batches.places if self._batches else ()
-        refuse_in_flight(store, [job.registered.series for job in jobs], here, forget=forget)
-        async with self._watcher.running(jobs, self._limiters):
-            if self._options.ray.wanted:
-                made_there = RayRun(store, jobs, self._options.ray, self._watcher, tell)
-                return await run_on_ray(made_there, make_order(self._options, self._ref, jobs))
-            if self._batches:
-                await run_in_batches(store, jobs, self._in_batches(store, self._batches), tell)
             else:
-                await run(store, jobs, width, tell, self._options.lease)
-        return ""
+                return jobs, left
 
-    def _in_batches(self, store: Store, pool: BatchPool) -> Batches:
-        return Batches(
-            self._options.batch,
-            pool.services(BatchLog(store)),
-            pool.models,
-            pool.longest,
-            self._budget,
-            self._watcher,
-        )
+    def _jobs(
+        self,
+        store: Store,
+        model: ServedModel,
+        benchmarks: list[Benchmark],
+        budget: Budget | None,
+    ) -> list[Job]:
+        limit, runs = self._options.attempt_limit, self._experiment.runs
+        paid = None if self._options.batch.wanted else budget
+        jobs = [
+            prepare(store, one, benchmark.problems, runs, engine, model.prices, limit)
+            for benchmark in benchmarks
+            for one in series_of(model, self._experiment, benchmark)
+            for engine in [Client(model, decoding=one.decoding, budget=paid)]
+        ]
+        shared = budget.name if isinstance(budget, SharedBudget) else None
+        write_settings(store, [job.number for job in jobs], model, shared)
+        return jobs
+
+    def _tell(self, jobs: Sequence[Job]) -> None:
+        if self._progress:
+            self._progress(measure_progress(jobs, time.monotonic() - self._started))
 
 
 def _consequence(refused: DecodingRefused, models: Sequence[ServedModel]) -> str:
-    """Say what is done about a refusal, and what that means for the names of series."""
+    """Describe how a refusal is answered, and how that changes the names of series."""
     if any(refused.model == model.served.model for model in models):
         return f"{refused.change}; its series are named accordingly"
     return f"{refused.change}; series that ask it beside another model keep their names"
 
 
 def _several(given: T | Sequence[T], kind: UnionType) -> tuple[T, ...]:
-    """Take one thing for a list of one."""
     return (cast("T", given),) if isinstance(given, kind) else tuple(cast("Sequence[T]", given))

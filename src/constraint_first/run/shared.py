@@ -1,6 +1,6 @@
-"""A worker: makes whatever a shared store has to be made, beside any number of others.
+"""A worker: makes the missing attempts of a shared store, beside any number of others.
 
-``cfr work`` is this call, and so is an actor of a cluster. Everything that a series needs is in the
+``cfr work`` is this call, and so is an actor of a cluster. All settings of a series are in the
 store; keys, prices and model files are those of the machine that it runs on.
 """
 
@@ -42,15 +42,15 @@ from constraint_first.run.model_pool import (
 from constraint_first.run.run import Evaluated
 from constraint_first.store.database import StoreError, sqlite_path
 from constraint_first.store.query import explain_missing
-from constraint_first.store.store import Registered, Store
-from constraint_first.store.writer import EVERY_RUN, name_owner, requeue_failed
+from constraint_first.store.store import Store
+from constraint_first.store.writer import EVERY_RUN, SeriesShare, name_owner, requeue_failed
 
 _SILENT: Final = EvaluationWatcher()
 _AS_STORED: Final = ModelRef()
 
 
 class NothingRunnable(CfrError):
-    """Attempts are missing, and this machine lacks something for each of them."""
+    """Attempts are missing, and none of them can be made on this machine."""
 
     exit_code = 3
 
@@ -65,13 +65,13 @@ async def awork(
     watcher: EvaluationWatcher = _SILENT,
     progress: TellEvaluationProgress | None = None,
 ) -> Evaluated:
-    """Make all that is missing in a shared store, until nothing is, whoever makes it.
+    """Make missing attempts of a shared store until none is left, with all other workers.
 
     Models are named and found as the store says; an address or the name of a key's variable in
-    ``instead`` stands in the place of the stored one. With an ``engine`` only series of its model
-    are taken. With the numbers of some ``series`` those alone are, and what has failed stays so:
-    whoever started the worker has entered what is to be made. Limits on speed in ``options`` are
-    this worker's own; budgets are those of the store.
+    ``instead`` replaces the stored one. With an ``engine`` only series of its model are taken. With
+    the numbers of some ``series`` only those are taken, and failed attempts are not queued again:
+    the run that starts the worker has queued them. Limits on speed in ``options`` are this worker's
+    own; budgets are those of the store.
     """
     if sqlite_path(options.store):
         raise StoreError(
@@ -98,7 +98,7 @@ def work(
 
 
 class _Worker:
-    """One worker: the models that it has opened, and what it cannot run."""
+    """One worker: the models that it has opened, and the series that it cannot run."""
 
     def __init__(
         self,
@@ -126,11 +126,11 @@ class _Worker:
         self._done: dict[int, Job] = {}
 
     async def run(self, series: Collection[int] | None) -> Evaluated:
-        """Go on until nothing is missing that can be made here."""
+        """Go on until no attempt is left that can be made here."""
         if series is None:
             self._store.change(requeue_failed)
         while jobs := await self._find_jobs(series):
-            self._done |= {job.registered.series: job for job in jobs}
+            self._done |= {job.number: job for job in jobs}
             try:
                 await self._make(jobs)
             except BudgetSpent as spent:
@@ -143,7 +143,7 @@ class _Worker:
                     await budget.close()
             for job in jobs:
                 if job.tally.left:
-                    self._skipped[job.registered.series] = job.tally.left
+                    self._skipped[job.number] = job.tally.left
         if self._skipped and not self._done:
             raise NothingRunnable(f"{self._store.url}: {next(iter(self._skipped.values()))}")
         results = tuple(result_of(self._store, job) for job in self._done.values())
@@ -152,7 +152,7 @@ class _Worker:
         return Evaluated(self._options.store, results, seconds, stopped)
 
     async def _find_jobs(self, series: Collection[int] | None) -> list[Job]:
-        """Find what is missing and can be made here; say once what cannot."""
+        """Find series with missing attempts; report once those that cannot be run here."""
         jobs: list[Job] = []
         for one in pending_series(self._store):
             if one.number in self._skipped or (series is not None and one.number not in series):
@@ -174,9 +174,8 @@ class _Worker:
         if budget:
             budget.require_prices([model])
         engine = Client(model, decoding=series.decoding, budget=budget)
-        registered = Registered(one.number, {})
-        limit = self._options.attempt_limit
-        return adopt(self._store, series, registered, (), EVERY_RUN, engine, model.prices, limit)
+        share, limit = SeriesShare(one.number, EVERY_RUN), self._options.attempt_limit
+        return adopt(self._store, series, share, engine, model.prices, limit)
 
     async def _open(self, one: PendingSeries, others: tuple[str, ...]) -> ServedModel:
         if self._engine is not None:
@@ -216,7 +215,7 @@ class _Worker:
     def _leave(self, jobs: Sequence[Job], why: str, *, budget: str = "", model: str = "") -> None:
         """Leave series alone whose budget is spent, or whose model refuses how they are decoded."""
         for job in jobs:
-            one = self._pending[job.registered.series]
+            one = self._pending[job.number]
             if (budget and one.budget == budget) or (model and one.model == model):
                 self._skip(one, why)
 

@@ -29,7 +29,6 @@ from constraint_first.model.resolve import PriceList
 from constraint_first.model.wire import Engine
 from constraint_first.problem import Json, Problem, Solution
 from constraint_first.protocol import Call, Completion, Output, Program
-from constraint_first.run.attempt import TrafficAttempt
 from constraint_first.sandbox.sandbox import run_program
 from constraint_first.serve.context import Served, Services
 from constraint_first.serve.reading import Reading, ReadRun
@@ -43,7 +42,8 @@ from constraint_first.serve.reply import (
 from constraint_first.serve.request import ChatRequest, ChosenMethod, check_length
 from constraint_first.serve.service import request_decoding
 from constraint_first.serve.setting import RequestError
-from constraint_first.store.store import SERVED, Series
+from constraint_first.store.journal import TrafficAttempt
+from constraint_first.store.series import SERVED, Series
 
 _SAMPLES_AN_ATTEMPT: Final = 1_000
 _ID: Final = 16

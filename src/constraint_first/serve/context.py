@@ -24,11 +24,11 @@ from constraint_first.protocol import (
     Output,
     Usage,
 )
-from constraint_first.run.attempt import Traffic
 from constraint_first.serve.reading import SHORT, Readers, is_held
 from constraint_first.serve.request import ChosenMethod, MethodChoice
 from constraint_first.serve.service import Upstream
 from constraint_first.serve.setting import RequestError, ServeSettings
+from constraint_first.store.journal import Traffic
 
 Log: TypeAlias = Callable[[dict[str, Json]], None]
 """Takes the line of each request once it is over."""

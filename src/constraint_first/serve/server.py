@@ -25,7 +25,6 @@ from constraint_first.attempt.events import raised_at
 from constraint_first.error import CfrError, InputError
 from constraint_first.model.error import EngineError
 from constraint_first.model.resolve import AUTO, ModelRef, choose_method
-from constraint_first.run.attempt import Traffic
 from constraint_first.serve.api import API
 from constraint_first.serve.context import (
     SERVED,
@@ -55,6 +54,7 @@ from constraint_first.serve.service import (
 )
 from constraint_first.serve.setting import RequestError, ServeSettings, request_error
 from constraint_first.store.database import StoreError, without_password
+from constraint_first.store.journal import Traffic
 from constraint_first.store.store import Store
 
 Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]

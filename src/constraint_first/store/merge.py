@@ -1,4 +1,9 @@
-"""The stores that a merge reads: a snapshot of each, and how far its attempts are."""
+"""Merging of stores: the series, problems, attempts and calls of several in one, with none lost.
+
+All goes into the target in one transaction, and a new file takes its name only when it is complete:
+a merge that is interrupted leaves things as they were. What two stores both have must be the same.
+Only an attempt that was not finished gives way, to one that was or that got further.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import islice
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import sqlalchemy as sa
 
@@ -15,132 +20,31 @@ from constraint_first.benchmark.source import describe_gold, name_gold
 from constraint_first.file.safe import atomic_file
 from constraint_first.store import schema
 from constraint_first.store.database import StoreError, sqlite_path, without_password
-from constraint_first.store.store import (
-    Store,
+from constraint_first.store.series import (
     bring_up_to_date,
     current_name,
+    insert,
     marked,
+    names_today,
     read_prompts,
-    read_row,
     set_old_version_apart,
     write_prompts,
 )
+from constraint_first.store.store import Store
 from constraint_first.store.writer import AttemptKey, drop_finished
-
-ROWS_AT_ONCE: Final = 500
-STREAMED: Final = {"yield_per": ROWS_AT_ONCE}
-"""The options of a query whose rows do not all fit into memory."""
-
-
-class MergeSource:
-    """A store that is read, as it is at one moment."""
-
-    def __init__(self, store: Store, reading: sa.Connection) -> None:
-        self.url = store.url
-        self.reading = reading
-        self._store = store
-        table = schema.series
-        stored = reading.scalars(sa.select(table.c.benchmark).distinct()).all()
-        posed = reading.scalars(sa.select(schema.problems.c.benchmark).distinct()).all()
-        self.names = {name: current_name(reading, name) for name in (*stored, *posed)}
-        """What each of its benchmarks is called today."""
-
-    def rows(self, table: sa.Table, series: int | None = None) -> Iterator[dict[str, Any]]:
-        """Go through a table, or the part of it that belongs to a series."""
-        query = sa.select(table).order_by(*table.primary_key)
-        query = query if series is None else query.where(table.c.series == series)
-        with self._store.reading():
-            for row in self.reading.execute(query, execution_options=STREAMED).mappings():
-                yield dict(row)
-
-    def count_lone(self) -> int:
-        """Count the attempts, begun or ended, whose series or problem is missing."""
-        keys = [
-            sa.select(table.c.series, table.c.problem, table.c.run).where(
-                sa.or_(
-                    table.c.series.not_in(sa.select(schema.series.c.id)),
-                    table.c.problem.not_in(sa.select(schema.problems.c.id)),
-                )
-            )
-            for table in (schema.attempts, schema.calls)
-        ]
-        lone = sa.union(*keys).subquery()
-        return self.reading.execute(sa.select(sa.func.count()).select_from(lone)).scalar_one()
-
-
-@dataclass(frozen=True, slots=True)
-class MergePart:
-    """A series of a source, with the numbers that it and its problems have in the target."""
-
-    row: Mapping[str, Any]
-    number: int
-    problems: Mapping[int, int]
-
-    @property
-    def source(self) -> int:
-        """Its number in the source."""
-        return self.row["id"]
-
-    def key(self, problem: int, run: int) -> AttemptKey:
-        """Name an attempt as the target does."""
-        return self.problems[problem], run
-
-    def move(self, rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-        """Give rows the numbers that they have in the target; leave out those without a problem."""
-        for row in rows:
-            if row["problem"] in self.problems:
-                yield {**row, "series": self.number, "problem": self.problems[row["problem"]]}
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Standing:
-    """How far an attempt is: the further one is kept."""
-
-    finished: bool
-    calls: int
-    finished_at: float = 0.0
-
-
-def read_standing(connection: sa.Connection, series: int) -> dict[AttemptKey, Standing]:
-    """Say of each attempt of a series how far it is, also where it has calls alone."""
-    calls, attempts = schema.calls.c, schema.attempts.c
-    key = (calls.problem, calls.run)
-    counted = sa.select(*key, sa.func.count()).where(calls.series == series).group_by(*key)
-    made = {(problem, run): count for problem, run, count in connection.execute(counted)}
-    found = {at: Standing(finished=False, calls=count) for at, count in made.items()}
-    columns = (attempts.problem, attempts.run, attempts.status, attempts.finished_at)
-    for problem, run, status, when in connection.execute(
-        sa.select(*columns).where(attempts.series == series)
-    ):
-        found[problem, run] = Standing(status != "failed", made.get((problem, run), 0), when)
-    return found
-
-
-@contextmanager
-def snapshot(store: Store) -> Generator[sa.Connection]:
-    """Open a connection that sees a store as it is now, whatever a run adds to it meanwhile."""
-    with store.database.connect() as connection:
-        if connection.dialect.name == "sqlite":
-            connection.exec_driver_sql("BEGIN")
-            yield connection
-        else:
-            yield connection.execution_options(isolation_level="REPEATABLE READ")
-
-
-# Merging of stores: the series, problems, attempts and calls of several in one, with none lost.
-#
-# All goes into the target in one transaction, and a new file takes its name only when it is
-# complete: a merge that is interrupted leaves things as they were. Whatever two stores both have
-# must be the same. Only an attempt that was not finished gives way, to one that was or that got
-# further.
 
 Prefer: TypeAlias = Literal["first", "last"]
 """Which of two attempts is kept where they differ: that of the store named first, or last."""
 Progress: TypeAlias = Callable[[int, int], None]
-"""Is told how many rows were gone through, and how many there are."""
+"""Called with the number of rows merged so far, and of all rows."""
 
 _IDENTITY: Final = ("benchmark", "method", "model", "decoding")
 _KEY: Final = ("series", "problem", "run")
+_ATTEMPT_TABLES: Final = (schema.attempts, schema.calls)
+_ROWS_AT_ONCE: Final = 500
+_STREAMED: Final = {"yield_per": _ROWS_AT_ONCE}
+"""The options of a query whose rows do not all fit into memory."""
+_PREFER: Final = "--prefer first keeps that one, --prefer last this one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +64,14 @@ class Merged:
     """Stores that have attempts without their series or problem, and how many of these."""
 
 
+class Standing(NamedTuple):
+    """How far an attempt is: the further one is kept."""
+
+    finished: bool
+    calls: int
+    finished_at: float = 0.0
+
+
 def merge(
     sources: Sequence[Store],
     target: str,
@@ -171,10 +83,10 @@ def merge(
     path = sqlite_path(target)
     if path is None or path.exists():
         with Store(target) as store, store.exclusively():
-            return _merge_into(store, store.url, others, _Choice(prefer, progress))
+            return _merge_into(store, store.url, others, prefer, progress)
     with atomic_file(path) as temporary:
         with Store(str(temporary)) as store:
-            merged = _merge_into(store, "", others, _Choice(prefer, progress))
+            merged = _merge_into(store, "", others, prefer, progress)
         if path.exists():
             raise StoreError(f"{target}: was made by somebody else meanwhile; name another file")
     return merged
@@ -187,21 +99,16 @@ def _is_at(store: Store, target: str) -> bool:
     return other.exists() and one.samefile(other)
 
 
-@dataclass(frozen=True, slots=True)
-class _Choice:
-    prefer: Prefer | None
-    progress: Progress
-
-
-def _merge_into(target: Store, name: str, sources: Sequence[Store], choice: _Choice) -> Merged:
-    tables = (schema.attempts, schema.calls)
-    total = sum(_count(source.read, table) for source in sources for table in tables)
+def _merge_into(
+    target: Store, name: str, sources: Sequence[Store], prefer: Prefer | None, progress: Progress
+) -> Merged:
+    total = sum(_count(source.read, table) for source in sources for table in _ATTEMPT_TABLES)
 
     def work(connection: sa.Connection) -> Merged:
-        merging = _Merging(connection, choice, total, [name] if name else [])
+        merging = _Merging(connection, prefer, progress, total, [name] if name else [])
         for source in sources:
             merging.add(source)
-        if target.has_leases:  # what came in is to be made by nobody
+        if target.has_leases:  # merged attempts need not be made any more
             drop_finished(connection)
         return merging.result()
 
@@ -213,21 +120,103 @@ def _count(read: Callable[[sa.Select[Any]], Any], table: sa.Table, *where: Any) 
     return found
 
 
+@contextmanager
+def snapshot(store: Store) -> Generator[sa.Connection]:
+    """Open a connection that sees a store as it is now, whatever a run adds to it meanwhile."""
+    with store.database.connect() as connection:
+        if connection.dialect.name == "sqlite":
+            connection.exec_driver_sql("BEGIN")
+            yield connection
+        else:
+            yield connection.execution_options(isolation_level="REPEATABLE READ")
+
+
+class MergeSource:
+    """A store that is read, as it is at one moment."""
+
+    def __init__(self, store: Store, reading: sa.Connection) -> None:
+        self.url = store.url
+        self.reading = reading
+        self._store = store
+        found = (
+            reading.scalars(sa.select(table.c.benchmark).distinct()).all()
+            for table in (schema.series, schema.problems)
+        )
+        self.names = {name: current_name(reading, name) for names in found for name in names}
+        """The name that each of its benchmarks has today."""
+
+    def rows(self, table: sa.Table, series: int | None = None) -> Iterator[dict[str, Any]]:
+        """Go through a table, or the part of it that belongs to a series."""
+        query = sa.select(table).order_by(*table.primary_key)
+        query = query if series is None else query.where(table.c.series == series)
+        with self._store.reading():
+            for row in self.reading.execute(query, execution_options=_STREAMED).mappings():
+                yield dict(row)
+
+    def count_lone(self) -> int:
+        """Count the attempts, begun or ended, whose series or problem is missing."""
+        keys = [
+            sa.select(*(table.c[name] for name in _KEY)).where(
+                sa.or_(
+                    table.c.series.not_in(sa.select(schema.series.c.id)),
+                    table.c.problem.not_in(sa.select(schema.problems.c.id)),
+                )
+            )
+            for table in _ATTEMPT_TABLES
+        ]
+        lone = sa.union(*keys).subquery()
+        return self.reading.execute(sa.select(sa.func.count()).select_from(lone)).scalar_one()
+
+
+@dataclass(frozen=True, slots=True)
+class MergePart:
+    """A series of a source, with the numbers that it and its problems have in the target."""
+
+    row: Mapping[str, Any]
+    number: int
+    problems: Mapping[int, int]
+
+    def move(self, rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+        """Give rows the numbers that they have in the target; leave out those without a problem."""
+        for row in rows:
+            if row["problem"] in self.problems:
+                yield {**row, "series": self.number, "problem": self.problems[row["problem"]]}
+
+
+def read_standing(connection: sa.Connection, series: int) -> dict[AttemptKey, Standing]:
+    """Say of each attempt of a series how far it is, also where it has calls alone."""
+    calls, attempts = schema.calls.c, schema.attempts.c
+    key = (calls.problem, calls.run)
+    counted = sa.select(*key, sa.func.count()).where(calls.series == series).group_by(*key)
+    made = {(problem, run): count for problem, run, count in connection.execute(counted)}
+    found = {at: Standing(finished=False, calls=count) for at, count in made.items()}
+    columns = (attempts.problem, attempts.run, attempts.status, attempts.finished_at)
+    ended = sa.select(*columns).where(attempts.series == series)
+    for problem, run, status, when in connection.execute(ended):
+        found[problem, run] = Standing(status != "failed", made.get((problem, run), 0), when)
+    return found
+
+
 class _Merging:
     """A merge under way: one transaction of the target, and the stores that are in it so far."""
 
     def __init__(
-        self, connection: sa.Connection, choice: _Choice, total: int, before: list[str]
+        self,
+        connection: sa.Connection,
+        prefer: Prefer | None,
+        progress: Progress,
+        total: int,
+        before: list[str],
     ) -> None:
         self._connection = connection
-        self._choice = choice
+        self._prefer = prefer
+        self._progress = progress
         self._total = total
         self._before = before
         self._done = self._added = self._known = self._replaced = 0
         self._left_out: list[tuple[str, int]] = []
 
     def add(self, store: Store) -> None:
-        """Add all that a store has."""
         with snapshot(store) as reading:
             source = MergeSource(store, reading)
             for name in source.names.values():
@@ -236,12 +225,12 @@ class _Merging:
             problems = self._enter_problems(source)
             if lone := source.count_lone():
                 self._left_out.append((store.url, lone))
-            for row in map(read_row, source.rows(schema.series)):
-                fingerprint = marked(row.method, row.fingerprint)
-                named = {"benchmark": source.names[row.benchmark], "fingerprint": fingerprint}
-                entered = row._asdict() | named
-                number = self._enter_series(source, entered)
-                self._add_attempts(source, MergePart(entered, number, problems))
+            for row in source.rows(schema.series):
+                method, label, own = names_today(row["method"], row["label"], row["fingerprint"])
+                row |= {"method": method, "label": label, "fingerprint": marked(method, own)}
+                row["benchmark"] = source.names[row["benchmark"]]
+                number = self._enter_series(source, row)
+                self._add_attempts(source, MergePart(row, number, problems))
         self._before.append(store.url)
 
     def result(self) -> Merged:
@@ -269,7 +258,7 @@ class _Merging:
             row["benchmark"] = source.names[row["benchmark"]]
             same = known.get((row["benchmark"], row["name"]))
             if same is None:
-                numbers[number] = self._insert(table, row)
+                numbers[number] = insert(self._connection, table, row)
                 continue
             numbers[number] = same.id
             self._compare_problems(source, row, same)
@@ -283,13 +272,13 @@ class _Merging:
             raise StoreError(f"{named} has another text than in {self._earlier}; leave one out")
         if row["answer"] == same.answer:
             return
-        if self._choice.prefer is None:
+        if self._prefer is None:
             raise StoreError(
                 f"{named} has the {name_gold(row['answer'])} {_gold(row['answer'])}, and "
                 f"{_gold(same.answer)} in "
                 f"{self._earlier}; {_PREFER}, and 'cfr runs --regrade' then judges by it"
             )
-        if self._choice.prefer == "last":
+        if self._prefer == "last":
             table = schema.problems
             update = table.update().where(table.c.id == same.id).values(answer=row["answer"])
             self._connection.execute(update)
@@ -299,7 +288,8 @@ class _Merging:
         query = sa.select(table).where(*(table.c[name] == row[name] for name in _IDENTITY))
         same = self._connection.execute(query).first()
         if same is None:
-            number = self._insert(table, {name: row[name] for name in row if name != "id"})
+            new = {name: row[name] for name in row if name != "id"}
+            number = insert(self._connection, table, new)
             write_prompts(self._connection, number, read_prompts(source.reading, row["id"]))
             return number
         if same.fingerprint != row["fingerprint"]:
@@ -310,15 +300,14 @@ class _Merging:
             )
         return same.id
 
-    def _insert(self, table: sa.Table, row: Mapping[str, Any]) -> int:
-        entered: Any = self._connection.execute(table.insert().values(dict(row)))
-        return entered.inserted_primary_key[0]
-
     def _add_attempts(self, source: MergeSource, part: MergePart) -> None:
         """Add the attempts of a series, finished or not, with their calls."""
         ours = read_standing(self._connection, part.number)
-        standing = read_standing(source.reading, part.source)
-        theirs = {part.key(*at): s for at, s in standing.items() if at[0] in part.problems}
+        theirs = {
+            (part.problems[problem], run): standing
+            for (problem, run), standing in read_standing(source.reading, part.row["id"]).items()
+            if problem in part.problems
+        }
         both = theirs.keys() & ours.keys()
         finished = {at for at in both if theirs[at].finished and ours[at].finished}
         better = {at for at in both - finished if theirs[at] > ours[at]}
@@ -326,15 +315,15 @@ class _Merging:
             better |= self._differing(source, part, finished)
         self._delete(part.number, better)
         taken = (theirs.keys() - both) | better
-        for table in (schema.attempts, schema.calls):
-            rows = source.rows(table, part.source)
-            while batch := list(islice(rows, ROWS_AT_ONCE)):
+        for table in _ATTEMPT_TABLES:
+            rows = source.rows(table, part.row["id"])
+            while batch := list(islice(rows, _ROWS_AT_ONCE)):
                 moved = part.move(batch)
                 chosen = [row for row in moved if (row["problem"], row["run"]) in taken]
                 if chosen:
                     self._connection.execute(table.insert(), chosen)
                 self._done += len(batch)
-                self._choice.progress(self._done, self._total)
+                self._progress(self._done, self._total)
         self._added += len(taken) - len(better)
         self._replaced += len(better)
         self._known += len(both) - len(better)
@@ -345,17 +334,17 @@ class _Merging:
         """Find the attempts that both finished otherwise, as far as the later ones are wanted."""
         table = schema.attempts
         query = sa.select(table).where(table.c.series == part.number)
-        streamed = self._connection.execute(query, execution_options=STREAMED).mappings()
+        streamed = self._connection.execute(query, execution_options=_STREAMED).mappings()
         found = (((row["problem"], row["run"]), row) for row in streamed)
         known = {at: _digest(dict(row)) for at, row in found if at in both}
         differing: set[AttemptKey] = set()
-        for row in part.move(source.rows(table, part.source)):
+        for row in part.move(source.rows(table, part.row["id"])):
             at = (row["problem"], row["run"])
             if at in known and known[at] != _digest(row):
-                if self._choice.prefer is None:
+                if self._prefer is None:
                     raise self._conflict(source, part, row)
                 differing.add(at)
-        return differing if self._choice.prefer == "last" else set()
+        return differing if self._prefer == "last" else set()
 
     def _conflict(self, source: MergeSource, part: MergePart, row: Mapping[str, Any]) -> StoreError:
         table, problems = schema.attempts, schema.problems
@@ -371,12 +360,10 @@ class _Merging:
 
     def _delete(self, series: int, keys: Iterable[AttemptKey]) -> None:
         rows = [{"of": series, "at": problem, "nth": run} for problem, run in keys]
-        for table in (schema.attempts, schema.calls):
-            c = table.c
-            where = zip((c.series, c.problem, c.run), ("of", "at", "nth"), strict=True)
+        for table in _ATTEMPT_TABLES if rows else ():
+            where = zip((table.c[name] for name in _KEY), ("of", "at", "nth"), strict=True)
             query = table.delete().where(*(column == sa.bindparam(n) for column, n in where))
-            if rows:
-                self._connection.execute(query, rows)
+            self._connection.execute(query, rows)
 
     @property
     def _earlier(self) -> str:
@@ -393,6 +380,3 @@ def _gold(gold: str | None) -> str:
 
 def _named(row: Mapping[str, Any]) -> str:
     return f"{row['method']} on {row['benchmark']} with {row['model']}"
-
-
-_PREFER: Final = "--prefer first keeps that one, --prefer last this one"

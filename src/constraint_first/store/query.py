@@ -1,4 +1,4 @@
-"""Rows of a store: its attempts for export, for statistics, for the cases of a report."""
+"""Everything that is read from a store: attempts, series with their counts, costs, regrading."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from collections import Counter
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
+from functools import lru_cache
 from itertools import groupby, islice, tee
-from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast, get_args
 
 import orjson
 import sqlalchemy as sa
 
 from constraint_first.answer.grade import GradingCase, Verdict, grade_each
+from constraint_first.attempt.attempt import Attempt
 from constraint_first.attempt.judge import STATUSES, Status, judge_reply
 from constraint_first.benchmark.source import (
     INSTRUCTION_MARK,
@@ -31,30 +32,82 @@ from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json
 from constraint_first.protocol import Usage
 from constraint_first.store import schema
-from constraint_first.store.database import patiently
-from constraint_first.store.schema import batches, requests
-from constraint_first.store.store import (
-    ALL_SERIES,
-    MODEL_AT,
-    SERVED,
-    Series,
-    SeriesRow,
-    Store,
-    current,
-    find_rows,
-    read_prompts,
-    read_row,
-    shared_tokens,
-    summed_usage,
+from constraint_first.store.database import StoreError, patiently
+from constraint_first.store.series import SERVED, Series, names_today, read_prompts
+from constraint_first.store.store import Store
+from constraint_first.store.writer import (
+    EXECUTED,
+    AttemptKey,
+    KnownCalls,
+    RowValues,
+    SeriesShare,
+    calls_by_attempt,
     usage_columns,
 )
-from constraint_first.store.writer import EXECUTED, RowValues
+
+MODEL_AT: Final = 66
+"""Where a call's digest has the name of another model: 64 characters of a hash, an @, the name."""
+_KEY: Final = ("series", "problem", "run")
+_ALL_SERIES: Final = sa.select(schema.series).order_by(schema.series.c.id)
+_TOKENS: Final = tuple(usage_columns(Usage()))
+
+
+def _same(one: sa.FromClause, other: sa.FromClause) -> sa.ColumnElement[bool]:
+    """Say that two rows are of the same attempt."""
+    return sa.and_(*(one.c[name] == other.c[name] for name in _KEY))
+
+
+def _model(calls: sa.FromClause) -> sa.Function[str]:
+    """Name another model that answered a call than the one of the series; empty without one."""
+    return sa.func.substr(calls.c.digest, MODEL_AT)
+
+
+def _count(condition: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
+    return sa.func.coalesce(sa.func.sum(sa.case((condition, 1), else_=0)), 0)
+
+
+def _sum(column: sa.ColumnElement[Any]) -> sa.ColumnElement[int]:
+    # A sum of integers is a decimal number in PostgreSQL.
+    return sa.cast(sa.func.coalesce(sa.func.sum(column), 0), sa.BigInteger)
+
+
+def shared_tokens() -> sa.ScalarSelect[int]:
+    """Build the column of attempts that counts input tokens which an earlier call had sent.
+
+    They follow from the calls by the rule that ``Usage.shared`` states: a call whose messages are
+    those of an earlier call to the same model. So stores of every age have them.
+    """
+    attempts, calls, earlier = schema.attempts, schema.calls, schema.calls.alias()
+    said_before = sa.exists().where(
+        _same(earlier, calls),
+        earlier.c.messages == calls.c.messages,
+        earlier.c.ordinal < calls.c.ordinal,
+        _model(earlier) == _model(calls),
+    )
+    return (
+        sa.select(sa.func.coalesce(sa.func.sum(calls.c.input_tokens), 0))
+        .where(_same(calls, attempts), calls.c.ordinal > 0, said_before.correlate(calls))
+        .correlate(attempts)
+        .scalar_subquery()
+    )
+
+
+def _summed_usage() -> list[sa.ColumnElement[int]]:
+    """Add up the tokens of attempts: their columns, then those of prompts that were shared."""
+    return [_sum(column) for column in (*(schema.attempts.c[n] for n in _TOKENS), shared_tokens())]
+
+
+def _usage(counts: Sequence[int]) -> Usage:
+    into, out, reasoning, cached, shared = counts
+    return Usage(into, out, reasoning, cached, shared=shared)
+
+
+# Rows for export, for statistics, for the cases of a report.
 
 RecordKey: TypeAlias = tuple[str, str, str, str, str, int]
 """Benchmark, method, model and decoding as stored, problem, run: an attempt in any store."""
 
-_KEY: Final = ("series", "problem", "run")
-_SERIES: Final = SeriesRow._fields[1:]
+_SERIES: Final = ("benchmark", "method", "label", "model", "decoding", "fingerprint")
 _AT_ONCE: Final = 1_000
 _PROBLEMS_AT_ONCE: Final = 200
 _OPTIONAL: Final = ("model", "programs", "cached_tokens")
@@ -120,9 +173,9 @@ def stage_rows(store: Store) -> Iterator[RowValues]:
     """
     s, a, c = schema.series, schema.attempts, schema.calls
     names = [s.c[name] for name in _SERIES]
-    same = sa.and_(*(a.c[name] == c.c[name] for name in _KEY), a.c.verdict.is_not(None))
+    same = sa.and_(_same(a, c), a.c.verdict.is_not(None))
     query = (
-        sa.select(*names, c.c.stage, *_spent(), _answering_model().label("answered_by"))
+        sa.select(*names, c.c.stage, *_spent(), sa.func.max(_model(c)).label("answered_by"))
         .join(s, c.c.series == s.c.id)
         .join(a, same)
         .where(c.c.finish != EXECUTED)
@@ -141,10 +194,10 @@ def transcript_rows(
     for *series, problem, run in wanted:
         here = runs.setdefault((series[0], series[1], series[2], series[3]), {})
         here.setdefault(problem, set()).add(run)
-    known = store.read(ALL_SERIES)
+    known = store.read(_ALL_SERIES)
     for series, problems in runs.items():
-        alike = find_rows(known, **dict(zip(names, series, strict=True)))
-        same = a.c.series.in_([row.id for row in alike])
+        alike = find_numbers(known, **dict(zip(names, series, strict=True)))
+        same = a.c.series.in_(alike)
         left = iter(problems)
         while some := list(islice(left, _PROBLEMS_AT_ONCE)):
             numbers = set[int]().union(*(problems[name] for name in some))
@@ -156,15 +209,28 @@ def transcript_rows(
 
 def _named(row: RowValues) -> RowValues:
     """Give a row the names that its series has today."""
-    named = read_row({"id": 0, **row})
-    row.pop("fingerprint")
-    return row | {"method": named.method, "label": named.label, "names": NAMES}
+    method, label, _ = _names_today(row["method"], row["label"], row.pop("fingerprint"))
+    return row | {"method": method, "label": label, "names": NAMES}
+
+
+_names_today = lru_cache(names_today)
+
+
+def find_numbers(rows: Iterable[Any], **wanted: str) -> list[int]:
+    """Find series among rows of their table by their names of today."""
+    found: list[int] = []
+    for row in rows:
+        method, label, _ = _names_today(row.method, row.label, row.fingerprint)
+        named = {**row._mapping, "method": method, "label": label}
+        if all(named[name] == value for name, value in wanted.items()):
+            found.append(row.id)
+    return found
 
 
 def _stages_by_attempt(store: Store) -> Generator[tuple[tuple[Any, ...], dict[str, RowValues]]]:
     c = schema.calls
     key = [c.c[name] for name in _KEY]
-    model = _answering_model().label("model")
+    model = sa.func.max(_model(c)).label("model")
     ran = sa.func.sum(sa.case((c.c.finish == EXECUTED, 1), else_=0)).label("programs")
     spent = sa.select(*key, c.c.stage, *_spent(), ran, model)
     query = spent.group_by(*key, c.c.stage).order_by(*key)
@@ -186,11 +252,6 @@ def _spent() -> list[sa.Label[Any]]:
         sa.func.count().label("calls"),
         *(sa.func.sum(c[name]).label(name) for name in names),
     ]
-
-
-def _answering_model() -> sa.ColumnElement[str]:
-    """Name another model that answered a stage than the one of the series; empty without one."""
-    return sa.func.max(sa.func.substr(schema.calls.c.digest, MODEL_AT))
 
 
 def _stream(store: Store, query: sa.Select[Any]) -> Generator[RowValues]:
@@ -217,18 +278,6 @@ failed."""
 SHOWN: Final[tuple[Shown, ...]] = get_args(Shown)
 _OPENING: Final = 300
 _MOST_POINTS: Final = 400
-
-
-@dataclass(frozen=True, slots=True)
-class StoredSeries:
-    """A series as it is named in its store."""
-
-    id: int
-    benchmark: str
-    method: str
-    label: str
-    model: str
-    decoding: dict[str, Json]
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,24 +321,28 @@ class SeriesGrowth:
     right: tuple[int, ...]
 
 
-def read_series(store: Store, number: int) -> StoredSeries:
+def all_series(store: Store) -> list[Series]:
+    """List the series of a store."""
+    with store.reading():
+        return [Series.read(row._mapping) for row in store.read(_ALL_SERIES)]
+
+
+def read_series(store: Store, number: int) -> Series:
     """Find a series by its number."""
-    rows = store.read(sa.select(schema.series).where(schema.series.c.id == number))
+    rows = store.read(_ALL_SERIES.where(schema.series.c.id == number))
     if not rows:
         raise InputError(f"{store.url}: has no series {number}; 'cfr runs' lists them")
-    row = read_row(rows[0]._mapping)
     with store.reading():
-        decoding = orjson.loads(row.decoding)
-    return StoredSeries(row.id, row.benchmark, row.method, row.label, row.model, decoding)
+        return Series.read(rows[0]._mapping)
 
 
 def find_series(store: Store, benchmark: str, method: str, model: str, decoding: str) -> int:
     """Find the number of a series by all that names it; ``decoding`` is as it is stored."""
     wanted = {"benchmark": benchmark, "method": method, "model": model, "decoding": decoding}
-    rows = find_rows(store.read(ALL_SERIES), **wanted)
-    if not rows:
+    found = find_numbers(store.read(_ALL_SERIES), **wanted)
+    if not found:
         raise InputError(f"{store.url}: has no series of {method} on {benchmark} with {model}")
-    return rows[0].id
+    return found[0]
 
 
 def list_problems(
@@ -298,11 +351,11 @@ def list_problems(
     """List problems of a series from the ``at``-th on, those whose name or text has some words."""
     a, p = schema.attempts.c, schema.problems.c
     counted = {
-        "right": _sum(a.verdict == "correct"),
-        "judged": _sum(a.verdict.is_not(None)),
-        "failed": _sum(a.status == "failed"),
-        "unanswered": _sum(a.status.in_(("truncated", "unparsed"))),
-        "tokens": sa.cast(sa.func.sum(a.input_tokens + a.output_tokens), sa.BigInteger),
+        "right": _count(a.verdict == "correct"),
+        "judged": _count(a.verdict.is_not(None)),
+        "failed": _count(a.status == "failed"),
+        "unanswered": _count(a.status.in_(("truncated", "unparsed"))),
+        "tokens": _sum(a.input_tokens + a.output_tokens),
         "seconds": sa.func.sum(a.seconds),
     }
     found = (
@@ -322,10 +375,6 @@ def list_problems(
     (total,) = store.read(sa.select(sa.func.count()).select_from(query.subquery()))[0]
     rows = store.read(query.order_by(p.id).limit(most).offset(at))
     return ProblemPage(_lines(store, series, rows), total)
-
-
-def _sum(condition: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
-    return sa.func.sum(sa.case((condition, 1), else_=0))
 
 
 def _wanted(found: sa.Subquery, shown: Shown) -> sa.ColumnElement[bool]:
@@ -368,15 +417,9 @@ def count_problems(store: Store) -> dict[str, int]:
 
 def count_begun(store: Store) -> dict[int, int]:
     """Count the attempts of each series that were begun and have not ended."""
-    c, a = schema.calls.c, schema.attempts.c
-    names = ("series", "problem", "run")
-    same = sa.and_(*(a[name] == c[name] for name in names))
-    begun = (
-        sa.select(*(c[name] for name in names))
-        .where(c.ordinal == 0, ~sa.exists().where(same))
-        .subquery()
-    )
-    query = sa.select(begun.c.series, sa.func.count()).group_by(begun.c.series)
+    c = schema.calls.c
+    ended = sa.exists().where(_same(schema.attempts, schema.calls))
+    query = sa.select(c.series, sa.func.count()).where(c.ordinal == 0, ~ended).group_by(c.series)
     return {row[0]: row[1] for row in store.read(query)}
 
 
@@ -401,13 +444,12 @@ def read_growth(store: Store, series: int | None = None) -> SeriesGrowth:
 # One stored attempt in full: its problem, every call and program, and how it ended.
 
 _MOST_NAMED: Final = 8
-_COUNTS: Final = ("input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens")
-_ENDED: Final = ("status", "answer", "verdict", "tier", "error", "text", *_COUNTS)
+_ENDED: Final = ("status", "answer", "verdict", "tier", "error", "text", *_TOKENS)
 
 
 @dataclass(frozen=True, slots=True)
 class SeriesName:
-    """What a person calls a series: its number or its method, where need be with more."""
+    """A series as a user names it: by number or method, where need be with more."""
 
     name: str
     benchmark: str | None = None
@@ -458,7 +500,7 @@ def read_attempt(store: Store, named: SeriesName, problem: str, run: int) -> Sto
     """Find an attempt; a problem goes by its id, or by its place in the benchmark from 1 on."""
     series = _find_series(store, named)
     number, posed = _find_problem(store, series, problem)
-    key = {"series": series.id, "problem": posed.id, "run": run}
+    key = {"series": series.number, "problem": posed.id, "run": run}
     ended = _rows(store, schema.attempts, key)
     calls = _rows(store, schema.calls, key)
     if not ended and not calls:
@@ -467,10 +509,11 @@ def read_attempt(store: Store, named: SeriesName, problem: str, run: int) -> Sto
         found = ended[0] if ended else None
         ending = {n: found[n] for n in (*_ENDED, "seconds", "finished_at")} if found else None
         return StoredAttempt(
-            {n: getattr(series, n) for n in ("id", "benchmark", "method", "label", "model")}
-            | {
-                "decoding": orjson.loads(series.decoding),
-                "prompts": _own_prompts(store, series.id),
+            {
+                "id": series.number,
+                **{n: getattr(series, n) for n in ("benchmark", "method", "label", "model")},
+                "decoding": series.settings,
+                "prompts": _own_prompts(store, series.number),
             },
             {"id": posed.name, "number": number, "text": posed.text, "gold": posed.answer},
             run,
@@ -500,7 +543,7 @@ def _step(row: Any) -> dict[str, Json]:
         "reply": row["text"],
         "reasoning": row["reasoning"],
         "finish": row["finish"],
-        **{name: row[name] if row["reported"] else None for name in _COUNTS},
+        **{name: row[name] if row["reported"] else None for name in _TOKENS},
         "seconds": row["seconds"],
     }
 
@@ -510,8 +553,8 @@ def _own_prompts(store: Store, series: int) -> dict[str, Json]:
         return {**read_prompts(connection, series)}
 
 
-def _find_series(store: Store, named: SeriesName) -> SeriesRow:
-    rows = find_rows(store.read(ALL_SERIES))
+def _find_series(store: Store, named: SeriesName) -> Series:
+    rows = all_series(store)
     for what, wanted in (("benchmark", named.benchmark), ("model", named.model)):
         known = list(dict.fromkeys(getattr(row, what) for row in rows))
         if wanted is not None and wanted not in known:
@@ -521,13 +564,13 @@ def _find_series(store: Store, named: SeriesName) -> SeriesRow:
         raise InputError(f"{store.url}: nothing has been run yet; run 'cfr eval' first")
     found = _called(rows, named.name)
     if not found:
-        known = [str(row.id) if named.name.isdecimal() else row.method for row in rows]
+        known = [str(row.number) if named.name.isdecimal() else row.method for row in rows]
         hint = suggest(named.name, list(dict.fromkeys(known)))
         raise InputError(
             f"{store.url}: has no series {named.name!r} ('cfr runs' lists them); {hint}"
         )
     if len(found) > 1:
-        listed = ", ".join(f"{r.id} ({r.benchmark}, {r.model})" for r in found[:_MOST_NAMED])
+        listed = ", ".join(f"{r.number} ({r.benchmark}, {r.model})" for r in found[:_MOST_NAMED])
         more = ", …" if len(found) > _MOST_NAMED else ""
         raise InputError(
             f"{store.url}: {named.name!r} is {len(found)} series: {listed}{more}; name one by its "
@@ -536,20 +579,18 @@ def _find_series(store: Store, named: SeriesName) -> SeriesRow:
     return found[0]
 
 
-def _called(rows: Sequence[SeriesRow], name: str) -> list[SeriesRow]:
+def _called(rows: Sequence[Series], name: str) -> list[Series]:
     """Find the series of a number, else of a method's name, else of its label or family."""
     wanted = name.casefold()
-    by_number = [row for row in rows if str(row.id) == name]
+    by_number = [row for row in rows if str(row.number) == name]
     by_method = [row for row in rows if row.method == name]
-    by_label = [row for row in rows if wanted in (row.label.casefold(), _family(row.method))]
+    by_label = [
+        row for row in rows if wanted in (row.label.casefold(), row.method.partition("(")[0])
+    ]
     return by_number or by_method or by_label
 
 
-def _family(method: str) -> str:
-    return method.partition("(")[0]
-
-
-def _find_problem(store: Store, series: SeriesRow, name: str) -> tuple[int, sa.Row[Any]]:
+def _find_problem(store: Store, series: Series, name: str) -> tuple[int, sa.Row[Any]]:
     table = schema.problems
     query = sa.select(table).where(table.c.benchmark == series.benchmark).order_by(table.c.id)
     rows = list(enumerate(store.read(query), start=1))
@@ -565,11 +606,11 @@ def _find_problem(store: Store, series: SeriesRow, name: str) -> tuple[int, sa.R
     )
 
 
-def _not_there(store: Store, series: SeriesRow, posed: sa.Row[Any], run: int) -> str:
-    where = f"{store.url}: series {series.id} ({series.method})"
+def _not_there(store: Store, series: Series, posed: sa.Row[Any], run: int) -> str:
+    where = f"{store.url}: series {series.number} ({series.method})"
     runs: set[int] = set()
     for table in (schema.attempts, schema.calls):
-        same = (table.c.series == series.id, table.c.problem == posed.id)
+        same = (table.c.series == series.number, table.c.problem == posed.id)
         runs.update(number for (number,) in store.read(sa.select(table.c.run).where(*same)))
     if not runs:
         return f"{where} has no attempt at problem {posed.name} yet; 'cfr eval' makes it"
@@ -650,21 +691,21 @@ def regrade(store: Store) -> int:
     update = schema.attempts.update().where(*same)
     changes, changed = _changes(store), 0
     while batch := list(islice(changes, _REGRADE_AT_ONCE)):
-        store.change(partial(_execute, update, batch), "regraded")
+        _write(store, update, batch)
         changed += len(batch)
     return changed
 
 
-def _execute(update: sa.Update, batch: list[RowValues], connection: sa.Connection) -> None:
-    connection.execute(update, batch)
+def _write(store: Store, update: sa.Update, batch: list[RowValues]) -> None:
+    store.change(lambda connection: connection.execute(update, batch), "regraded")
 
 
 def _changes(store: Store) -> Iterator[RowValues]:
     """Yield the key and the new verdict of each attempt that is judged otherwise than before."""
     beginning = sa.func.substr(schema.problems.c.answer, 1, len(INSTRUCTION_MARK))
     instructed = beginning == INSTRUCTION_MARK  # LIKE would not tell capitals on SQLite
-    answers = _rows_regrade(store, ("answer",), sa.not_(instructed), _REGRADE_AT_ONCE)
-    replies = _rows_regrade(store, ("text",), instructed, _TEXTS_AT_ONCE)
+    answers = _regraded(store, ("answer",), sa.not_(instructed), _REGRADE_AT_ONCE)
+    replies = _regraded(store, ("text",), instructed, _TEXTS_AT_ONCE)
     for row, verdict in _judged(answers, replies):
         if (row.verdict, row.tier) != (verdict.verdict, verdict.tier):
             key = {f"old_{column.name}": row[n] for n, column in enumerate(_REGRADE_KEY)}
@@ -673,18 +714,15 @@ def _changes(store: Store) -> Iterator[RowValues]:
 
 def _judged(answers: _Rows, replies: _Rows) -> Iterator[tuple[sa.Row[Any], Verdict]]:
     ahead, rows = tee(answers)  # the grader reads ahead, by a bounded number of cases
-    yield from zip(rows, _verdicts(ahead), strict=True)
+    # An answer that was stored by an earlier version may be a sentence; reading the answer out of
+    # it once more changes nothing in one that was read to its end.
+    cases = (GradingCase.from_reply(row.answer, row.gold, row.posed) for row in ahead)
+    yield from zip(rows, grade_each(cases), strict=True)
     for row in replies:
         yield row, judge_reply(read_instructions(row.gold) or (), row.text)
 
 
-def _verdicts(rows: _Rows) -> Iterator[Verdict]:
-    # An answer that was stored by an earlier version may be a sentence; reading the answer out of
-    # it once more changes nothing in one that was read to its end.
-    return grade_each(GradingCase.from_reply(row.answer, row.gold, row.posed) for row in rows)
-
-
-def _rows_regrade(
+def _regraded(
     store: Store, columns: Sequence[str], where: sa.ColumnElement[bool], at_once: int
 ) -> _Rows:
     attempts, problems = schema.attempts, schema.problems
@@ -709,17 +747,19 @@ def _rows_regrade(
         page = query.where(sa.tuple_(*_REGRADE_KEY) > found[-1][: len(_REGRADE_KEY)])
 
 
-# The tally of a series: how its attempts ended, counted while it is run.
+# The counts of a series: how its attempts ended, as a run goes on and as a store has them.
 
 ProblemScores: TypeAlias = Counter[tuple[int, int]]
 """Problems, counted by how many of their runs were right and how many were judged."""
 
 _NUMBERED: Final = lazy_pattern(r"(?<!HTTP )\b[\w.-]*\d[\w.-]*")
+_COUNTED: Final = ("ok", "truncated", "unparsed", "failed", "correct", "undecided")
+_AGAIN: Final = "run the same 'cfr eval' command again"
 
 
 @dataclass(slots=True)
 class Tally:
-    """How a series stands."""
+    """The counts of one series."""
 
     total: int
     ok: int = 0
@@ -730,13 +770,13 @@ class Tally:
     undecided: int = 0
     usage: Usage = field(default_factory=Usage)
     cost: Cost | None = None
-    """What the calls of its attempts cost; None where no model has a price."""
+    """At the prices of today; None where no model has a price."""
     resumed: int = 0
     """Attempts that were there before this run."""
     made: int = 0
     """Attempts that this run made itself and that did not fail."""
     refused: str = ""
-    """Why the endpoint will have nothing to do with us, where it said so before any success."""
+    """Why the endpoint refuses every call, where it said so before any success."""
     left: str = ""
     """Likewise, where the series was left to other workers."""
     reasons: Counter[str] = field(default_factory=Counter[str])
@@ -759,6 +799,23 @@ class Tally:
         self.undecided += count * (verdict == "undecided")
         self.usage += usage
 
+    def count(self, made: Attempt, usage: Usage) -> None:
+        """Count an attempt of this run, with the tokens that are not counted yet."""
+        self.add(made.status, made.verdict and made.verdict.verdict, usage)
+        if made.error is not None:
+            self.reasons[made.error] += 1
+        else:
+            self.made += 1
+
+    def uncount(self, made: Attempt) -> None:
+        """Take an attempt back that could not be stored; its tokens are spent all the same."""
+        self.add(made.status, made.verdict and made.verdict.verdict, Usage(), count=-1)
+
+    def recount(self, found: Tally) -> None:
+        """Replace the counts by those of the store."""
+        for name in ("total", "usage", "cost", "reasons", *_COUNTED):
+            setattr(self, name, getattr(found, name))
+
 
 @dataclass(frozen=True, slots=True)
 class SeriesResult:
@@ -772,6 +829,26 @@ class SeriesResult:
     def accuracy(self) -> float | None:
         """The mean over problems of the share of right runs; None where none was judged."""
         return mean_share(self.scores)
+
+    def to_json(self) -> dict[str, Json]:
+        """Describe a stored series for programs."""
+        one, tally = self.series, self.tally
+        return {
+            "series": one.number,
+            "benchmark": one.benchmark,
+            "method": one.method,
+            "label": one.label,
+            "model": one.model,
+            "decoding": one.settings,
+            "attempts": tally.total,
+            **{name: getattr(tally, name) for name in (*STATUSES, "undecided")},
+            "accuracy": self.accuracy,
+            "tokens": tally.usage.total,
+            "input_tokens": tally.usage.input,
+            "output_tokens": tally.usage.output,
+            "shared_tokens": tally.usage.shared,
+            **(tally.cost.to_json() if tally.cost else {}),
+        }
 
 
 def mean_share(scores: Mapping[tuple[int, int], int], whole: float = 1.0) -> float | None:
@@ -811,47 +888,190 @@ def without_numbers(reason: str) -> str:
     return _NUMBERED.sub("#", reason)
 
 
-# What batches saved: tokens of calls in batches that were not paid for, as far as they were not.
-#
-# A store keeps tokens and no prices, and of a batch what part of the price it was to cost.
+def summaries(store: Store) -> list[SeriesResult]:
+    """Count the attempts of every series of a store."""
+    s, a = schema.series, schema.attempts
+    scores = problem_scores(store)
+    counted = (
+        sa.func.count(a.c.series),
+        *(_count(a.c.status == status) for status in STATUSES),
+        _count(a.c.verdict == "undecided"),
+        *_summed_usage(),
+    )
+    query = sa.select(*s.c, *counted).outerjoin(a, a.c.series == s.c.id).group_by(*s.c)
+    found: list[SeriesResult] = []
+    with store.reading():
+        for row in store.read(query.order_by(s.c.id)):
+            series = Series.read(row._mapping)
+            total, *counts = cast("tuple[int, ...]", tuple(row))[len(s.c) :]
+            tally = Tally(total, usage=_usage(counts[len(STATUSES) + 1 :]))
+            for name, count in zip((*STATUSES, "undecided"), counts, strict=False):
+                setattr(tally, name, count)
+            own = scores.get(series.number, ProblemScores())
+            tally.correct = sum(right * problems for (right, _), problems in own.items())
+            found.append(SeriesResult(series, tally, own))
+    costs = series_costs(store, {one.series.number: one.series.model for one in found})
+    for one in found:
+        one.tally.cost = costs[one.series.number]
+    return found
 
-_SAVING_KEY = ("series", "problem", "run", "ordinal")
 
+def problem_scores(store: Store, *where: sa.ColumnElement[bool]) -> dict[int, ProblemScores]:
+    """Count the problems of each series by how many of their runs were right, and of how many.
 
-def saved_by_batches(store: Store, *where: sa.ColumnElement[bool]) -> dict[tuple[int, str], Usage]:
-    """Add up the tokens that batches saved, by series and model; ``where`` selects attempts."""
-    if not sa.inspect(store.database).has_table(requests.name):
-        return {}
-    c, a = schema.calls.c, schema.attempts
-    answered = sa.func.coalesce(requests.c.status, 200) == 200
-    made = (
-        sa.select(*(requests.c[name] for name in _SAVING_KEY), sa.func.min(batches.c.price_factor))
-        .join(batches)
-        .where(answered, batches.c.state != "forgotten")
-        .group_by(*(requests.c[name] for name in _SAVING_KEY))
+    The database goes through the attempts; it returns a few rows a series.
+    """
+    a = schema.attempts
+    problems = (
+        sa.select(
+            a.c.series,
+            _count(a.c.verdict == "correct").label("right"),
+            sa.func.count().label("runs"),
+        )
+        .where(a.c.verdict.is_not(None), *where)
+        .group_by(a.c.series, a.c.problem)
         .subquery()
     )
-    factor = list(made.c)[-1]
-    by = (c.series, sa.func.substr(c.digest, MODEL_AT))
-    sums = [sa.func.sum(c[name] * (1.0 - factor)) for name in usage_columns(Usage())]
-    query = (
-        sa.select(*by, *sums)
-        .join(made, sa.and_(*(made.c[name] == c[name] for name in _SAVING_KEY)))
-        .join(a, sa.and_(*(a.c[name] == c[name] for name in _SAVING_KEY[:3])))
-        .where(*where)
-        .group_by(*by)
+    key = (problems.c.series, problems.c.right, problems.c.runs)
+    found: dict[int, ProblemScores] = {}
+    for number, correct, runs, count in store.read(sa.select(*key, sa.func.count()).group_by(*key)):
+        found.setdefault(number, Counter())[correct, runs] = count
+    return found
+
+
+def mean_output(store: Store, method: str, model: str) -> float | None:
+    """Average the output tokens of all attempts of a method with a model; None without any."""
+    a = schema.attempts
+    series = find_numbers(store.read(_ALL_SERIES), method=method, model=model)
+    query = sa.select(sa.func.avg(a.c.output_tokens)).where(
+        a.c.series.in_(series), a.c.output_tokens > 0
     )
-    return {
-        (series, model): Usage(*(round(amount) for amount in saved))
-        for series, model, *saved in map(tuple, store.read(query))
-    }
+    found = store.read(query)[0][0]
+    return None if found is None else float(found)
 
 
-# Spending of a store: calls and tokens by the model that answered, and what they cost.
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A reason for which attempts failed, how many did, and the first of them."""
+
+    reason: str
+    count: int
+    benchmark: str
+    method: str
+    model: str
+    problem: str
+    run: int
+
+    @property
+    def way_out(self) -> str:
+        """What a user can do about it: a reason that knows says so after its last semicolon."""
+        if self.benchmark == SERVED:
+            return "nothing is left to do: whoever asked was told"
+        told = self.reason.rpartition("; ")[2]
+        known = told != self.reason and not told.endswith(")")
+        return f"{told}, then {_AGAIN}" if known else _AGAIN
+
+    def to_json(self) -> dict[str, Json]:
+        """Describe it for programs."""
+        return asdict(self) | {"way_out": self.way_out}
+
+
+def failures(store: Store) -> list[Failure]:
+    """List why attempts failed, the most frequent reason first; numbers in it make no other."""
+    s, p, a = schema.series, schema.problems, schema.attempts
+    query = (
+        sa.select(s, a.c.error, p.c.name, a.c.run)
+        .join(s, a.c.series == s.c.id)
+        .join(p, a.c.problem == p.c.id)
+        .where(a.c.status == "failed")
+        .order_by(a.c.series, a.c.problem, a.c.run)
+    )
+    found: dict[str, Failure] = {}
+    for row in store.read(query):
+        reason = row.error or ""
+        alike = without_numbers(reason)
+        method = _names_today(row.method, row.label, row.fingerprint)[0]
+        attempt = (row.benchmark, method, row.model, row.name, row.run)
+        first = found.get(alike) or Failure(reason, 0, *attempt)
+        found[alike] = replace(first, count=first.count + 1)
+    return sorted(found.values(), key=lambda failure: -failure.count)
+
+
+# The attempts of one run: what is finished, what was begun, how they ended.
+
+
+def finished_keys(store: Store, series: int) -> set[AttemptKey]:
+    """Return the attempts that need not be made again."""
+    a = schema.attempts.c
+    query = sa.select(a.problem, a.run).where(a.series == series, a.status != "failed")
+    return {(problem, run) for problem, run in store.read(query)}
+
+
+def begun_calls(store: Store, series: int) -> dict[AttemptKey, KnownCalls]:
+    """Return the calls of attempts that were begun and not finished."""
+    calls, attempts = schema.calls, schema.attempts
+    same = sa.and_(_same(attempts, calls), attempts.c.status != "failed")
+    query = (
+        sa.select(calls)
+        .outerjoin(attempts, same)
+        .where(calls.c.series == series, attempts.c.series.is_(None))
+    )
+    return calls_by_attempt(store.read(query))
+
+
+def count_attempts(
+    store: Store, share: SeriesShare, prices: PriceList, *, total: int | None, resumed: bool = False
+) -> Tally:
+    """Count how attempts of a series ended, whichever worker made them.
+
+    Where a run is only begun (``resumed``), none has failed yet. Without a ``total``, every
+    attempt that is queued counts as one to be made.
+    """
+    tally, a = Tally(total or 0), schema.attempts.c
+    by = (a.status, a.verdict)
+    # The database adds up: a row for each attempt would take longer than all the rest.
+    query = sa.select(*by, sa.func.count(), *_summed_usage()).where(*share.finished).group_by(*by)
+    for status, verdict, count, *used in store.read(query):
+        tally.add(status, verdict, _usage(used), count)
+    for reason, count, *used in () if resumed else _count_failures(store, share):
+        tally.add("failed", None, Usage(*used), count)
+        tally.reasons[reason or ""] += count
+    if prices.has_prices:
+        tally.cost = cost_of(use_by_model(store, *share.finished).get(share.series, {}), prices)
+    if total is None:
+        queued = schema.leases.c.series == share.series
+        left = sa.select(sa.func.count()).select_from(schema.leases).where(queued)
+        tally.total = tally.scored + tally.failed + store.read(left)[0][0]
+    return tally
+
+
+def _count_failures(store: Store, share: SeriesShare) -> Sequence[Any]:
+    """Count the attempts that failed and are not queued again by now."""
+    a = schema.attempts.c
+    where = [*share.attempts, a.status == "failed"]
+    if store.has_leases:
+        where.append(~sa.exists().where(_same(schema.leases, schema.attempts)))
+    sums = (_sum(a[name]) for name in _TOKENS)
+    return store.read(sa.select(a.error, sa.func.count(), *sums).where(*where).group_by(a.error))
+
+
+def require_finished(store: Store, share: SeriesShare, count: int) -> None:
+    """Raise where fewer finished attempts can be read than were written."""
+    query = sa.select(sa.func.count()).select_from(schema.attempts).where(*share.finished)
+    found = store.read_from_disk(query)[0][0]
+    if found < count:
+        raise StoreError(
+            f"{store.url}: holds {found} of the {count} attempts that were written to it, so "
+            "another program changed it during the run; run the same command again to make "
+            "those that are lost"
+        )
+
+
+# Calls and tokens by the model that answered, and what they cost.
 #
-# A store keeps tokens and no prices. What they cost is worked out when somebody looks, at the
-# prices that ``models.toml`` has then: one that was entered late or put right holds for old runs
-# too.
+# A store keeps tokens and no prices, and of a batch its part of the price. The cost is worked out
+# when it is shown, at the prices that ``models.toml`` has then: one that was entered late or
+# corrected holds for old runs too.
 
 _NOTHING: Final = Usage()
 
@@ -871,26 +1091,51 @@ UseByModel = Mapping[str, ModelUse]
 
 def use_by_model(store: Store, *where: sa.ColumnElement[bool]) -> dict[int, UseByModel]:
     """Add up the calls of attempts by series and model; ``where`` selects the attempts."""
-    c, a = schema.calls.c, schema.attempts
-    same = sa.and_(*(a.c[name] == c[name] for name in ("series", "problem", "run")))
-    by = (c.series, sa.func.substr(c.digest, MODEL_AT))
-    # A sum of integers is a decimal number in PostgreSQL.
-    sums = [sa.cast(sa.func.sum(c[name]), sa.BigInteger) for name in usage_columns(Usage())]
-    counted = sa.func.min(sa.case((c.reported, 1), else_=0))
+    c, a = schema.calls, schema.attempts
+    by = (c.c.series, _model(c))
+    counted = sa.func.min(sa.case((c.c.reported, 1), else_=0))
     query = (
-        sa.select(*by, sa.func.count(), *sums, counted)
-        .join(a, same)
-        .where(c.finish != EXECUTED, *where)
+        sa.select(*by, sa.func.count(), *(_sum(c.c[name]) for name in _TOKENS), counted)
+        .join(a, _same(a, c))
+        .where(c.c.finish != EXECUTED, *where)
         .group_by(*by)
     )
     saved = saved_by_batches(store, *where)
     found: dict[int, dict[str, ModelUse]] = {}
-    for row in store.read(query):
-        series, model, calls, *used, reported = tuple(row)
+    for series, model, calls, *used, reported in store.read(query):
         free = saved.get((series, model), _NOTHING)
         use = ModelUse(calls, Usage(*used, reported=bool(reported)), free)
         found.setdefault(series, {})[model] = use
     return dict(found)
+
+
+def saved_by_batches(store: Store, *where: sa.ColumnElement[bool]) -> dict[tuple[int, str], Usage]:
+    """Add up the tokens that batches saved, by series and model; ``where`` selects attempts."""
+    c, a, r, b = schema.calls, schema.attempts, schema.requests, schema.batches
+    if not sa.inspect(store.database).has_table(r.name):
+        return {}
+    key = (*_KEY, "ordinal")
+    answered = sa.func.coalesce(r.c.status, 200) == 200
+    made = (
+        sa.select(*(r.c[name] for name in key), sa.func.min(b.c.price_factor).label("factor"))
+        .join(b)
+        .where(answered, b.c.state != "forgotten")
+        .group_by(*(r.c[name] for name in key))
+        .subquery()
+    )
+    by = (c.c.series, _model(c))
+    sums = [sa.func.sum(c.c[name] * (1.0 - made.c.factor)) for name in _TOKENS]
+    query = (
+        sa.select(*by, *sums)
+        .join(made, sa.and_(*(made.c[name] == c.c[name] for name in key)))
+        .join(a, _same(a, c))
+        .where(*where)
+        .group_by(*by)
+    )
+    return {
+        (series, model): Usage(*(round(amount) for amount in saved))
+        for series, model, *saved in store.read(query)
+    }
 
 
 def cost_of(use: UseByModel, prices: PriceList) -> Cost | None:
@@ -903,7 +1148,7 @@ def cost_of(use: UseByModel, prices: PriceList) -> Cost | None:
 
 
 def series_costs(store: Store, models: Mapping[int, str]) -> dict[int, Cost | None]:
-    """Price each series of a store, of which ``models`` names the model, as things cost today."""
+    """Price each series of a store, of which ``models`` names the model, at today's prices."""
     if not any(preset.price for preset in presets().values()):
         return dict.fromkeys(models)
     used = use_by_model(store)
@@ -914,177 +1159,35 @@ def series_costs(store: Store, models: Mapping[int, str]) -> dict[int, Cost | No
     }
 
 
-# Summaries of a store: attempts, verdicts and tokens of each series, and why attempts failed.
+class EarlierUse(NamedTuple):
+    """What finished attempts of a series took together."""
 
-_AGAIN: Final = "run the same 'cfr eval' command again"
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """The counts of one series."""
-
-    series: int
-    benchmark: str
-    method: str
-    label: str
-    model: str
-    decoding: dict[str, Json]
+    series: Series
     attempts: int
-    ok: int
-    truncated: int
-    unparsed: int
-    failed: int
-    undecided: int
-    scores: ProblemScores
-    usage: Usage
-    cost: Cost | None = None
-    """At the prices of today; None where no model has a price."""
-
-    @property
-    def correct(self) -> int:
-        """Attempts that were right."""
-        return sum(right * problems for (right, _), problems in self.scores.items())
-
-    @property
-    def accuracy(self) -> float | None:
-        """The mean over problems of the share of right runs; None where none was judged."""
-        return mean_share(self.scores)
-
-    def to_json(self) -> dict[str, Json]:
-        """Describe the series for programs."""
-        cost = self.cost.to_json() if self.cost else {}
-        return {
-            "series": self.series,
-            "benchmark": self.benchmark,
-            "method": self.method,
-            "label": self.label,
-            "model": self.model,
-            "decoding": self.decoding,
-            "attempts": self.attempts,
-            "ok": self.ok,
-            "truncated": self.truncated,
-            "unparsed": self.unparsed,
-            "failed": self.failed,
-            "undecided": self.undecided,
-            "accuracy": self.accuracy,
-            "tokens": self.usage.total,
-            "input_tokens": self.usage.input,
-            "output_tokens": self.usage.output,
-            "shared_tokens": self.usage.shared,
-            **cost,
-        }
+    seconds: float
+    by_model: UseByModel
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A reason for which attempts failed, how many did, and the first of them."""
-
-    reason: str
-    count: int
-    benchmark: str
-    method: str
-    model: str
-    problem: str
-    run: int
-
-    @property
-    def way_out(self) -> str:
-        """What a person can do about it: a reason that knows says so after its last semicolon."""
-        if self.benchmark == SERVED:
-            return "nothing is left to do: whoever asked was told"
-        told = self.reason.rpartition("; ")[2]
-        known = told != self.reason and not told.endswith(")")
-        return f"{told}, then {_AGAIN}" if known else _AGAIN
-
-    def to_json(self) -> dict[str, Json]:
-        """Describe it for programs."""
-        return asdict(self) | {"way_out": self.way_out}
-
-
-def summaries(store: Store) -> list[Summary]:
-    """Summarise every series of a store."""
+def earlier_use(store: Store, model: str) -> list[EarlierUse]:
+    """Read what finished attempts with a model took, of series whose tokens were all counted."""
     s, a = schema.series, schema.attempts
-    scores = problem_scores(store)
-
-    def count(condition: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
-        return sa.func.coalesce(sa.func.sum(sa.case((condition, 1), else_=0)), 0)
-
-    statuses = [count(a.c.status == status) for status in STATUSES]
-    query = (
-        sa.select(
-            *(s.c[name] for name in SeriesRow._fields),
-            sa.func.count(a.c.series),
-            *statuses,
-            count(a.c.verdict == "undecided"),
-            *summed_usage(),
-        )
-        .outerjoin(a, a.c.series == s.c.id)
-        .group_by(*s.c)
-        .order_by(s.c.id)
-    )
-    rows = [tuple(row) for row in store.read(query)]
-    found = [_summary(store, row, scores.get(row[0], Counter())) for row in rows]
-    costs = series_costs(store, {one.series: one.model for one in found})
-    return [replace(one, cost=costs[one.series]) for one in found]
-
-
-def problem_scores(store: Store, *where: sa.ColumnElement[bool]) -> dict[int, ProblemScores]:
-    """Count the problems of each series by how many of their runs were right, and of how many.
-
-    The database goes through the attempts; what comes back is a few rows a series.
-    """
-    a = schema.attempts
-    right = sa.func.sum(sa.case((a.c.verdict == "correct", 1), else_=0)).label("right")
-    problems = (
-        sa.select(a.c.series, right, sa.func.count().label("runs"))
-        .where(a.c.verdict.is_not(None), *where)
-        .group_by(a.c.series, a.c.problem)
-        .subquery()
-    )
-    key = (problems.c.series, problems.c.right, problems.c.runs)
-    found: dict[int, ProblemScores] = {}
-    for row in store.read(sa.select(*key, sa.func.count()).group_by(*key)):
-        number, correct, runs, count = tuple(row)
-        found.setdefault(number, Counter())[correct, runs] = count
-    return found
-
-
-def mean_output(store: Store, method: str, model: str) -> float | None:
-    """Average the output tokens of all attempts of a method with a model; None without any."""
-    a = schema.attempts
-    series = [row.id for row in find_rows(store.read(ALL_SERIES), method=method, model=model)]
-    query = sa.select(sa.func.avg(a.c.output_tokens)).where(
-        a.c.series.in_(series), a.c.output_tokens > 0
-    )
-    ((found,),) = (tuple(row) for row in store.read(query))
-    return None if found is None else float(found)
-
-
-def failures(store: Store) -> list[Failure]:
-    """List why attempts failed, the most frequent reason first; numbers in it make no other."""
-    s, p, a = schema.series, schema.problems, schema.attempts
-    query = (
-        sa.select(s, a.c.error, p.c.name, a.c.run)
-        .join(s, a.c.series == s.c.id)
-        .join(p, a.c.problem == p.c.id)
-        .where(a.c.status == "failed")
-        .order_by(a.c.series, a.c.problem, a.c.run)
-    )
-    found: dict[str, Failure] = {}
-    for row in store.read(query):
-        reason, series = row.error or "", read_row(row._mapping)
-        alike = without_numbers(reason)
-        attempt = (series.benchmark, series.method, series.model, row.name, row.run)
-        first = found.get(alike) or Failure(reason, 0, *attempt)
-        found[alike] = replace(first, count=first.count + 1)
-    return sorted(found.values(), key=lambda failure: -failure.count)
-
-
-def _summary(store: Store, row: tuple[Any, ...], scores: ProblemScores) -> Summary:
-    split = len(SeriesRow._fields)
-    one = current(SeriesRow(*row[:split]))
-    *numbers, a, b, c, d, shared = row[split:]
+    finished = (a.c.status != "failed", s.c.model == model)
+    columns = (s, sa.func.count().label("attempts"), sa.func.sum(a.c.seconds).label("seconds"))
+    query = sa.select(*columns).join(s, a.c.series == s.c.id).where(*finished)
+    rows = store.read(query.group_by(*s.c))
+    used = use_by_model(store, a.c.series.in_([row.id for row in rows]), finished[0])
     with store.reading():
-        settings = orjson.loads(one.decoding)
-    named = (one.id, one.benchmark, one.method, one.label, one.model, settings)
-    return Summary(*named, *numbers, scores=scores, usage=Usage(a, b, c, d, shared=shared))
+        return [
+            EarlierUse(Series.read(row._mapping), row.attempts, float(row.seconds), by_model)
+            for row in rows
+            for by_model in [used.get(row.id, {})]
+            if by_model and all(one.usage.reported for one in by_model.values())
+        ]
+
+
+def attempt_times(store: Store, model: str) -> list[tuple[float, float]]:
+    """List when finished attempts with a model began and ended."""
+    s, a = schema.series, schema.attempts
+    query = sa.select(a.c.finished_at, a.c.seconds).join(s, a.c.series == s.c.id)
+    rows = store.read(query.where(a.c.status != "failed", s.c.model == model))
+    return [(end - took, end) for end, took in rows]

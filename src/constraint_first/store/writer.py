@@ -1,4 +1,4 @@
-"""The statements that write a store's rows, for SQLite and for PostgreSQL."""
+"""Writing to a store: statements, leases on attempts, and the thread that commits rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import socket
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar, cast
@@ -19,6 +19,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
 from constraint_first.error import CfrError
+from constraint_first.file.safe import storable_count
 from constraint_first.problem import Problem
 from constraint_first.protocol import Answer, Completion, Finish, Output, Usage
 from constraint_first.store import schema
@@ -36,8 +37,6 @@ from constraint_first.store.database import (
 
 
 class WriteStatements:
-    """How rows are written."""
-
     def __init__(self, *, is_shared: bool) -> None:
         name = "postgresql" if is_shared else "sqlite"  # each is quite an import
         dialect: Any = importlib.import_module(f"sqlalchemy.dialects.{name}")
@@ -60,11 +59,11 @@ def _upsert(dialect: Any, table: sa.Table) -> sa.Insert:
     return insert.on_conflict_do_update(index_elements=keys, set_=rest)
 
 
-# Stored calls: what an earlier run asked and was answered, as an attempt is replayed with it.
+# Stored calls of an earlier run, with which an attempt is replayed.
 
 EXECUTED: Final = "executed"
-"""How a row of ``calls`` finished that is a program's: its text is what the program printed, its
-reasoning the error. So programs stand in their place among the calls, in stores of any age."""
+"""The ``finish`` of a program's row in ``calls``: its text is the program's output, its reasoning
+the error. So programs keep their place among the calls, in stores of any age."""
 
 AttemptKey = tuple[int, int]
 """A problem's number in the store and a run's index: an attempt within its series."""
@@ -72,14 +71,22 @@ AttemptKey = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class StoredCall:
-    """A call or program of an unfinished attempt, with the answer that an earlier run got."""
-
     digest: str
     answer: Answer
 
 
 KnownCalls = dict[int, StoredCall]
 """The stored calls of one attempt, by their place in it."""
+
+
+def usage_columns(usage: Usage) -> dict[str, int]:
+    """Spread token counts over their columns."""
+    return {
+        "input_tokens": storable_count(usage.input),
+        "output_tokens": storable_count(usage.output),
+        "reasoning_tokens": storable_count(usage.reasoning),
+        "cached_tokens": storable_count(usage.cached),
+    }
 
 
 def calls_by_attempt(rows: Iterable[sa.Row[Any]]) -> dict[AttemptKey, KnownCalls]:
@@ -101,7 +108,7 @@ def _answer(row: sa.Row[Any]) -> Answer:
 
 # The statements of leases, for PostgreSQL alone. Only the database's clock is asked in them.
 #
-# They are put together from parts that stand here; whatever comes from outside is a parameter.
+# They are put together from the parts below; every value from outside is a parameter.
 
 # ruff: noqa: S608
 
@@ -130,7 +137,7 @@ RENEW: Final = sa.text(
     f"UPDATE leases SET expires = {_UNTIL} WHERE owner = :owner RETURNING {_KEY}"
 )
 RENEW_RESERVED: Final = sa.text(f"UPDATE reservations SET expires = {_UNTIL} WHERE owner = :owner")
-# While a server was away nobody could renew anything: after it is back all have time to.
+# While a server is away no lease can be renewed: after its start all workers get time to.
 FREE_EXPIRED: Final = sa.text(
     f"WITH dead AS (SELECT {_KEY} FROM leases"
     " WHERE owner IS NOT NULL AND owner <> :owner AND expires < clock_timestamp()"
@@ -198,19 +205,19 @@ CALLS: Final = sa.text(f"SELECT calls.* FROM calls JOIN {_KEYS} USING ({_KEY})")
 # Leases on attempts: which worker makes which, and until when. The database's clock alone counts.
 #
 # A row of ``leases`` is an attempt that is to be made. A worker claims some, renews them while it
-# lives, and deletes each in the transaction that writes how the attempt ended. What a worker that
-# died had claimed expires, and others take it over. Whatever is written of an attempt is written
-# in a transaction that holds its lease: of two workers that both take it for theirs, one writes.
+# lives, and deletes each in the transaction that writes how the attempt ended. The leases of a
+# worker that died expire, and others take them over. Every row of an attempt is written in a
+# transaction that holds its lease: of two workers that both claim it, one writes.
 
 T = TypeVar("T")
 
 LEASE_SECONDS: Final = 60.0
-"""Seconds after which what a worker that is gone had claimed is taken over."""
+"""Seconds after which the leases of a worker that is gone expire."""
 CLAIMED_AT_ONCE: Final = 32
 EVERY_RUN: Final = 2**31 - 1
 """The number of runs that stands for however many there are."""
 _MANY: Final = 1_000
-"""Attempts entered at once from which on the planner is told."""
+"""Run ANALYZE above this many inserted rows."""
 _BEATS: Final = 3
 """How often a lease is renewed before it would expire."""
 
@@ -220,7 +227,7 @@ LeaseKey: TypeAlias = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class SeriesShare:
-    """The attempts of a series that a worker is to make."""
+    """Attempts of a series: its first runs, at all of its problems or at some."""
 
     series: int
     runs: int
@@ -229,13 +236,39 @@ class SeriesShare:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What a statement needs to select them."""
+        """The values of the statements of leases."""
         problems = None if self.problems is None else list(self.problems)
         return {"series": self.series, "runs": self.runs, "problems": problems}
 
+    @property
+    def attempts(self) -> list[sa.ColumnElement[bool]]:
+        """Select their rows, of attempts that ended."""
+        c = schema.attempts.c
+        where = [c.series == self.series, c.run < self.runs]
+        if self.problems is not None:
+            # Written into the statement: databases take only so many parameters.
+            ids: sa.BindParameter[int] = sa.bindparam(
+                "ids", self.problems, type_=sa.Integer, expanding=True, literal_execute=True
+            )
+            where.append(c.problem.in_(ids))
+        return where
+
+    @property
+    def finished(self) -> list[sa.ColumnElement[bool]]:
+        """Select those of them that did not fail."""
+        return [*self.attempts, schema.attempts.c.status != "failed"]
+
+
+def share_of(
+    series: int, numbers: Mapping[str, int], problems: Sequence[Problem], runs: int
+) -> SeriesShare:
+    """Select the first runs at some problems of a series, all of them where these are all."""
+    chosen = tuple(numbers[problem.id] for problem in problems)
+    return SeriesShare(series, runs, None if len(chosen) == len(numbers) else chosen)
+
 
 class Claimed(NamedTuple):
-    """An attempt that was claimed: its problem as it is stored, and the calls that are."""
+    """An attempt that was claimed: its problem and its calls, as they are stored."""
 
     problem: Problem
     known: KnownCalls
@@ -249,9 +282,9 @@ class Waiting(NamedTuple):
 
 
 def name_owner(crew: str = "") -> str:
-    """Make the name of a worker, which no other has: its machine, its process, a random part.
+    """Make the unique name of a worker: its machine, its process, a random part.
 
-    Workers that a run has started elsewhere have the name of that run before their own.
+    Workers that a run starts elsewhere carry the name of that run ahead of their own.
     """
     return (
         f"{crew}{'/' * bool(crew)}{socket.gethostname()[:60]}-{os.getpid()}-{secrets.token_hex(4)}"
@@ -259,7 +292,7 @@ def name_owner(crew: str = "") -> str:
 
 
 def enqueue(connection: sa.Connection, benchmark: str, share: SeriesShare) -> None:
-    """Note the attempts of a series that are missing, failed ones among them, as to be made.
+    """Queue the missing and failed attempts of a series.
 
     One that ends between the look at it and the insertion would be made twice. But then it had
     ended before its row could be inserted anew, and a second look finds it.
@@ -267,33 +300,33 @@ def enqueue(connection: sa.Connection, benchmark: str, share: SeriesShare) -> No
     entered = connection.execute(ENQUEUE, share.parameters | {"benchmark": benchmark})
     drop_finished(connection, share.series)
     if entered.rowcount > _MANY:
-        # Until the planner knows of them it would sort all that is waiting for every claim.
+        # Without new statistics the planner would sort the whole queue for every claim.
         connection.execute(ANALYZE)
 
 
 def requeue_failed(connection: sa.Connection) -> None:
-    """Note all that failed as to be made again, where the store says how."""
+    """Queue all failed attempts again, of series that the store has the settings of."""
     connection.execute(REQUEUE_FAILED)
     drop_finished(connection)
 
 
 def drop_finished(connection: sa.Connection, series: int | None = None) -> None:
-    """Take attempts out that were made already, of one series or of all."""
+    """Take finished attempts out of the queue, of one series or of all."""
     connection.execute(DROP_FINISHED, {"series": series})
 
 
 def free_all(connection: sa.Connection, up: float = 0.0) -> None:
-    """Take every lease away: whoever has the store alone knows that nobody else works on it.
+    """Void every lease; only for a worker that has the exclusive lock.
 
-    Those who share it know that only of a server that has been up for a while: after a restart it
-    takes workers a moment to be there again.
+    With ``up`` seconds, only on a server that has been up for so long: after a restart workers
+    take a moment to reconnect and to take their locks again.
     """
     connection.execute(FREE_ALL, {"up": up})
     connection.execute(EXPIRE_RESERVED, {"up": up})
 
 
 def release_crew(connection: sa.Connection, crew: str) -> None:
-    """Free what the workers of a run had claimed, once they are gone.
+    """Free the leases of the workers that a run started, once they are gone.
 
     One that lives on after all writes nothing more: it holds no lease.
     """
@@ -306,7 +339,7 @@ class Leases:
     def __init__(self, url: str, database: sa.Engine, owner: str, seconds: float) -> None:
         self._url = url
         self._database = database
-        # A statement that stands alone needs no transaction around it, and fewer ways to and fro.
+        # A single statement in autocommit needs fewer round trips than a transaction.
         self._single = database.execution_options(isolation_level="AUTOCOMMIT")
         self._named = {"owner": owner, "seconds": seconds}
         self._pause = seconds / _BEATS
@@ -329,8 +362,8 @@ class Leases:
     def _claim(self, share: SeriesShare, most: int) -> dict[AttemptKey, Claimed]:
         with self._single.connect() as connection:
             if self._doubtful:
-                # A server that breaks off in a commit does not say whether it was made. What is
-                # ours and unknown to us nobody would ever make.
+                # A server that breaks off in a commit does not say whether it was made. A lease
+                # that is ours and unknown to us would never be worked on.
                 connection.execute(RELEASE_BUT, self._named | _columns(self._snapshot()))
             self._doubtful = True
             rows = connection.execute(CLAIM, self._named | share.parameters | {"most": most})
@@ -340,7 +373,11 @@ class Leases:
             stored = connection.execute(CALLS, _columns(begun)) if begun else ()
             known = calls_by_attempt(stored)
         keys = sorted(found, key=lambda at: at[::-1])
-        return {key: Claimed(_problem(found[key]), known.get(key, {})) for key in keys}
+        return {
+            key: Claimed(Problem(row.text, row.name, row.answer, row.benchmark), known.get(key, {}))
+            for key in keys
+            for row in [found[key]]
+        }
 
     def waiting(self, shares: Iterable[SeriesShare]) -> dict[int, Waiting]:
         """Free what expired, and count what is left of each series, whoever has it."""
@@ -375,7 +412,7 @@ class Leases:
         self.forget(keys)
 
     def release(self) -> None:
-        """Give back all that is held, for others to take at once; if that fails it expires."""
+        """Give all leases back, for others to take at once; if that fails they expire."""
         for _ in range(2):  # the first connection may be one that the server has forgotten
             with suppress(SQLAlchemyError), self._database.begin() as connection:
                 connection.execute(RELEASE, self._named)
@@ -388,7 +425,7 @@ class Leases:
         return key in self._lost
 
     def renew(self) -> None:
-        """Renew all leases where it is time, free those of the dead, and see which were lost."""
+        """Renew all leases where they are due, free expired ones, and see which were lost."""
         now = time.monotonic()
         if now < self._due:
             return
@@ -402,20 +439,19 @@ class Leases:
             self._lost |= (before & self._held) - renewed
 
     def hold(self, connection: sa.Connection, keys: Mapping[LeaseKey, bool]) -> set[LeaseKey]:
-        """Keep leases from being taken until a transaction ends; return those that are ours.
+        """Lock rows of leases until a transaction ends; return those that are ours.
 
-        The leases of attempts that end with it, for which ``keys`` has True, end with it too.
+        Attempts that end with it have True in ``keys``: their leases are deleted in it.
         """
         wanted = self._named | _columns(keys) | {"all_ends": list(keys.values())}
         return {(row[0], row[1], row[2]) for row in connection.execute(HOLD, wanted)}
 
     def forget(self, keys: Iterable[LeaseKey]) -> None:
-        """Note that leases are held no longer, once that is safe."""
+        """Drop leases from memory, once the transaction that ended them is committed."""
         with self._guard:
             self._held.difference_update(keys)
 
     def hasten(self) -> None:
-        """Wait for no server any more: somebody wants to leave."""
         self._hasty = True
 
     def _patiently(self, done: str, work: Callable[[], T]) -> T:
@@ -426,10 +462,6 @@ class Leases:
             return set(self._held)
 
 
-def _problem(row: sa.Row[Any]) -> Problem:
-    return Problem(row.text, row.name, row.answer, row.benchmark)
-
-
 def _columns(keys: Iterable[LeaseKey]) -> dict[str, list[int]]:
     series, problems, runs = zip(*listed, strict=True) if (listed := list(keys)) else ((), (), ())
     return {"all_series": list(series), "all_problems": list(problems), "all_runs": list(runs)}
@@ -438,24 +470,22 @@ def _columns(keys: Iterable[LeaseKey]) -> dict[str, list[int]]:
 # The store's writer thread: rows committed many at a time, each acknowledged when it is safe.
 #
 # A commit that waits for the disk takes as long for a thousand rows as for one. So rows queue up
-# while one commit is under way and go into the next together, and whoever waits for a row hears
-# of it once it is committed. Rows that fail together are written in ever smaller parts, until
-# only the bad one is left out. A server that is away for a short time is waited for. Rows of an
-# attempt that another worker has taken over meanwhile are left out too, and whoever waits for
-# them is told.
+# while one commit is under way and go into the next together; the future of a row is done once it
+# is committed. Rows that fail together are written in ever smaller parts, until only the bad one
+# is left out. A server that is away for a short time is waited for. Rows of an attempt that
+# another worker has taken over meanwhile are left out too: their futures raise ``LeaseLost``.
 
 RowValues: TypeAlias = dict[str, Any]
 """The values of one row, by column."""
 Statement: TypeAlias = sa.Insert | sa.Delete
-"""What is done with a row."""
 
 # A commit costs the same for one row as for fifty. Beside the time that a model takes to reply this
 # pause is nothing, and it halves the work of writing.
 _LINGER: Final = 0.004
 _LINGER_SHARED: Final = 0.015
-"""Likewise where workers share a server: a commit takes several ways to and fro, of all of them."""
+"""On a server a commit takes several round trips, which all workers compete for."""
 _HEARTBEAT: Final = 1.0
-"""Seconds after which the lock is looked at where nothing was written meanwhile."""
+"""Seconds after which the lock is checked although there is nothing to write."""
 
 
 class _Pending(NamedTuple):
@@ -465,15 +495,14 @@ class _Pending(NamedTuple):
 
     @property
     def key(self) -> LeaseKey:
-        """The attempt that it belongs to."""
         return self.row["series"], self.row["problem"], self.row["run"]
 
 
 class Writer:
     """A queue of rows and the thread that writes them, in the order in which they came.
 
-    ``check`` is called before each commit, and now and then between them; it raises where nothing
-    may be written any more. With ``leases`` only what this worker has a lease on is written.
+    ``check`` is called before each commit and once a second; it raises where the lock is lost. With
+    ``leases`` only rows of attempts that this worker has a lease on are written.
     """
 
     def __init__(self, url: str, database: sa.Engine, check: Callable[[], None]) -> None:
@@ -491,14 +520,13 @@ class Writer:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Start the thread; the first row does that too."""
         with self._changed:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="store-writer", daemon=True)
                 self._thread.start()
 
     def write(self, statement: Statement, row: RowValues) -> asyncio.Future[None]:
-        """Write a row; what is returned can be awaited, and is done when the row is committed."""
+        """Queue a row; the future is done when the row is committed."""
         if self._thread is None:
             self.start()
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -509,7 +537,7 @@ class Writer:
         return done
 
     async def watch(self) -> None:
-        """Wait until nothing can be written any more, and raise that."""
+        """Wait until the store cannot be written any more, and raise that."""
         done = asyncio.get_running_loop().create_future()
         with self._changed:
             if self._failure:
@@ -518,14 +546,14 @@ class Writer:
         await done
 
     def flush(self) -> None:
-        """Wait until everything is committed; a failure of the store meanwhile is raised here."""
+        """Wait until everything is committed; raise a failure of the store."""
         with self._changed:
             self._changed.wait_for(lambda: not self._pending and not self._busy)
         if self._failure:
             raise self._failure
 
     def hasten(self) -> None:
-        """Wait for no server any more: somebody wants to leave."""
+        """Stop waiting for a server that is away."""
         with self._changed:
             self._hasty = True
             self._changed.notify_all()
@@ -554,7 +582,7 @@ class Writer:
                 self._changed.notify_all()
 
     def _commit(self, batch: list[_Pending]) -> None:
-        """Write rows, and tell whoever waits for them what became of each."""
+        """Write rows and settle their futures; halve a batch with a bad row until it is alone."""
         error = self._try(batch)
         waiting = [one.done for one in batch]
         if error is None:
@@ -582,7 +610,7 @@ class Writer:
                 self._write(batch)
             except _NotOurs as lost:
                 return lost
-            # Whatever it is: a thread that dies here would leave everybody waiting for ever.
+            # Any exception: a thread that dies here would leave every future pending for ever.
             except Exception as error:
                 patient = is_outage(error) and not self._failure
                 pause = next(waits, None) if patient else None
@@ -612,7 +640,6 @@ class Writer:
             raise _NotOurs(lost)
 
     def _fail(self, waiting: list[asyncio.Future[None]], error: Exception) -> None:
-        """Note that the store cannot be written, and tell everybody."""
         failure = error if isinstance(error, StoreError) else cannot_be("written", self._url, error)
         with self._changed:
             self._failure = self._failure or failure
@@ -621,7 +648,7 @@ class Writer:
 
 
 class _NotOurs(Exception):
-    """All was written but what belongs to attempts that other workers have."""
+    """All was written but the rows of attempts that other workers have."""
 
     def __init__(self, keys: set[LeaseKey]) -> None:
         super().__init__()
@@ -641,13 +668,13 @@ def _settle(waiting: Iterable[asyncio.Future[None]], failure: CfrError | None) -
     for done in waiting:
         by_loop.setdefault(done.get_loop(), []).append(done)
     for loop, futures in by_loop.items():
-        with suppress(RuntimeError):  # the loop is closed, and nobody waits any more
+        with suppress(RuntimeError):  # the loop is closed, and with it all tasks that waited
             loop.call_soon_threadsafe(_tell, futures, failure)
 
 
 def _tell(waiting: list[asyncio.Future[None]], failure: CfrError | None) -> None:
     for done in waiting:
-        if done.done():  # whoever waited was cancelled; the row is safe all the same
+        if done.done():  # the waiting task was cancelled; the row is safe all the same
             continue
         if failure:
             done.set_exception(failure)

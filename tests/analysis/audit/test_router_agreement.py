@@ -24,7 +24,8 @@ from constraint_first.report.reader import read_file, read_store
 from constraint_first.report.study import StageCost
 from constraint_first.run.job import prepare, run
 from constraint_first.store.query import attempt_rows
-from constraint_first.store.store import Series, Store
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 
 PROBLEMS = texts({"a": "How many?", "b": "Compute it.", "c": "How many?", "d": "Compute it."})
 SAID = {"a": (True, True), "b": (True, True, False), "c": (True, False), "d": (False, False)}

@@ -21,7 +21,8 @@ from constraint_first.report.comparison import (
 from constraint_first.report.reader import read_file
 from constraint_first.report.study import Study
 from constraint_first.run.job import prepare, run
-from constraint_first.store.store import Series, Store
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 
 Runs = Sequence[object]
 

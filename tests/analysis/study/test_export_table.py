@@ -10,7 +10,8 @@ from constraint_first.error import InputError
 from constraint_first.problem import Problem
 from constraint_first.report.reader import outcome_lines, read_file, read_store
 from constraint_first.store import schema
-from constraint_first.store.store import Series, Store
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 
 EXPORTS = (".jsonl", ".jsonl.gz", ".csv", ".parquet")
 HOSTILE = ("=cmd|x", "'=cmd|x", "''-x", "@p", "-1", "'", 'say "hi", twice\nor more', "ü")

@@ -14,7 +14,8 @@ from constraint_first.problem import Problem
 from constraint_first.report.reader import existing_store, open_study, read_file, read_store
 from constraint_first.run.job import prepare, run
 from constraint_first.store.database import StoreError
-from constraint_first.store.store import Series, Store
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 
 
 def write(path: Path, *rows: dict[str, Any]) -> Path:

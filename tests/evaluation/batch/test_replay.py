@@ -15,7 +15,8 @@ from constraint_first.run.batch import replay_attempts
 from constraint_first.run.batch_service import BatchLog
 from constraint_first.run.job import Job, prepare
 from constraint_first.store import schema
-from constraint_first.store.store import Series, Store
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
 
 SERIES = Series("sums", "self-consistency(samples=3)", "m")
 MOST = 200

@@ -152,8 +152,8 @@ async def test_a_batch_costs_a_part_of_the_price_also_when_somebody_looks_later(
     assert both.cost.dollars == pytest.approx(3 * half)  # pyright: ignore
     with Store(options.store, existing=True) as store:
         (row,) = summaries(store)
-    assert row.cost is not None
-    assert row.cost.dollars == pytest.approx(3 * half)  # pyright: ignore
+    assert row.tally.cost is not None
+    assert row.tally.cost.dollars == pytest.approx(3 * half)  # pyright: ignore
 
 
 async def test_no_key_is_anywhere(

@@ -158,4 +158,4 @@ async def test_every_page(smallest: Path, tmp_path: Path) -> None:
     label = json.loads((tmp_path / "labels.jsonl").read_text().splitlines()[-1])
     assert label["annotator"] == "ada"
     with Store(str(kept)) as served:
-        assert {one.label for one in summaries(served)} == {"CFR (always-on)", "Direct CoT"}
+        assert {one.series.label for one in summaries(served)} == {"CFR (always-on)", "Direct CoT"}

@@ -16,7 +16,7 @@ def test_each_series_has_its_score_and_its_cost(store: str) -> None:
     assert direct.interval.startswith("[29.")
     assert (direct.attempted, direct.problems, direct.begun) == (24, 24, 0)
     assert view.attempts == 3 * 48
-    assert view.tokens == sum(line.summary.usage.total for line in view.lines)
+    assert view.tokens == sum(line.summary.tally.usage.total for line in view.lines)
     assert (view.failures, view.running, view.cost, view.begun) == ((), False, None, 0)
 
 
@@ -24,7 +24,7 @@ def test_words_choose_series(store: str) -> None:
     source = RunSource(1, store)
 
     def found(words: str) -> list[str]:
-        return [line.summary.method for line in view_store(source, words).shown]
+        return [line.summary.series.method for line in view_store(source, words).shown]
 
     assert found("") == ["direct", "cfr", "program"]
     assert found("always-ON") == ["cfr"]

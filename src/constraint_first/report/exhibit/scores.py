@@ -93,7 +93,7 @@ from constraint_first.report.table import (
     status_note,
     tell_apart,
 )
-from constraint_first.store.store import all_probe_calls
+from constraint_first.store.series import all_probe_calls
 
 
 def scores_table(study: Study) -> Table:

@@ -68,8 +68,8 @@ from constraint_first.store.query import (
     SHOWN,
     Failure,
     SeriesName,
+    SeriesResult,
     Shown,
-    Summary,
     count_begun,
     count_problems,
     describe_cost,
@@ -88,7 +88,7 @@ from constraint_first.store.query import (
 class SeriesLine:
     """A series as the table of a store shows it."""
 
-    summary: Summary
+    summary: SeriesResult
     accuracy: str
     interval: str
     begun: int
@@ -113,11 +113,11 @@ class StoreView:
 
     @property
     def attempts(self) -> int:
-        return sum(line.summary.attempts for line in self.lines)
+        return sum(line.summary.tally.total for line in self.lines)
 
     @property
     def tokens(self) -> int:
-        return sum(line.summary.usage.total for line in self.lines)
+        return sum(line.summary.tally.usage.total for line in self.lines)
 
     @property
     def begun(self) -> int:
@@ -126,7 +126,7 @@ class StoreView:
 
     @property
     def cost(self) -> Cost | None:
-        return sum_costs(line.summary.cost for line in self.lines)
+        return sum_costs(line.summary.tally.cost for line in self.lines)
 
 
 def view_store(source: RunSource, search: str = "") -> StoreView:
@@ -134,14 +134,14 @@ def view_store(source: RunSource, search: str = "") -> StoreView:
     with source.open() as store:
         known, begun = count_problems(store), count_begun(store)
         lines = tuple(
-            line_of(one, begun.get(one.series, 0), known.get(one.benchmark, 0))
+            line_of(one, begun.get(one.series.number, 0), known.get(one.series.benchmark, 0))
             for one in summaries(store)
         )
         failed = tuple(failures(store))
         return StoreView(lines, tuple(_matching(lines, search)), failed, store.is_taken)
 
 
-def line_of(summary: Summary, begun: int = 0, problems: int = 0) -> SeriesLine:
+def line_of(summary: SeriesResult, begun: int = 0, problems: int = 0) -> SeriesLine:
     found = score_problems(summary.scores)
     if found is None:
         return SeriesLine(summary, NONE, "", begun, problems)
@@ -154,9 +154,9 @@ def _matching(lines: Iterable[SeriesLine], search: str) -> Iterable[SeriesLine]:
     """Keep the series whose names have all the words."""
     words = search.casefold().split()
     for line in lines:
-        one = line.summary
+        one = line.summary.series
         names = (one.benchmark, benchmark_label(one.benchmark), one.method, one.label, one.model)
-        told = " ".join((str(one.series), *names, model_label(one.model))).casefold()
+        told = " ".join((str(one.number), *names, model_label(one.model))).casefold()
         if all(word in told for word in words):
             yield line
 
@@ -232,7 +232,7 @@ async def show_series(request: web.Request) -> web.Response:
         with source.open() as store:
             series = read_series(store, number)
             page = list_problems(store, number, shown, search, at=at, most=_MOST)
-            (line,) = (one for one in summaries(store) if one.series == number)
+            (line,) = (one for one in summaries(store) if one.series.number == number)
         return {"series": series, "page": page, "line": line_of(line)}
 
     values = await in_thread(read)

@@ -1,4 +1,4 @@
-"""Attempts in a store: their calls as they are made, and how they ended."""
+"""Attempts on their way into a store: their calls as they are made, and how they ended."""
 
 from __future__ import annotations
 
@@ -21,10 +21,12 @@ from constraint_first.problem import Problem
 from constraint_first.protocol import Answer, Call, Completion, Output, Program, Step, Usage
 from constraint_first.store import schema
 from constraint_first.store.database import Unstorable
-from constraint_first.store.store import Series, Store, enter_problem, enter_series, usage_columns
-from constraint_first.store.writer import EXECUTED, RowValues, StoredCall
+from constraint_first.store.series import Series, enter_problem, enter_series
+from constraint_first.store.store import Store
+from constraint_first.store.writer import EXECUTED, KnownCalls, RowValues, usage_columns
 
 _NO_PRICES: Final = PriceList()
+_FREE: Final = usage_columns(Usage())
 
 
 def attempt_columns(attempt: Attempt) -> RowValues:
@@ -38,18 +40,15 @@ def attempt_columns(attempt: Attempt) -> RowValues:
         "verdict": verdict and verdict.verdict,
         "tier": verdict and verdict.tier,
         "details": storable_json(solution.details),
-    } | usage_columns(attempt.usage)
+        **usage_columns(attempt.usage),
+    }
 
 
 class StoredJournal:
-    """The calls and programs of one attempt, in the store."""
+    """Answers from the store what an earlier run asked, and stores all further answers."""
 
     def __init__(
-        self,
-        store: Store,
-        key: dict[str, int],
-        known: dict[int, StoredCall],
-        prices: PriceList = _NO_PRICES,
+        self, store: Store, key: RowValues, known: KnownCalls, prices: PriceList = _NO_PRICES
     ) -> None:
         self._store = store
         self._key = key
@@ -65,12 +64,12 @@ class StoredJournal:
         return bool(self._known)
 
     async def forget(self) -> None:
-        """Forget the calls of earlier runs, in the store too; only what they cost stays counted."""
+        """Forget the calls of earlier runs, in the store too; only their cost stays counted."""
         await self._store.forget_calls(self._key)
         self._known, self.usage = {}, Usage()
 
     def recall(self, ordinal: int, step: Step) -> Answer | None:
-        """Return what is stored of an earlier run, if it was asked the same."""
+        """Return the stored answer of an earlier run, if it was asked the same."""
         if ordinal not in self._known:
             self._store.require_lease(self._key)
             self._began = time.monotonic()
@@ -81,17 +80,32 @@ class StoredJournal:
         return stored.answer
 
     async def record(self, ordinal: int, step: Step, answer: Answer) -> None:
-        """Store an answer with what was asked."""
+        """Store an answer with its call or program, and wait until it is committed."""
         self._count(step, answer)
-        written = (
-            _execution_columns(step.source, answer)
-            if isinstance(step, Program) and isinstance(answer, Output)
-            else self._exchange_columns(cast("Call", step), cast("Completion", answer))
+        if isinstance(step, Program) and isinstance(answer, Output):
+            written = {
+                "messages": storable_json([{"role": "program", "content": step.source}]),
+                "max_tokens": 0,
+                "text": answer.text,
+                "reasoning": answer.error,
+                "finish": EXECUTED,
+                "reported": True,
+                "seconds": answer.seconds,
+                **_FREE,
+            }
+        else:
+            written = self._exchange(cast("Call", step), cast("Completion", answer))
+        await self._store.write_call(
+            {
+                **self._key,
+                "ordinal": ordinal,
+                "stage": storable_text(step.stage),
+                "digest": digest(step),
+                **written,
+            }
         )
-        named = {"ordinal": ordinal, "stage": storable_text(step.stage), "digest": digest(step)}
-        await self._store.write_call(self._key | named | written)
 
-    def _exchange_columns(self, call: Call, completion: Completion) -> RowValues:
+    def _exchange(self, call: Call, completion: Completion) -> RowValues:
         messages = [{"role": m.role, "content": m.content} for m in call.messages]
         return {
             "messages": storable_json(messages),
@@ -101,7 +115,8 @@ class StoredJournal:
             "finish": completion.finish,
             "reported": completion.usage.reported,
             "seconds": time.monotonic() - self._began,
-        } | usage_columns(completion.usage)
+            **usage_columns(completion.usage),
+        }
 
     def _count(self, step: Step, answer: Answer) -> None:
         if isinstance(step, Call) and isinstance(answer, Completion):
@@ -109,23 +124,10 @@ class StoredJournal:
             self.cost += self._prices.cost(answer.usage, step.model)
 
 
-def _execution_columns(source: str, output: Output) -> RowValues:
-    return {
-        "messages": storable_json([{"role": "program", "content": source}]),
-        "max_tokens": 0,
-        "text": output.text,
-        "reasoning": output.error,
-        "finish": EXECUTED,
-        "reported": True,
-        "seconds": output.seconds,
-    } | usage_columns(Usage())
-
-
-# Attempts that come one by one, as somebody asks for them, entered into a store as they come.
+# The answers of a server, entered one by one as questions come in.
 #
 # An evaluation knows its problems and runs beforehand; a server does not. The same question may
-# come a thousand times: each time it is another run of the same problem, numbered on from the
-# last.
+# come a thousand times: each time it is another run of the same problem, numbered on from the last.
 
 _KEPT: Final = 50_000
 """Problems whose next run is remembered; the store knows it of all others."""
@@ -143,8 +145,6 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A question on its way into the store, and what becomes of it."""
-
     series: Series
     problem: Problem
     done: asyncio.Future[dict[str, int]]
@@ -167,9 +167,10 @@ class Traffic:
         entry = _Entry(series, problem, asyncio.get_running_loop().create_future())
         self._pending.append(entry)
         if self._entering is None or self._entering.done():
-            # A task of its own: whoever asked may go away, and others wait for it too.
+            # A task of its own: a request may be cancelled while others wait for it too.
             self._entering = asyncio.create_task(self._enter())
-        return TrafficAttempt(self, await entry.done, problem, prices)
+        key = await entry.done
+        return TrafficAttempt(self, key, problem, StoredJournal(self._store, key, {}, prices))
 
     async def _enter(self) -> None:
         while self._pending:
@@ -177,14 +178,14 @@ class Traffic:
             found: Sequence[tuple[int, _Place] | Exception]
             try:
                 found = await asyncio.to_thread(self._store.change, partial(self._place_all, batch))
-            except Exception as error:  # whatever it is, nobody must wait for ever
+            except Exception as error:  # of any kind: no request may wait for ever
                 found = [error] * len(batch)
             for entry, place in zip(batch, found, strict=True):
                 self._settle(entry, place)
             self._forget_old()
 
     def _settle(self, entry: _Entry, found: tuple[int, _Place] | Exception) -> None:
-        if entry.done.done():  # whoever asked has gone away
+        if entry.done.done():  # the request was cancelled
             return
         if isinstance(found, Exception):
             entry.done.set_exception(found)
@@ -224,7 +225,7 @@ class Traffic:
     def _forget_old(self) -> None:
         while len(self._numbers) > _KEPT_SERIES:
             self._numbers.popitem(last=False)
-        # What is under way is not in the store yet, which would give its run away again.
+        # A run under way is not in the store yet, which would give its number away again.
         for key in list(self._places):
             if len(self._places) <= _KEPT:
                 return
@@ -232,7 +233,7 @@ class Traffic:
                 del self._places[key]
 
     def write(self, key: dict[str, int], name: str, row: RowValues) -> asyncio.Future[None]:
-        """Write how an attempt ended; what is returned is done when it is safe."""
+        """Write how an attempt ended; the future is done when that is committed."""
         written = self._store.write_attempt(key | row)
 
         def release(_: asyncio.Future[None]) -> None:
@@ -243,25 +244,21 @@ class Traffic:
         return written
 
     async def watch(self) -> None:
-        """Wait until nothing can be written any more, and raise that."""
+        """Wait until the store cannot be written any more, and raise that."""
         await self._store.watch()
-
-    def journal(self, key: dict[str, int], prices: PriceList) -> StoredJournal:
-        """Make the journal of an attempt."""
-        return StoredJournal(self._store, key, {}, prices)
 
 
 class TrafficAttempt:
     """An attempt under way: its journal, and how it ends."""
 
     def __init__(
-        self, traffic: Traffic, key: dict[str, int], problem: Problem, prices: PriceList
+        self, traffic: Traffic, key: dict[str, int], problem: Problem, journal: StoredJournal
     ) -> None:
         self._traffic = traffic
         self._key = key
         self._name = problem.id
         self._began = time.monotonic()
-        self.journal = traffic.journal(key, prices)
+        self.journal = journal
 
     @property
     def run(self) -> int:
@@ -269,7 +266,7 @@ class TrafficAttempt:
         return self._key["run"]
 
     async def finish(self, attempt: Attempt) -> None:
-        """Write how it ended, and wait until that is safe."""
+        """Write how it ended, and wait until that is committed."""
         try:
             await self._write(attempt)
         except Unstorable as error:
@@ -285,7 +282,7 @@ class TrafficAttempt:
 
 
 def _heed(written: asyncio.Future[None]) -> None:
-    """Look at what became of a write, so that nobody complains that nobody did."""
+    """Read the result of a write, which asyncio would otherwise report as never retrieved."""
     if not written.cancelled():
         written.exception()
 
