@@ -1,6 +1,5 @@
 """Replies on a terminal of their own: what it shows while they are written."""
 
-import asyncio
 import json
 import re
 import sys
@@ -9,7 +8,7 @@ from pathlib import Path
 import pytest
 from loopback import Endpoint, stream
 
-from constraint_first.attempt.events import Executed, Executing, Finished, Started, Wrote
+from constraint_first.attempt.events import Executed, Executing, Finished, Started
 from constraint_first.cli.console import SafeConsole
 from constraint_first.cli.solve import ReplyPrinter
 from constraint_first.protocol import Call, Completion, Output, Program, Usage
@@ -23,22 +22,14 @@ CUED = "Find the remainder when $3^5$ is divided by 7."
 WORDS = "The incomprehensibilities of multiplicative remainders notwithstanding, it is \\boxed{5}."
 
 
-def test_stage_1_says_how_far_it_is_and_words_stay_whole(
-    endpoint: Endpoint, tmp_path: Path
-) -> None:
+def test_stage_1_says_how_far_it_is(endpoint: Endpoint, tmp_path: Path) -> None:
     pieces = [WORDS[at : at + 3] for at in range(0, len(WORDS), 3)]
     endpoint.script(stream(SPEC[:9], SPEC[9:20], SPEC[20:]), stream(*pieces))
     shown = on_terminal(endpoint, tmp_path, "solve", CUED, "--method", "cfr", columns=80)
     assert re.search(r"Stage 1: what must the answer satisfy\?  about 3 tokens, \d+ s", shown)
     endpoint.script(stream(SPEC), stream(*pieces))
     shown = on_terminal(endpoint, tmp_path, "solve", CUED, "--method", "cfr")
-    lines = shown.partition("Stage 2: solution\n")[2].splitlines()
-    assert lines[:4] == [
-        "The incomprehensibilities of",
-        "multiplicative remainders",
-        "notwithstanding, it is \\boxed{5}.",
-        "",
-    ]
+    assert WORDS in shown.replace("\n", ""), "the terminal itself folds it"
 
 
 def test_code_keeps_its_lines(endpoint: Endpoint, tmp_path: Path) -> None:
@@ -70,18 +61,3 @@ async def test_what_nobody_follows_is_counted(monkeypatch: pytest.MonkeyPatch) -
         "Output  5",
     )
     assert sorted(parts, key=shown.index) == [*parts]
-
-
-async def test_a_word_is_shown_after_a_pause(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setattr("constraint_first.cli.solve._PAUSE", 0.0)
-    printer, call = ReplyPrinter(SafeConsole()), Call.user("Q", stage="direct", max_tokens=9)
-    printer.tell(Started(call))
-    printer.tell(Wrote(call, "an unfin"))
-    assert capsys.readouterr().out == "Solution\nan"
-    async with asyncio.timeout(60):
-        while not (shown := capsys.readouterr().out):
-            await asyncio.sleep(0)
-    assert shown == " unfin"

@@ -56,9 +56,7 @@ _method_options: Final = grouped(
     "methods",
     _Methods,
     click.option(
-        "--baseline",
-        default="",
-        help="The method that gains are measured against.  [direct]",
+        "--baseline", default="", help="The method that gains are measured against.  [direct]"
     ),
     click.option(
         "--method",

@@ -274,9 +274,7 @@ def _write(path: Path, made: Calibration) -> None:
     help="The folder to write to.",
 )
 @click.option(
-    "--baseline",
-    default="",
-    help="The method that gains are measured against.  [direct]",
+    "--baseline", default="", help="The method that gains are measured against.  [direct]"
 )
 @click.option(
     "--method",

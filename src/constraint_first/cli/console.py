@@ -17,7 +17,6 @@ from rich.segment import Segment
 from rich.text import Text
 
 from constraint_first.file.safe import one_line, printable
-from constraint_first.pattern import lazy_pattern
 from constraint_first.protocol import Call, Completion
 
 if TYPE_CHECKING:
@@ -30,10 +29,10 @@ AnyConsole: TypeAlias = console.Console
 
 
 class SafeConsole(console.Console):
-    """A rich console that takes brackets as brackets and shows control characters.
+    """A rich console without markup that shows control characters and never obeys them.
 
-    Whatever is printed passes ``render``; only rich's own control segments (to move the cursor of
-    a progress bar) come through it unchanged.
+    All output passes ``render``; only rich's own control segments (to move the cursor of a
+    progress bar) come through it unchanged.
     """
 
     def __init__(
@@ -60,17 +59,17 @@ class SafeConsole(console.Console):
         renderable: console.RenderableType,
         options: console.ConsoleOptions | None = None,
     ) -> Iterable[Segment]:
-        """Make printable what is about to be written, wherever it comes from."""
+        """Make every segment printable, whatever its origin."""
         for segment in super().render(renderable, options):
             text, style, control = segment
             yield segment if control or text.isprintable() else Segment(printable(text), style)
 
     def status(self, status: console.RenderableType, **options: Any) -> Status:
-        """Show that something goes on; a spinner would read markup in a string."""
+        """Show a spinner; rich would read markup in a string."""
         return super().status(Text(status) if isinstance(status, str) else status, **options)
 
     def on_broken_pipe(self) -> None:
-        """Leave it to ``main`` to end when nobody reads any more; rich would exit with 1."""
+        """Leave the exit code to ``main``; rich would exit with 1."""
         self.quiet = True
         raise BrokenPipeError
 
@@ -166,7 +165,7 @@ class Activity:
         return Text(f"{self._what()}  {said}{self._clock() - self._began:.0f} s")
 
     def started(self, call: Call) -> None:
-        """Note that a call begins; where nothing went on, seconds and tokens begin with it."""
+        """Begin a call; the first one restarts the counts of seconds and tokens."""
         if not self and not self._title:
             self._began, self._written = self._clock(), 0
         self._running[id(call)] = (call, 0)
@@ -176,11 +175,11 @@ class Activity:
         self._running[id(call)] = (call, self._running.get(id(call), (call, 0))[1] + 1)
 
     def restarted(self, call: Call) -> None:
-        """Forget what was written of a reply that begins anew."""
+        """Reset the count of a reply that is asked for again."""
         self._running[id(call)] = (call, 0)
 
     def finished(self, call: Call, completion: Completion) -> None:
-        """Count a reply as whoever wrote it does, where that is told."""
+        """Count a reply by the usage that the endpoint reports, else by its pieces."""
         _, pieces = self._running.pop(id(call), (call, 0))
         used = completion.usage
         self._written += used.output if used.reported else pieces
@@ -353,91 +352,3 @@ class Folded:
 
 def _room(console: AnyConsole, options: ConsoleOptions) -> int | None:
     return None if isinstance(console, SafeConsole) and console.is_unbounded else options.max_width
-
-
-# Text that arrives in pieces, written at the width of a terminal and broken between words.
-#
-# A word is written once it has ended, so that it is never broken over two lines; a pause ends it
-# too. Blocks of code keep their lines. In a file or a pipe every line stays as it came.
-
-_FENCE: Final = "```"
-# A line's end, spaces, one wide character (such scripts break anywhere), or a word of others.
-_WIDE: Final = "\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60"
-_TOKEN: Final = lazy_pattern(rf"\n|[ \t]+|[{_WIDE}]|[^\s{_WIDE}]+|\s")
-
-
-class TextStream:
-    """A writer of pieces of text in one style after the other."""
-
-    def __init__(self, console: SafeConsole) -> None:
-        self._console = console
-        self._room = None if console.is_unbounded else console.width
-        self._column = 0
-        self._gap = ""
-        """Spaces that are written with the next word, if that goes on the same line."""
-        self._word = ""
-        self._style = ""
-        self._in_code = False
-        self._line = ""
-        """The line so far, or as much of it as tells whether a block of code begins or ends."""
-
-    @property
-    def waits(self) -> bool:
-        """Whether a word has begun and not ended."""
-        return bool(self._word)
-
-    def write(self, piece: str, style: str = "") -> None:
-        """Write all words that have ended; the rest waits for the next piece."""
-        if style != self._style:
-            self.flush()
-            self._style = style
-        text, self._word = self._word + printable(piece), ""
-        if self._room is None:
-            self._print(text)
-            return
-        parts: list[str] = _TOKEN.findall(text)
-        if parts and not self._is_whole(parts[-1]):
-            self._word = parts.pop()
-        self._print("".join(map(self._placed, parts)))
-
-    def flush(self) -> None:
-        """Write what waits."""
-        word, self._word = self._word, ""
-        self._print(self._placed(word) if word else "")
-
-    def end(self) -> None:
-        """Write what waits and end the line."""
-        self.flush()
-        self._print("\n")
-        self.restart()
-
-    def restart(self) -> None:
-        """Forget what waits: the next piece begins a new text on a new line."""
-        self._column, self._gap, self._word, self._line, self._in_code = 0, "", "", "", False
-
-    def _is_whole(self, part: str) -> bool:
-        return self._in_code or part.isspace() or cell_len(part[0]) > 1
-
-    def _placed(self, part: str) -> str:
-        """Return a part as it is written: behind its spaces, or on a line of its own."""
-        if part == "\n":
-            self._in_code ^= self._line.startswith(_FENCE)
-            self._column, self._gap, self._line = 0, "", ""
-            return part
-        if part.isspace():
-            self._gap += part
-            return ""
-        if len(self._line) < len(_FENCE):
-            self._line += part
-        gap, self._gap = self._gap, ""
-        width = cell_len(gap + part)
-        beyond = self._room is not None and self._column + width > self._room
-        if beyond and self._column and not self._in_code:
-            self._column = cell_len(part)
-            return f"\n{part}"
-        self._column += width
-        return gap + part
-
-    def _print(self, text: str) -> None:
-        if text:
-            self._console.print(Text(text, self._style), end="", soft_wrap=True)

@@ -106,7 +106,7 @@ def demo_command(ref: ModelRef, decoding: Decoding) -> None:
 
 
 def _compared(automatic: Method) -> Method:
-    """Choose what is held against Direct CoT: Routed-CFR where ``auto`` would be Direct CoT too."""
+    """Choose the method beside Direct CoT: Routed-CFR where ``auto`` would be Direct CoT too."""
     if not isinstance(automatic, Calibrated) or automatic.methods:
         return automatic
     same = isinstance(automatic.otherwise, Direct)
@@ -114,7 +114,7 @@ def _compared(automatic: Method) -> Method:
 
 
 def _introduction(method: Method) -> Iterator[str]:
-    """Say which method is held against Direct CoT, and what a policy's rules are."""
+    """Name the method beside Direct CoT, and the rules of a policy."""
     yield f"{len(EXAMPLES)} problems, each with Direct CoT and then with {method.label}."
     if isinstance(method, Calibrated):
         rules = [f"{rule.method} on problems {rule.words}" for rule in method.policy.rules]
@@ -123,7 +123,7 @@ def _introduction(method: Method) -> Iterator[str]:
 
 
 async def _solve_twice(session: Session, method: Method, at: int) -> tuple[Attempt, Attempt]:
-    """Solve an example with Direct CoT and with a method, and show what came of it."""
+    """Solve an example with Direct CoT and with a method, and show both results."""
     console, example = session.console, EXAMPLES[at]
     problem = Problem(example.text, answer=example.answer)
     title = Text(f"{at + 1} of {len(EXAMPLES)}: {example.name}", style="bold")
@@ -143,7 +143,7 @@ async def _solve_twice(session: Session, method: Method, at: int) -> tuple[Attem
 
 
 def _way(solved: Attempt) -> Iterator[RenderableType]:
-    """Show how an answer was come by: Stage 1's constraints, the program that printed it."""
+    """Show where an answer comes from: Stage 1's constraints, the program that printed it."""
     for exchange in solved.exchanges:
         if exchange.call.stage == "stage1":
             yield show.constraints(read_spec(exchange.completion.text))
@@ -221,7 +221,7 @@ def _totals(pairs: Sequence[tuple[Attempt, Attempt]]) -> str:
 
 
 def _measured(seen: Evidence | None) -> str:
-    """Say what these examples are worth, and where measured figures are."""
+    """Say that the examples measure nothing, and where measured figures are."""
     few = f"{len(EXAMPLES)} examples measure nothing, and other replies come each time."
     if seen is None:
         return f"{few} Measured figures are in docs/results/README.md."

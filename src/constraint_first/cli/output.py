@@ -21,7 +21,7 @@ from constraint_first.file.safe import one_line, printable, printable_json
 
 
 def print_text(text: object = "") -> None:
-    """Write to standard output: a text for people, of any number of lines."""
+    """Write a text of any number of lines to standard output."""
     click.echo(printable(str(text)))
 
 
@@ -31,16 +31,16 @@ def print_note(text: str) -> None:
 
 
 def print_error(text: str) -> None:
-    """Write to standard error: what went wrong, in any number of lines."""
+    """Write a message of any number of lines to standard error."""
     click.echo(printable(text), err=True)
 
 
 def print_json(value: Any, indent: int | None = None) -> None:
-    """Write JSON to standard output for programs: exact, and safe on a terminal all the same."""
+    """Write exact JSON to standard output, its control characters escaped."""
     written = printable_json(value, indent)
     try:
         written.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
-    except UnicodeEncodeError:  # an output that holds only some signs must not spoil the others
+    except UnicodeEncodeError:  # the encoding lacks some characters: escape them
         written = json.dumps(value, indent=indent)
     click.echo(written)
 
@@ -56,16 +56,16 @@ _SHOW_CURSOR: Final = b"\x1b[?25h"
 
 
 class Stopped(click.Abort):
-    """The end of a command after Ctrl-C, with what is to be said of it."""
+    """Ctrl-C ended a command; the message says how to go on."""
 
 
 def run_interruptible(
     work: Coroutine[Any, Any, T], say: Callable[[], str], noticed: Callable[[], None] | None = None
 ) -> T:
-    """Run a coroutine; Ctrl-C cancels it, and once it has ended ``say`` tells what is to be said.
+    """Run a coroutine; Ctrl-C cancels it, and ``Stopped`` is then raised with the text of ``say``.
 
-    ``noticed`` hears of it at once, while everything still stands as it did. Where interrupts are
-    ignored, or handled by somebody else, they stay so.
+    ``noticed`` is called at once, before the cancellation changes anything. A handler of SIGINT
+    that is not Python's own (ignored under nohup, for one) is left in place.
     """
     ours = threading.current_thread() is threading.main_thread()
     if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
@@ -86,7 +86,7 @@ def run_interruptible(
 
 
 class _Interrupt:
-    """What Ctrl-C does while a task runs."""
+    """The handler of SIGINT while a task runs."""
 
     def __init__(self, noticed: Callable[[], None] | None) -> None:
         self.task: asyncio.Task[Any] | None = None
@@ -94,7 +94,7 @@ class _Interrupt:
         self._seen = False
 
     def handle(self, *_: object) -> None:
-        """Cancel the task; what was written so far is safe, so a second time just end."""
+        """Cancel the task; a second time exit at once, since the store is safe at any moment."""
         if self._seen:
             os.write(2, _SHOW_CURSOR * os.isatty(2) + _AT_ONCE)
             os._exit(INTERRUPTED)
@@ -107,7 +107,7 @@ class _Interrupt:
 
 
 def typed_command() -> str:
-    """Write the command that was typed, for whoever repeats it; without a store's password."""
+    """Write the command that was typed, without a store's password."""
     from constraint_first.store.database import without_password
 
     return shlex.join(["cfr", *map(without_password, sys.argv[1:])])

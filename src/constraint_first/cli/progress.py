@@ -168,7 +168,7 @@ class LeftBehind(NamedTuple):
 
 
 class TerminalWatcher(EvaluationWatcher):
-    """Shows on standard error how an evaluation gets on."""
+    """Shows the progress of an evaluation on standard error."""
 
     def __init__(self, notes: Sequence[str] = (), *, quiet: bool = False) -> None:
         self._console = SafeConsole(stderr=True, quiet=quiet)
@@ -183,7 +183,7 @@ class TerminalWatcher(EvaluationWatcher):
         """How the batches stand, where there are any."""
 
     def interrupted(self) -> None:
-        """Note how many calls are waiting for their replies: soon none will be."""
+        """Count the calls in flight before they are cancelled."""
         in_flight = sum(limiter.in_flight for limiter in self._limiters)
         self._in_flight = in_flight if self._limiters else None
 
@@ -193,7 +193,7 @@ class TerminalWatcher(EvaluationWatcher):
         return LeftBehind(found.done, found.total, self._in_flight)
 
     def fetching(self, model: str) -> AbstractContextManager[Progress]:
-        """Show a model file's way to this machine."""
+        """Show the download of a model file."""
         return bytes_bar(model, quiet=self._quiet)
 
     @asynccontextmanager
@@ -222,7 +222,7 @@ class TerminalWatcher(EvaluationWatcher):
             self._console.print(Text(one_line(note)))
 
     def batches(self, progress: WaveProgress) -> None:
-        """Show how a wave gets on: below the table, or as a line where something has changed."""
+        """Show the progress of a wave: below the table, or as a line at each change."""
         before, self.wave = self.wave, progress
         if self._display and self._console.is_terminal:
             self._display.show_wave(progress)
@@ -230,7 +230,7 @@ class TerminalWatcher(EvaluationWatcher):
             self._console.print(Text(one_line(str(progress))))
 
     def noted(self, line: str) -> None:
-        """Write a line about something that a person should know, or copy."""
+        """Write a line whole, since it may be copied."""
         self._console.print(Text(one_line(line)), soft_wrap=True)
 
     def chose(self, model: str, choice: AutoChoice) -> None:
@@ -238,11 +238,11 @@ class TerminalWatcher(EvaluationWatcher):
         self._console.print(Text(one_line(f"{model}: {choice}")))
 
     def skipped(self, what: str, why: str) -> None:
-        """Say what this worker leaves to others."""
+        """Name what this worker cannot run."""
         self._console.print(Text(one_line(f"{what} cannot be run here: {why}")))
 
     def adapted(self, model: str, change: str) -> None:
-        """Say which setting a model will not have."""
+        """Name a setting that a model refuses."""
         self._console.print(Text(one_line(f"{model}: {change}")))
 
 
@@ -262,7 +262,7 @@ class _Display:
         self._wave: tuple[WaveProgress, float] | None = None
 
     def show_wave(self, progress: WaveProgress) -> None:
-        """Keep how a wave gets on in view."""
+        """Show the progress of a wave in the status line."""
         self._wave = progress, time.monotonic()
 
     async def animate(self) -> None:

@@ -245,7 +245,7 @@ def serve_command(
 
 
 def _shown_runs(runs: tuple[str, ...], store: str | None) -> tuple[str, ...]:
-    """List the runs that pages show: those that were named, and what the server keeps itself."""
+    """List the runs that pages show: those that were named, and the server's own store."""
     found = (*runs, *([store] if store else []))
     usual = (_USUAL_STORE,) if Path(_USUAL_STORE).is_file() else ()
     return found or usual
@@ -274,7 +274,7 @@ def _fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 
 def _log(kind: str) -> Log | None:
-    """Make what writes a line for each request; a reader who goes away ends the lines alone."""
+    """Make a writer of one line a request; a closed pipe ends the lines, not the server."""
     from constraint_first.serve.context import describe_access
 
     reading = True

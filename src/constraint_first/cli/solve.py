@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -35,7 +34,7 @@ from constraint_first.attempt.judge import judge
 from constraint_first.attempt.solve import asolve
 from constraint_first.benchmark.source import read_instructions, read_problems
 from constraint_first.cli import show
-from constraint_first.cli.console import Activity, SafeConsole, TextStream, bytes_bar
+from constraint_first.cli.console import Activity, SafeConsole, bytes_bar
 from constraint_first.cli.options import (
     bound_options,
     columns_option,
@@ -244,14 +243,11 @@ def verdict_line(problem: Problem, verdict: dict[str, Json]) -> RenderableType:
     return Text.assemble((word.capitalize(), style), gold)
 
 
-# Replies as a person sees them while they are written, and what goes on meanwhile.
-
-_PAUSE: Final = 0.3
-"""Seconds after which a word that has not ended is shown."""
+# Replies while they are written, and a line that says what goes on meanwhile.
 
 
 def print_delay(console: SafeConsole, event: Event) -> None:
-    """Say why a call takes longer or is made otherwise."""
+    """Print why a call is repeated, or which setting was dropped."""
     if isinstance(event, Retrying):
         said = f"\n{one_line(str(event.fault))}: asking again in {event.seconds:.1f} s"
         console.print(Text(said, style="yellow"))
@@ -273,8 +269,6 @@ class ReplyPrinter:
         self._in_order = InOrder(self._take)
         self._status: Status | None = None
         self._activity = Activity()
-        self._text = TextStream(console)
-        self._pause: asyncio.TimerHandle | None = None
         self._thinks = False
         self._programs = 0
         self._outputs: list[tuple[Program, Output]] = []
@@ -314,8 +308,6 @@ class ReplyPrinter:
             case Wrote(call, text, thought):
                 self._write(call, text, thought=thought)
             case Retrying():
-                self._text.flush()
-                self._text.restart()
                 print_delay(self._console, event)
             case Adapted():
                 print_delay(self._console, event)
@@ -337,24 +329,20 @@ class ReplyPrinter:
             self._print_title(call)
 
     def _write(self, call: Call, text: str, *, thought: bool) -> None:
-        """Write the next words, thinking in grey."""
+        """Write the next piece, thinking in grey."""
         if call.stage == "stage1" or self._held:
             return
         if self._thinks and not thought:
-            self._text.end()
+            self._console.print()
         self._thinks = thought
-        self._text.write(text, "dim" if thought else "")
-        if self._pause:
-            self._pause.cancel()
-        # What nothing follows for a while is shown, even if it is no whole word yet.
-        later = asyncio.get_running_loop().call_later
-        self._pause = later(_PAUSE, self._text.flush) if self._text.waits else None
+        # The terminal folds what comes in pieces: no line is known before it ends.
+        self._console.print(show.cell(text, "dim" if thought else ""), end="", soft_wrap=True)
 
     def break_off(self) -> None:
         """End the line of a reply that stays unfinished, so that an error begins one of its own."""
         self._stop_status()
         if self._in_order.followed:
-            self._text.end()
+            self._console.print()
 
     def _show_status(self) -> None:
         if self._activity and not self._status:
@@ -377,8 +365,8 @@ class ReplyPrinter:
         else:
             if not written:
                 self._print_title(call)
-                self._text.write(completion.text)
-            self._text.end()
+                self._console.print(show.cell(completion.text), end="", soft_wrap=True)
+            self._console.print()
         if source := read_program(completion.text):
             self._sources.append((self._programs, source))
         self._console.print()
@@ -479,7 +467,7 @@ class Session:
         return solved
 
     async def solve_unseen(self, method: Method, problem: Problem) -> Attempt:
-        """Solve a problem and show no more than that it goes on, and what goes wrong."""
+        """Solve a problem and show only its progress and its faults."""
         activity = Activity(one_line(method.label))
 
         def tell(event: Event) -> None:

@@ -116,7 +116,7 @@ def constraints_command(
 
 
 def _tell(text: str, answer: str | None, *, as_json: bool) -> None:
-    """Tell what one text demands, and what of it an answer meets."""
+    """Show the demands of one text, and which of them an answer meets."""
     if len(text) > LONGEST:
         print_note(f"demands on the reply are read from {LONGEST:,} characters at most")
     stated = (*read_stated(text), *read_demands(text))
@@ -543,7 +543,7 @@ def _with_demands(
 
 
 def _all_demands(requests: ProblemSet, source: str) -> dict[str, _Demands]:
-    """Read the demands of all requests, and say of which kind nobody can judge."""
+    """Read the demands of all requests; report the kinds that cannot be judged."""
     unknown: Counter[str] = Counter()
     found: dict[str, _Demands] = {}
     for row, problem in requests.placed:
