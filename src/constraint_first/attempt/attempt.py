@@ -32,6 +32,7 @@ from constraint_first.sandbox.sandbox import run_program
 _LONGEST_REASON: Final = 400
 _NOTHING: Final = Solution(None, "")
 _NO_PRICES: Final = PriceList()
+_NO_USAGE: Final = Usage()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,8 @@ class Attempt:
         """Tokens of all stages together."""
         if self.used is not None:
             return self.used
-        return sum((exchange.completion.usage for exchange in self.exchanges), Usage())
+        first, *others = [one.completion.usage for one in self.exchanges] or [_NO_USAGE]
+        return sum(others, first)
 
     @property
     def tokens(self) -> int:

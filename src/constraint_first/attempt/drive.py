@@ -408,6 +408,8 @@ class _Performer:
         first = len(transcript)
         if len(steps) == 1:  # the usual round; it needs no task
             answer = await self._answer(steps[0], first, self.client)
+            if not first and (isinstance(answer, Output) or not answer.usage.shared):
+                return (answer,)  # nothing was sent before it
             return tuple(_mark_shared(steps, (answer,), transcript))
         client = Sampler(self.client)
         performed = (self._answer(step, first + n, client) for n, step in enumerate(steps))
@@ -431,11 +433,20 @@ class _Performer:
             self.tell(Started(call))
         completion = self.journal.recall(ordinal, call) if self.journal else None
         if not isinstance(completion, Completion):
+            sent = storable_call(self.as_sent(ordinal, call) if self.as_sent else call)
+            watcher = Telling(call, self.tell, stream=self.stream) if self.tell else SILENT
             reserved = await self.allowed.reserve(call)
             try:
-                received = await self._complete(call, ordinal, client)
+                received = await client.complete(sent, watcher)
                 completion = storable_completion(_with_thinking_apart(received))
                 self.allowed.count(call, completion)
+            except CfrError:
+                raise
+            except Exception as error:
+                if not self.conceal:
+                    raise
+                told = f"the call broke off: {type(error).__name__} {raised_at(error)}"
+                raise EngineError(told) from error
             finally:
                 self.allowed.release(reserved)
             if self.journal:
@@ -445,19 +456,6 @@ class _Performer:
         if self.tell:
             self.tell(Finished(call, completion))
         return completion
-
-    async def _complete(self, call: Call, ordinal: int, client: Engine) -> Completion:
-        sent = storable_call(self.as_sent(ordinal, call) if self.as_sent else call)
-        watcher = Telling(call, self.tell, stream=self.stream) if self.tell else SILENT
-        try:
-            return await client.complete(sent, watcher)
-        except CfrError:
-            raise
-        except Exception as error:
-            if not self.conceal:
-                raise
-            told = f"the call broke off: {type(error).__name__} {raised_at(error)}"
-            raise EngineError(told) from error
 
     async def _execute(self, program: Program, ordinal: int) -> Output:
         if self.tell:

@@ -360,7 +360,7 @@ class Sampler:
         if alike not in self._groups:
             calls = list[Call]()
             # The task begins when all calls of the round have come: they were made before it.
-            self._groups[alike] = calls, asyncio.create_task(self._perform(calls, watcher))
+            self._groups[alike] = calls, asyncio.create_task(self._perform(alike, calls, watcher))
         calls, results = self._groups[alike]
         place = len(calls)
         calls.append(call)
@@ -369,7 +369,10 @@ class Sampler:
             raise result
         return result
 
-    async def _perform(self, calls: Sequence[Call], watcher: Watcher) -> dict[int, _Result]:
+    async def _perform(
+        self, alike: Call, calls: Sequence[Call], watcher: Watcher
+    ) -> dict[int, _Result]:
+        del self._groups[alike]  # a call that had to wait for its tokens is in the next group
         order = sorted(range(len(calls)), key=lambda place: calls[place].sample)
         parts = list(self._parts([calls[place] for place in order]))
         results = await asyncio.gather(*(self._ask(part, watcher) for part in parts))
