@@ -442,7 +442,7 @@ def interpret(text: str) -> tuple[Node, ...]:
     if "=" in cleaned and (asked := _NAMED_SUM.match(cleaned)):
         spellings.append(cleaned[asked.end() :])
     if "," in cleaned:
-        if _THOUSANDS.search(cleaned) and not _inside_brackets(cleaned):
+        if _THOUSANDS.search(cleaned) and not (cleaned[:1] in "([{" or cleaned.startswith("\\{")):
             spellings.insert(0, _THOUSANDS.sub(lambda m: m[0].replace(",", ""), cleaned))
         if _DECIMAL_COMMA.fullmatch(cleaned):
             spellings.append(cleaned.replace(",", "."))
@@ -518,10 +518,6 @@ def _read(text: str) -> Node | None:
         return canonical(parse(text))
     except (Unreadable, RecursionError):
         return None
-
-
-def _inside_brackets(text: str) -> bool:
-    return text[:1] in "([{" or text.startswith("\\{")
 
 
 def canonical(node: Node) -> Node:

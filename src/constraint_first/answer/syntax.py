@@ -687,7 +687,7 @@ def _words(text: str) -> str:
     if text[-1:] in ("n", "c", "s") and text[:1].isdigit():
         # Behind a number and last, these are units and no functions.
         text = _SHORT_TIME.sub(lambda m: " minutes" if m[1] == "min" else " seconds", text)
-    if _has_letter(text):
+    if any(map(text.__contains__, _HINTS)):
         text = _ORDINAL.sub(r"\1 ", text)
         if " out " in text or " in " in text:
             text = _OUT_OF.sub(r"\\frac{\1}{\2}", text)
@@ -703,10 +703,6 @@ def _words(text: str) -> str:
 def _lead(match: re.Match[str]) -> str:
     first = match[0][:5].lower()
     return "-" if first in ("minus", "negat") else r"\pm " if first == "plus " else ""
-
-
-def _has_letter(text: str) -> bool:
-    return any(map(text.__contains__, _HINTS))
 
 
 _HINTS = (

@@ -226,7 +226,8 @@ LONGEST_TEXT: Final = 1_000_000
 LONGEST_ID: Final = 500
 """PostgreSQL has no index over texts of more than 2,700 bytes."""
 _PLAIN: Final[FieldType[str | float]] = FieldType(
-    "a text or a number", lambda value: type(value) in (str, int) or _is_finite(value)
+    "a text or a number",
+    lambda value: type(value) in (str, int) or (type(value) is float and isfinite(value)),
 )
 _TEXT_ENDINGS: Final = frozenset({".txt", ".md", ".tex"})
 _THOUSANDS: Final = lazy_pattern(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
@@ -429,10 +430,6 @@ def read_stdin() -> str:
     if len(data) > MOST_TEXT:
         raise InputError(f"standard input: more than {MOST_TEXT // 2**20} MB; give it one text")
     return decode_text(data, "standard input")
-
-
-def _is_finite(value: object) -> bool:
-    return type(value) is float and isfinite(value)
 
 
 def _exists(source: str) -> bool:
