@@ -102,10 +102,8 @@ class Entry:
 
 @cache
 def entries() -> dict[str, Entry]:
-    text = (
-        files("constraint_first.benchmark").joinpath("benchmarks.toml").read_text(encoding="utf-8")
-    )
-    tables: dict[str, dict[str, Any]] = tomllib.loads(text)
+    path = files("constraint_first.benchmark") / "benchmarks.toml"
+    tables: dict[str, dict[str, Any]] = tomllib.loads(path.read_text(encoding="utf-8"))
     return {name: _entry(name, table) for name, table in tables.items()}
 
 
@@ -170,19 +168,16 @@ def _no_repeats(
         lines[read(problem)].append(line)
     for value, found in lines.items():
         if len(found) > 1:
+            shown = repr(value if len(value) <= 40 else value[:39] + "…")
             raise InputError(
-                f"{origin.name}: the same {what} ({_short(value)}) in {origin.unit}s "
-                f"{_some(found)}; each must stand there once"
+                f"{origin.name}: the same {what} ({shown}) in {origin.unit}s {_some(found)}; "
+                "each must stand there once"
             )
 
 
 def _some(lines: Sequence[int]) -> str:
     shown = ", ".join(map(str, lines[:5]))
     return shown if len(lines) <= 5 else f"{shown} and {len(lines) - 5} more"
-
-
-def _short(value: str) -> str:
-    return repr(value if len(value) <= 40 else value[:39] + "…")
 
 
 # Benchmarks from Hugging Face, with the library ``datasets`` (an optional extra).
@@ -327,12 +322,11 @@ def _read(path: Path, entry: Entry, columns: Mapping[str, str] = _NONE) -> Probl
     with within(path):
         check_text(path.stem, "the name of the file", _LONGEST_NAME)
     found = read_problem_file(path, columns)
-    placed = tuple((row, _belonging(problem, entry)) for row, problem in found.placed)
+    placed = tuple(
+        (row, replace(problem, benchmark=entry.name, answer=entry.read_answer(problem.answer)))
+        for row, problem in found.placed
+    )
     numbered = [(row.number, problem) for row, problem in placed]
     hint = "; --columns answer=NAME says which column has them"
     check(Origin(str(path), placed[0][0].unit, hint), numbered, entry.counts)
     return replace(found, placed=placed)
-
-
-def _belonging(problem: Problem, entry: Entry) -> Problem:
-    return replace(problem, benchmark=entry.name, answer=entry.read_answer(problem.answer))

@@ -127,27 +127,25 @@ class ConstraintSpec:
 
 
 def _constraint(item: object, default_id: str) -> Constraint | None:
-    if not isinstance(item, Mapping):
-        description = _text(item)
-        return Constraint(default_id, "", description) if description else None
-    fields = cast("Mapping[str, object]", item)
-    description = _text(_first(fields, "description", "desc", "constraint", "text"))
-    if not description:
-        return None
+    fields, description = _described(item)
     kind = _kind(_text(_first(fields, "type", "kind")))
-    return Constraint(_text(fields.get("id")) or default_id, kind, description)
+    name = _text(fields.get("id")) or default_id
+    return Constraint(name, kind, description) if description else None
 
 
 def _propagated(item: object, default_id: str) -> Propagated | None:
-    if not isinstance(item, Mapping):
-        description = _text(item)
-        return Propagated(default_id, (), description) if description else None
-    fields = cast("Mapping[str, object]", item)
-    description = _text(_first(fields, "description", "desc", "constraint", "text"))
-    if not description:
-        return None
+    fields, description = _described(item)
     sources = _names(_first(fields, "derived_from", "from"))
-    return Propagated(_text(fields.get("id")) or default_id, sources, description)
+    name = _text(fields.get("id")) or default_id
+    return Propagated(name, sources, description) if description else None
+
+
+def _described(item: object) -> tuple[Mapping[str, object], str]:
+    """Read what an object says in words; any other value is the words themselves."""
+    if not isinstance(item, Mapping):
+        return {}, _text(item)
+    fields = cast("Mapping[str, object]", item)
+    return fields, _text(_first(fields, "description", "desc", "constraint", "text"))
 
 
 def _kind(text: str) -> str:
@@ -282,12 +280,8 @@ def _list(item: dict[str, Json], limit: int | None) -> dict[str, Json]:
 
 
 def _object(fields: dict[str, Json]) -> dict[str, Json]:
-    return {
-        "type": "object",
-        "properties": fields,
-        "required": [*fields],
-        "additionalProperties": False,
-    }
+    closed: dict[str, Json] = {"required": [*fields], "additionalProperties": False}
+    return {"type": "object", "properties": fields, **closed}
 
 
 # From a Stage 1 reply to a spec, however damaged the reply is.
@@ -407,13 +401,10 @@ def _pick_fields(text: str) -> ConstraintSpec | None:
         if cleaned and cleaned.lower() not in ("null", "none", "[]", "{}"):
             found.setdefault(re.sub(r"[\s_]+", "_", name.lower()), cleaned)
     if "critical_constraints" in found:
-        found["critical_constraints"] = _split_names(str(found["critical_constraints"]))
+        names = re.split(r"[,;]", str(found["critical_constraints"]).strip("[]"))
+        found["critical_constraints"] = [name.strip(" \"'`") for name in names]
     spec = ConstraintSpec.from_mapping(found)
     return spec if len(spec.restricting) >= FEWEST_FIELDS else None
-
-
-def _split_names(text: str) -> list[Json]:
-    return [name for part in re.split(r"[,;]", text.strip("[]")) if (name := part.strip(" \"'`"))]
 
 
 _FIELD: Final = lazy_pattern(

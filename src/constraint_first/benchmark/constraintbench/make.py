@@ -129,7 +129,10 @@ def _card(loaded: dict[Split, Sequence[Item]]) -> str:
     }
     # JSON is YAML, so that each line below is what a reader of YAML expects.
     lines = (f"{name}: {json.dumps(value)}" for name, value in head.items())
-    table = (f"| {_config(one)} | `{_kind(one)}` | {len(own)} |" for one, own in loaded.items())
+    table = (
+        f"| {_config(one)} | `{one.partition('@')[0]}` | {len(own)} |"
+        for one, own in loaded.items()
+    )
     front = "---\n" + "\n".join(lines) + "\n---\n"
     return front + _BODY.replace("{splits}", "\n".join(table))
 
@@ -318,7 +321,7 @@ def generate(
         for place, family in enumerate(chosen)
         if levels[(place + lap) % len(levels)] in family.levels
     ]
-    seen = _Seen(set(), set())
+    seen = set[str | tuple[str, ...]]()
     cells = {turn: _different(seen, seed, *turn) for turn in turns}
     return (next(cells[turns[place % len(turns)]]) for place in range(n))
 
@@ -345,35 +348,21 @@ def _interleave(families: Sequence[Family]) -> list[Family]:
     return [family for family in chain(*zip_longest(*rows)) if family is not None]
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """What has been drawn so far."""
+def _different(
+    seen: set[str | tuple[str, ...]], seed: int, family: Family, level: Level
+) -> Iterator[Item]:
+    """Draw at index 0, 1, 2, … and pass over what has come before, here or elsewhere.
 
-    texts: set[str]
-    numbers: set[tuple[str, ...]]
-
-    def has(self, item: Item, *, lenient: bool) -> bool:
-        """Say whether a problem is one that has been drawn, up to the names in it.
-
-        It also is where only its wording is new, unless its family has run out of new numbers.
-        """
-        return text_without_names(item) in self.texts or (
-            not lenient and numbers_of(item) in self.numbers
-        )
-
-    def add(self, item: Item) -> None:
-        self.texts.add(text_without_names(item))
-        self.numbers.add(numbers_of(item))
-
-
-def _different(seen: _Seen, seed: int, family: Family, level: Level) -> Iterator[Item]:
-    """Draw at index 0, 1, 2, … and pass over what has come before, here or elsewhere."""
+    A text comes again where it differs in its names alone, or only its wording is new, unless the
+    family has run out of new numbers.
+    """
     given = repeats = 0
     lenient = False
     for index in count():
         item = family.make(seed, level, index)
-        if not seen.has(item, lenient=lenient):
-            seen.add(item)
+        text, numbers = text_without_names(item), numbers_of(item)
+        if text not in seen and (lenient or numbers not in seen):
+            seen.update((text, numbers))
             given, repeats = given + 1, 0
             yield item
             continue
