@@ -43,20 +43,36 @@ def grouped(name: str, make: str | Callable[..., object], *options: Decorator) -
     """
 
     def decorate(command: Command) -> Command:
-        names: set[str] = set()
+        # One wrapper for all groups of a command: a second group joins the first one's.
+        joined = _GROUPS.get(command)
+        if joined is None:
 
-        @wraps(command)
-        def with_value(**given: Any) -> None:
-            own = {one: given.pop(one) for one in names}
-            command(**given, **{name: (_load(make) if isinstance(make, str) else make)(**own)})
+            @wraps(command)
+            def with_values(**given: Any) -> None:
+                for name, names, make in groups:
+                    own = {one: given.pop(one) for one in names}
+                    given[name] = (_load(make) if isinstance(make, str) else make)(**own)
+                command(**given)
 
-        before = _names(with_value)
+            groups: list[_Group] = []
+            _GROUPS[with_values] = groups
+            return _join(with_values, groups)
+        return _join(command, joined)
+
+    def _join(command: Command, groups: list[_Group]) -> Command:
+        before = _names(command)
         for option in reversed(options):
-            option(with_value)
-        names.update(_names(with_value) - before)
-        return with_value
+            option(command)
+        groups.append((name, _names(command) - before, make))
+        return command
 
     return decorate
+
+
+_Group: TypeAlias = tuple[str, set[str], str | Callable[..., object]]
+"""The name of a value, the options that it is made of, and its maker."""
+_GROUPS: Final[dict[Command, list[_Group]]] = {}
+"""The groups of each command that has some, by its wrapper."""
 
 
 def _load(place: str) -> Callable[..., object]:

@@ -72,13 +72,11 @@ def run_interruptible(
         return asyncio.run(work)
     interrupt = _Interrupt(noticed)
 
-    async def main() -> T:
-        interrupt.task = asyncio.current_task()
-        return await work
-
     signal.signal(signal.SIGINT, interrupt.handle)
     try:
-        return asyncio.run(main())
+        with asyncio.Runner() as runner:
+            interrupt.task = runner.get_loop().create_task(work)
+            return runner.get_loop().run_until_complete(interrupt.task)
     except asyncio.CancelledError:
         raise Stopped(say()) from None
     finally:
