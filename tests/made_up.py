@@ -52,6 +52,7 @@ def _row(dice: Random, arm: tuple[str, str, float, str], number: int, run: int) 
     right = status == "ok" and dice.random() < (0.4 if method == "direct" else 0.6)
     answer = None if status != "ok" else gold if right else dice.choice(_WRONG)
     calls = {"stage1": 100, "stage2": 900} if method.startswith("cfr") else {"solve": 200}
+    calls = {"router": 2, **calls} if "llm" in method else calls
     return {
         "benchmark": benchmark,
         "problem": f"p{number}",
@@ -72,7 +73,7 @@ def _row(dice: Random, arm: tuple[str, str, float, str], number: int, run: int) 
         "details": _details(dice, method, text),
         "stages": {
             stage: {"calls": 1, "input_tokens": 30, "output_tokens": out, "seconds": 0.5}
-            for stage, out in ({"router": 2} if "llm" in method else {} | calls).items()
+            for stage, out in calls.items()
         },
     }
 

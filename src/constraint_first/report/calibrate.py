@@ -156,8 +156,6 @@ class CalibrationError(CfrError):
 
 @dataclass(frozen=True, slots=True)
 class CalibrationPlan:
-    """Options of a calibration."""
-
     learning: LearningPlan = field(default_factory=LearningPlan)
     methods: tuple[str, ...] = ()
     """The methods to choose from; empty for all that were run."""
@@ -176,7 +174,6 @@ class Calibration:
 
     @property
     def recommended(self) -> bool:
-        """Whether the policy leaves the baseline anywhere."""
         return bool(self.policy.rules)
 
 
@@ -184,7 +181,6 @@ _PLAN: Final = CalibrationPlan()
 
 
 def calibrate(runs: Source | Sequence[Source], plan: CalibrationPlan = _PLAN) -> Calibration:
-    """Learn which method to use for which problems, from graded runs of one model."""
     study = open_study(runs)
     arms = _one_model(study)
     baseline = find_variant(study, BASELINE)
@@ -340,7 +336,6 @@ def _shortened(rules: Sequence[Rule]) -> tuple[Rule, ...]:
 
 
 def _few_families(data: Observations) -> bool:
-    """Say whether to leave a family out is to leave out a whole kind of problems."""
     return len(np.unique(data.families)) < FOLDS
 
 

@@ -104,7 +104,6 @@ CROSSING: Final = (
 
 
 def without_interval(ends: Sequence[Interval | None], noun: str) -> list[str]:
-    """Say how many of the things drawn have no interval."""
     count = sum(one is None for one in ends)
     return [f"Without an interval: {several(count, noun)}."] if count else []
 
@@ -116,8 +115,6 @@ Style: TypeAlias = dict[str, object]
 
 
 class Axis(Protocol):
-    """One scale of a pair of axes, as far as figures use it."""
-
     def set_major_locator(self, _locator: object, /) -> object: ...
     def set_minor_locator(self, _locator: object, /) -> object: ...
     def set_major_formatter(self, _formatter: object, /) -> object: ...
@@ -146,7 +143,6 @@ class Axes(Protocol):
 
 
 def load(module: str = "") -> Any:
-    """Import matplotlib, or a module of it."""
     require("matplotlib")
     return importlib.import_module(f"matplotlib.{module}" if module else "matplotlib")
 
@@ -192,7 +188,6 @@ def extent(text: str, size: float, *, bold: bool = False) -> tuple[float, float]
 
 
 def font(size: float, *, bold: bool = False) -> FontProperties:
-    """Return the font of all figures, which matplotlib brings along."""
     return load("font_manager").FontProperties(fname=_path(bold=bold), size=size)
 
 
@@ -407,7 +402,6 @@ class Sheet:
         self.figure.add_artist(artist)
 
     def text(self, x: float, y: float, text: str, *, muted: bool = False, **style: object) -> None:
-        """Write at a place in inches."""
         style = {"transform": self.inches, "va": "center", "linespacing": 1.15, **style}
         self.figure.text(x, y, text, color=MUTED if muted else INK, **style)
 
@@ -429,7 +423,6 @@ class Sheet:
         self.text(x, low, text, muted=muted, va="baseline", fontsize=size, **style)
 
     def finish(self, name: str, title: str, alt: str, notes: Iterable[str] = ()) -> Figure:
-        """Keep what was drawn, as SVG and as PNG."""
         box = self._bounds()
         svg, png = StringIO(), BytesIO()
         nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
@@ -558,8 +551,8 @@ class Rows:
             axes.set_ylim(self.height, 0)
             axes.set_yticks([])
         for number, (y, label) in enumerate(zip(self.centres, self._labels, strict=True)):
-            style = {"ha": "right", "fontsize": SIZE, "gid": f"label-{number}"}
-            page.text(self.left - 0.1, self.height - y, label, **style)
+            style: Style = {"ha": "right", "fontsize": SIZE, "gid": f"label-{number}"}
+            page.text(self.left - 0.1, self.height - y, label, muted=False, **style)
         edge = self.right
         for (heading, texts), wide in zip(self._columns, self._widths, strict=True):
             edge += wide + _BETWEEN
@@ -569,13 +562,11 @@ class Rows:
         return every
 
     def draw_key(self, page: Sheet, names: Sequence[str]) -> None:
-        """Name the series above the rows."""
         entries = [(name, series_look(at), at) for at, name in enumerate(names)]
         draw_key(page, entries, self.left, self.right, self.height + 0.1)
 
 
 def draw_bar(axes: Axes, length: float, y: float, gid: str, series: int = 0) -> None:
-    """Draw a bar from zero in the look of its series."""
     patch = load("patches").Rectangle(
         (min(length, 0.0), y - _HEIGHT_OF_BAR / 2),
         abs(length),
@@ -590,7 +581,6 @@ def draw_bar(axes: Axes, length: float, y: float, gid: str, series: int = 0) -> 
 def draw_interval(
     axes: Axes, ends: tuple[float, float], y: float, gid: str, *, colour: Colour = INK
 ) -> None:
-    """Draw an interval, wherever it lies beside the value it belongs to."""
     axes.plot(
         ends,
         (y, y),
@@ -633,8 +623,6 @@ _PER_CROSSING: Final = 0.7
 
 
 class Box(NamedTuple):
-    """A rectangle in inches."""
-
     left: float
     bottom: float
     right: float
@@ -642,22 +630,18 @@ class Box(NamedTuple):
 
     @classmethod
     def around(cls, x: float, y: float, wide: float, tall: float) -> Box:
-        """Return the box that reaches so far to each side of a point."""
         return cls(x - wide, y - tall, x + wide, y + tall)
 
     @classmethod
     def between(cls, one: tuple[float, float], other: tuple[float, float]) -> Box:
-        """Return the box that has two points for corners."""
         (a, b), (c, d) = one, other
         return cls(min(a, c), min(b, d), max(a, c), max(b, d))
 
     def meets(self, other: Box) -> bool:
-        """Whether two boxes overlap."""
         across = self.left < other.right and other.left < self.right
         return across and self.bottom < other.top and other.bottom < self.top
 
     def within(self, other: Box) -> bool:
-        """Whether all of it lies in another."""
         return (
             self.left >= other.left
             and self.bottom >= other.bottom
@@ -668,8 +652,6 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A place for a label."""
-
     mark: tuple[float, float]
     """What it names."""
     box: Box

@@ -11,8 +11,6 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from constraint_first.error import CfrError
 from constraint_first.method.vote import ballot
-from constraint_first.model.resolve import Cost, price_list
-from constraint_first.protocol import Usage
 from constraint_first.report.reader import Source, open_study
 from constraint_first.report.statistics import (
     FINEST_UNIT,
@@ -32,7 +30,6 @@ from constraint_first.report.study import (
     CONSTRAINED,
     Arm,
     Attempt,
-    StageCost,
     Study,
     benchmark_label,
     family_named,
@@ -96,23 +93,6 @@ def pass_at(arm: Arm, k: int) -> float | None:
         if runs >= k
     ]
     return 100 * sum(found) / len(found) if found else None
-
-
-@dataclass(frozen=True, slots=True)
-class MeanPass:
-    """The plain mean of pass@k over benchmarks."""
-
-    k: int
-    """The fewest runs that any problem has."""
-    percent: float | None
-    problems: int
-
-
-def mean_pass(arms: Sequence[Arm]) -> MeanPass:
-    """Average pass@k over arms, each counted alike."""
-    k = min(arm.fewest_runs for arm in arms)
-    mean = mean_of_all([pass_at(arm, k) for arm in arms])
-    return MeanPass(k, mean, sum(len(arm.scores) for arm in arms))
 
 
 def mean_accuracy(arms: Sequence[Arm | None]) -> float | None:
@@ -196,18 +176,15 @@ class ModelPairs:
 
     @property
     def benchmarks(self) -> tuple[str, ...]:
-        """The benchmarks, in order."""
         return tuple(base.benchmark for base, _ in self.pairs)
 
     @property
     def names(self) -> tuple[str, str]:
-        """The baseline and the method, as tables print them."""
         base, method = self.pairs[0]
         return base.name, method.name
 
     @property
     def where(self) -> str:
-        """The benchmarks in words."""
         return ", ".join(map(benchmark_label, self.benchmarks))
 
     @cached_property
@@ -221,7 +198,6 @@ class ModelPairs:
         }
 
     def gain(self, within: Collection[Key] | None = None) -> Gain | None:
-        """Measure the gain on some problems, or on all; None where none of them was judged."""
         chosen = [s for key, s in self.scores.items() if within is None or key in within]
         if not chosen:
             return None
@@ -285,27 +261,7 @@ def mean_tokens(arms: Iterable[Arm]) -> Tokens | None:
     return Tokens(*(count / len(judged) for count in sums)) if any(sums) else None
 
 
-def mean_cost(arms: Iterable[Arm]) -> Cost | None:
-    """Average what judged attempts cost, each stage at the price of the model that answered it.
-
-    Prices are those of today. None where the arms' models have none, or where stages are not on
-    record.
-    """
-    total, attempts = Cost(), 0
-    for arm in arms:
-        stages = arm.stages.values()
-        prices = price_list(arm.model, {one.answered_by for one in stages if one.answered_by})
-        if not stages or not prices.has_prices:
-            return None
-        attempts += sum(runs for _, runs in arm.scores.values())
-        for one in stages:
-            used = Usage(one.input_tokens, one.output_tokens, cached=one.cached_tokens)
-            total += prices.cost(used, one.answered_by)
-    return Cost(total.dollars / attempts, total.complete) if attempts else None
-
-
 def token_ratios(arms: Iterable[Arm], bases: Iterable[Arm]) -> TokenRatios:
-    """Divide the mean tokens of arms by those of others."""
     return divide_tokens(mean_tokens(arms), mean_tokens(bases))
 
 
@@ -317,38 +273,6 @@ def divide_tokens(one: Tokens | None, other: Tokens | None) -> TokenRatios:
     return TokenRatios(*(mine / base if base else None for mine, base in zip(*counts, strict=True)))
 
 
-@dataclass(frozen=True, slots=True)
-class StageMean:
-    """Calls and tokens that one stage takes of a judged attempt, on average."""
-
-    stage: str
-    calls: float
-    tokens: Tokens
-    share: float
-    """Of the tokens of all stages, from 0 to 1."""
-
-
-def stage_means(arms: Sequence[Arm]) -> list[StageMean]:
-    """Average over judged attempts; those that did not reach a stage count as zero there."""
-    attempts = sum(runs for arm in arms for _, runs in arm.scores.values())
-    stages: dict[str, StageCost] = {}
-    for arm in arms:
-        for stage, cost in arm.stages.items():
-            stages[stage] = stages.get(stage, StageCost()) + cost
-    everything = sum(cost.tokens for cost in stages.values())
-    if not attempts or not everything:
-        return []
-    return [
-        StageMean(
-            stage,
-            cost.calls / attempts,
-            Tokens(cost.input_tokens / attempts, cost.output_tokens / attempts),
-            cost.tokens / everything,
-        )
-        for stage, cost in stages.items()
-    ]
-
-
 # Paired comparison of methods (paper: Convention-Controlled Paired Statistics).
 
 POOLED: Final = "pooled"
@@ -356,15 +280,11 @@ POOLED: Final = "pooled"
 
 
 class ComparisonError(CfrError):
-    """A comparison that the data cannot give."""
-
     exit_code = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Options of a comparison: its intervals, its pooling, its family of tests."""
-
     interval: IntervalKind = "bca"
     seed: int = 0
     resamples: int = 0
@@ -421,17 +341,14 @@ class Pair:
 
     @property
     def gain(self) -> float:
-        """Points that the method has over the baseline."""
         return self.after - self.before
 
     @property
     def where(self) -> str:
-        """The benchmark as tables print it; a row that takes several together names them all."""
         return pooled_label(self.pooled) if self.pooled else benchmark_label(self.benchmark)
 
     @property
     def changed(self) -> int:
-        """Problems that differ."""
         return self.improved + self.degraded
 
     @property
@@ -441,12 +358,10 @@ class Pair:
 
     @property
     def significant(self) -> bool:
-        """Whether the corrected p-value is below 0.05."""
         return self.p_holm < 0.05
 
     @property
     def better(self) -> bool:
-        """Whether the gain is significant, and no loss."""
         return self.significant and self.gain > 0
 
 
@@ -545,7 +460,6 @@ def pair_arms(
 
 
 def _tokens(baseline: Sequence[Arm], method: Sequence[Arm]) -> TokenRatios:
-    """Divide the tokens of arms on the problems that were judged on both sides."""
     both = list(zip(baseline, method, strict=True))
     return token_ratios(
         [_shared_problems(arm, base) for base, arm in both],

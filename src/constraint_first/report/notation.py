@@ -21,7 +21,6 @@ def decimal(value: float | None, places: int = 1) -> str:
 
 
 def whole(value: float | None) -> str:
-    """Write a count or a mean of counts, without decimals."""
     return decimal(value, 0)
 
 
@@ -31,17 +30,14 @@ def percent(value: float | None, places: int = 1) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """Write a count and what share of the whole it is."""
     return f"{part:,} ({percent(part / whole)})" if whole else NONE
 
 
 def counted(part: int, whole: int) -> str:
-    """Write how many of how many."""
     return f"{part:,} / {whole:,}"
 
 
 def several(count: int, noun: str, many: str = "") -> str:
-    """Write a count with its noun: 1 problem, 2 problems, 3 categories."""
     return f"{count:,} {noun if count == 1 else many or noun + 's'}"
 
 
@@ -67,7 +63,6 @@ def interval(ends: tuple[float, float] | None, places: int = 1) -> str:
 
 
 def scored(value: float, ends: tuple[float, float] | None) -> str:
-    """Write a value with its interval."""
     return decimal(value) + interval(ends)
 
 
@@ -98,7 +93,6 @@ def exact_p(value: float | None) -> str:
 
 
 def times(value: float | None) -> str:
-    """Write a ratio."""
     return NONE if value is None else decimal(value, 2) + "×"
 
 
@@ -109,8 +103,6 @@ REPORT: Final = ("jinja2", "latex2mathml", "matplotlib")
 
 
 class MissingExtra(CfrError):
-    """A library that is not installed."""
-
     exit_code = 2
 
 

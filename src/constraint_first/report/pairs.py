@@ -54,14 +54,11 @@ class PairRules:
 
 @dataclass(frozen=True, slots=True)
 class TrainingPair:
-    """A problem and the constraints that Stage 1 listed for it."""
-
     key: RecordKey
     problem: str
     spec: ConstraintSpec
 
     def messages(self, prompt: PairPrompt) -> list[dict[str, Json]]:
-        """Write it as a conversation of two turns."""
         asked = self.problem
         if prompt == "stage1":
             (message,) = _asking(self.key).extraction(Problem(self.problem)).messages
@@ -82,7 +79,6 @@ class TrainingPairs:
 
     @property
     def benchmarks(self) -> dict[str, int]:
-        """How many of the pairs come from each benchmark."""
         return dict(sorted(Counter(pair.key[0] for pair in self.kept).items()))
 
 

@@ -48,8 +48,6 @@ PARTS: Final = (*SECTIONS.values(), _CASES)
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a report."""
-
     name: str
     title: str
     claims: tuple[str, ...] = ()
@@ -61,7 +59,6 @@ class Section:
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing to see in it."""
         return not (self.figures or any(table.rows for table in self.tables))
 
 
@@ -77,12 +74,10 @@ class Report:
 
     @property
     def tables(self) -> Iterator[Table]:
-        """All tables that come from the study."""
         return (table for section in self.sections for table in section.tables)
 
     @property
     def figures(self) -> Iterator[Figure]:
-        """All figures."""
         return (figure for section in self.sections for figure in section.figures)
 
 

@@ -64,7 +64,6 @@ def sample_signs(differences: Sequence[float], seed: int, samples: int = 100_000
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Correct the p-values of one family by Holm's method, in their own order."""
     order = sorted(range(len(p_values)), key=p_values.__getitem__)
     corrected, reached = [0.0] * len(p_values), 0.0
     for rank, at in enumerate(order):
@@ -101,7 +100,6 @@ Interval: TypeAlias = tuple[float, float]
 
 
 def wilson(successes: float, trials: float, z: float = 1.959964) -> Interval:
-    """Return the 95 % Wilson interval of a share."""
     if not trials:
         return 0.0, 1.0
     share, spread = successes / trials, z * z / trials
@@ -214,7 +212,6 @@ def drawn(values: Sequence[float], seed: int, resamples: int = 10_000) -> Bootst
 
 
 def _convolved(shares: _Floats, n: int) -> _Floats:
-    """Convolve a distribution with itself n times."""
     length = (len(shares) - 1) * n + 1
     size = 1 << (length - 1).bit_length()
     powers = np.fft.irfft(np.fft.rfft(shares, size) ** n, size)[:length]
@@ -261,27 +258,22 @@ class Differences:
 
     @property
     def shares(self) -> list[tuple[float, float]]:
-        """The share of right runs before and after, for each problem."""
         return [(a / m, b / n) for (a, m), (b, n) in self.scores]
 
     @property
     def points(self) -> list[float]:
-        """The gain on each problem."""
         return [100 * (after - before) for before, after in self.shares]
 
     @property
     def runs(self) -> int:
-        """The most runs that a problem has on either side."""
         return max(max(m, n) for (_, m), (_, n) in self.scores)
 
     @property
     def fewest_runs(self) -> int:
-        """The fewest runs that a problem has on either side."""
         return min(min(m, n) for (_, m), (_, n) in self.scores)
 
     @property
     def counts(self) -> tuple[int, int, int]:
-        """How many problems improved, tied and degraded."""
         crossed = [b * m - a * n for (a, m), (b, n) in self.scores]
         improved, degraded = sum(c > 0 for c in crossed), sum(c < 0 for c in crossed)
         return improved, len(crossed) - improved - degraded, degraded

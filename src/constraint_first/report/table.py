@@ -63,7 +63,6 @@ class Column:
 
 
 def left(*titles: str) -> Iterator[Column]:
-    """Head columns of words."""
     return (Column(title, "left") for title in titles)
 
 
@@ -89,7 +88,6 @@ class Table:
     """The labels of the paper's tables that this one makes anew: ``tab:robustness``."""
 
     def to_json(self) -> dict[str, Json]:
-        """Describe the table for programs; a heading is a row of one cell."""
         return {
             "name": self.name,
             "title": self.title,
@@ -101,7 +99,6 @@ class Table:
 
 
 def row(*cells: Cell | str, kind: Literal["row", "heading", "delta"] = "row") -> Row:
-    """Make a row out of cells or plain texts."""
     return Row(tuple(c if isinstance(c, Cell) else Cell(c) for c in cells), kind)
 
 
@@ -258,12 +255,10 @@ def delta(value: float | None, ends: Interval | None = None) -> Cell:
 
 
 def gain_cell(gain: Gain | None) -> Cell:
-    """Write a gain with its interval."""
     return delta(gain.points, gain.interval) if gain else Cell(NONE)
 
 
 def absent(method: str, baseline: str = BASELINE) -> str:
-    """Say that there is nothing to compare."""
     if method == baseline:
         return f"There is {baseline} alone: nothing to compare it with."
     return f"{method} and {baseline} share no judged problem with the same model and decoding."
@@ -409,7 +404,6 @@ class Published:
     rows: tuple[tuple[PrintedValue, ...], ...]
 
     def to_table(self) -> Table:
-        """Lay it out with its figures as the paper prints them."""
         columns = (
             Column(title, "right" if any(not isinstance(v, str) for v in values) else "left")
             for title, values in zip(self.columns, zip(*self.rows, strict=True), strict=True)
@@ -493,7 +487,6 @@ def _printed(value: PrintedValue) -> str:
 
 
 def _signed(value: PrintedValue) -> str:
-    """Write a difference: what is gained has a plus, as the paper has it."""
     plus = "+" if not isinstance(value, str) and value > 0 else ""
     return plus + _printed(value)
 

@@ -50,7 +50,6 @@ class Observations:
 
     @cached_property
     def weights(self) -> Floats:
-        """The features, as 1 and 0."""
         return self.features.astype(np.float64)
 
     @cached_property
@@ -71,7 +70,6 @@ class Observations:
 
     @cached_property
     def benchmarks(self) -> Ints:
-        """The benchmark of each problem, as a number."""
         return _numbered(benchmark for benchmark, _ in self.keys)
 
     @cached_property
@@ -81,7 +79,6 @@ class Observations:
 
     @property
     def tokens_known(self) -> bool:
-        """Whether output tokens were counted."""
         return bool(self.base_tokens.sum() > 0)
 
     def measure(self, decisions: Ints, within: Bools | None = None) -> Evidence | None:
@@ -170,7 +167,6 @@ def _tokens(arm: Arm | None, problem: str) -> float:
 
 
 def runs_evidence(arms: ModelArms) -> tuple[RunsEvidence, ...]:
-    """Describe the runs, benchmark by benchmark."""
     found: list[RunsEvidence] = []
     for benchmark in dict.fromkeys(arm.benchmark for arm in arms.arms()):
         there = [arm for arm in arms.arms() if arm.benchmark == benchmark]
@@ -216,7 +212,6 @@ class Group(NamedTuple):
     decision: int
 
     def rows(self, features: Bools) -> Bools:
-        """Find the problems, by their features."""
         found = np.ones(len(features), dtype=np.bool_)
         for condition in self.when:
             having = features[:, FEATURES.index(condition.removeprefix(NOT))]
@@ -251,13 +246,10 @@ class _Gains:
 
 
 class _Pooled(NamedTuple):
-    """Gains drawn toward those of a larger group."""
-
     mean: Floats
     variance: Floats
 
     def row(self, at: int) -> _Pooled:
-        """Take one of several groups."""
         return _Pooled(self.mean[at], self.variance[at])
 
 
@@ -274,8 +266,6 @@ class _Node(NamedTuple):
 
 
 class Tree:
-    """Cuts problems into groups, each with its decision."""
-
     def __init__(self, data: Observations, options: TreeOptions) -> None:
         columns = list(options.columns)
         self._data = data
@@ -472,8 +462,6 @@ _PRICES: Final = (1.0, 2.0, 4.0, 8.0, 16.0, 24.0, 32.0, 48.0, 64.0, 96.0, 128.0,
 
 @dataclass(frozen=True, slots=True)
 class LearningPlan:
-    """Options of learning: what tokens cost."""
-
     price: float = 0.0
     """Points of accuracy that 1,000 more output tokens must bring."""
     most_tokens: float | None = 1.05
@@ -494,7 +482,6 @@ class Learnt:
     """For each one of the baseline's."""
 
     def decide(self, features: Bools) -> Ints:
-        """Decide for each problem, by its features."""
         decisions = np.full(len(features), DIRECT, dtype=np.int64)
         for group in self.groups:
             decisions[group.rows(features)] = group.decision

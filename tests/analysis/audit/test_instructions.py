@@ -8,7 +8,6 @@ from constraint_first.benchmark.source import GoldInstruction, write_instruction
 from constraint_first.report.exhibit.interventions import (
     Following,
     follow_instructions,
-    has_instructions,
 )
 from constraint_first.report.reader import open_study
 from constraint_first.report.statistics import wilson
@@ -44,12 +43,12 @@ def by_hand() -> Following:
 def test_the_four_numbers_by_hand() -> None:
     found = by_hand()
     # Strictly a is right in one of two runs, b in one, c never; loosely a in both.
-    assert found.prompt_strict.accuracy == pytest.approx(100 * (0.5 + 0.5 + 0) / 3)
-    assert found.prompt_loose.accuracy == pytest.approx(100 * (1 + 0.5 + 0) / 3)
+    assert found.levels[0].accuracy == pytest.approx(100 * (0.5 + 0.5 + 0) / 3)
+    assert found.levels[1].accuracy == pytest.approx(100 * (1 + 0.5 + 0) / 3)
     # Five instructions: of a 2 and then 3 are followed, of b 0 and then 1.
-    assert found.instruction_strict.accuracy == pytest.approx(100 * (2.5 + 0.5 + 0) / 5)
-    assert found.instruction_loose.accuracy == pytest.approx(100 * (3 + 0.5 + 0) / 5)
-    assert (found.prompt_strict.problems, found.instruction_strict.problems) == (3, 5)
+    assert found.levels[2].accuracy == pytest.approx(100 * (2.5 + 0.5 + 0) / 5)
+    assert found.levels[3].accuracy == pytest.approx(100 * (3 + 0.5 + 0) / 5)
+    assert (found.levels[0].problems, found.levels[2].problems) == (3, 5)
     assert found.undecided == 1
     assert found.changed == 1, "the second run of b was stored as wrong"
 
@@ -61,10 +60,10 @@ def test_each_kind_for_itself() -> None:
 
 def test_intervals_contain_the_share_and_stay_within_bounds() -> None:
     found = by_hand()
-    for one in (found.instruction_strict, found.instruction_loose, found.prompt_loose):
+    for one in (found.levels[2], found.levels[3], found.levels[1]):
         low, high = one.interval
         assert 0 <= low <= one.accuracy <= high <= 100
-    assert found.instruction_strict.how == "percentile bootstrap"
+    assert found.levels[2].how == "percentile bootstrap"
 
 
 def test_where_all_requests_go_alike_the_interval_is_wilsons() -> None:
@@ -73,8 +72,8 @@ def test_where_all_requests_go_alike_the_interval_is_wilsons() -> None:
     asked = texts({"b": "B", "d": "D"}, gold={"b": GOLD["b"], "d": GOLD["b"]})
     (found,) = follow_instructions(study(one, problems=asked, transcripts=said))
     low, high = wilson(2, 2)
-    assert found.instruction_strict.interval == (100 * low, 100 * high)
-    assert found.instruction_strict.how == "Wilson"
+    assert found.levels[2].interval == (100 * low, 100 * high)
+    assert found.levels[2].how == "Wilson"
 
 
 def test_one_instruction_for_each_request_is_the_prompt_level() -> None:
@@ -86,25 +85,23 @@ def test_one_instruction_for_each_request_is_the_prompt_level() -> None:
     }
     asked = texts(dict.fromkeys(one.attempts, "P"), gold=dict.fromkeys(one.attempts, GOLD["b"]))
     (found,) = follow_instructions(study(one, problems=asked, transcripts=said))
-    assert found.instruction_strict.accuracy == pytest.approx(found.prompt_strict.accuracy)
-    ends = zip(found.instruction_strict.interval, found.prompt_strict.interval, strict=True)
+    assert found.levels[2].accuracy == pytest.approx(found.levels[0].accuracy)
+    ends = zip(found.levels[2].interval, found.levels[0].interval, strict=True)
     assert all(abs(ours - wilsons) < 2 for ours, wilsons in ends)
 
 
 def test_studies_without_instructions_or_without_replies() -> None:
     sums = study(arm("direct", {"a": "+"}), problems=texts({"a": "A"}, gold={"a": "1"}))
-    assert follow_instructions(sums) == ()
-    assert not has_instructions(sums, "set")
+    assert follow_instructions(sums) == []
     outcomes = study(arm("direct", {"b": "+"}), problems=texts({"b": "B"}, gold=GOLD))
-    assert has_instructions(outcomes, "set")
-    assert follow_instructions(outcomes) == ()
+    assert follow_instructions(outcomes) == []
 
 
 def test_a_real_store(tmp_path: Path) -> None:
     found = follow_instructions(open_study(request_store(str(tmp_path / "runs.db"))))
     assert [one.arm.method for one in found] == ["direct", "reminder"]
     direct, reminder = found
-    assert direct.prompt_strict.accuracy == direct.prompt_loose.accuracy == 75
-    assert reminder.prompt_strict.accuracy == pytest.approx(100 * 8 / 12)
-    assert reminder.prompt_loose.accuracy == 100
+    assert direct.levels[0].accuracy == direct.levels[1].accuracy == 75
+    assert reminder.levels[0].accuracy == pytest.approx(100 * 8 / 12)
+    assert reminder.levels[1].accuracy == 100
     assert {one.changed for one in found} == {0}

@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 from instructed import request_store
 
+from constraint_first.report.exhibit.exhibit import ReportOptions
 from constraint_first.report.exhibit.marks import Judged, Label
 from constraint_first.report.reader import open_study, read_file
-from constraint_first.report.report import Report, ReportOptions, assemble, report_markdown, write
+from constraint_first.report.report import Report, assemble, report_markdown, write
 from constraint_first.report.study import Study, StudyError
 from constraint_first.report.table import published_names
 

@@ -1,18 +1,16 @@
 from pathlib import Path
 
 import pytest
-from hand_made import arm, costing
+from hand_made import arm, cells, costing, study
 
 from constraint_first.model.resolve import Cost
 from constraint_first.report.comparison import (
-    StageMean,
     TokenRatios,
     Tokens,
-    mean_cost,
     mean_tokens,
-    stage_means,
     token_ratios,
 )
+from constraint_first.report.exhibit.cost import mean_cost, stages_table
 from constraint_first.report.study import StageCost
 
 CHEAP = costing(arm("direct", {"1": "+", "2": "-"}), (100, 900))
@@ -53,15 +51,13 @@ def test_stages_by_hand() -> None:
     one = arm("cfr", {"1": "+-", "2": "+?"}, stages=stages)
     other = arm("cfr", {"1": "-"}, benchmark="other", stages={"stage2": StageCost(2, 0, 0)})
     # Four judged attempts of the two together.
-    assert stage_means([one, other]) == [
-        StageMean("stage1", 1.0, Tokens(150, 50), 0.4),
-        StageMean("stage2", 1.0, Tokens(250, 50), 0.6),
+    assert cells(stages_table(study(one, other)))[1:] == [
+        ["CFR (always-on)", "stage1", "1.00", "150", "50", "40.0 %"],
+        ["", "stage2", "1.00", "250", "50", "60.0 %"],
     ]
-
-
-def test_no_tokens_make_no_stages() -> None:
-    assert stage_means([arm("cfr", {"1": "+"})]) == []
-    assert stage_means([arm("cfr", {"1": "?"}, stages={"s": StageCost(1, 9, 9)})]) == []
+    silent = arm("cfr", {"1": "?"}, stages={"s": StageCost(1, 9, 9)})
+    for bare in (silent, arm("cfr", {"1": "+"})):
+        assert stages_table(study(bare)).rows == ()
 
 
 def test_each_stage_is_priced_by_the_model_that_answered_it(

@@ -6,12 +6,10 @@ import pytest
 from hand_made import arm as hand_made
 
 from constraint_first.report.comparison import (
-    MeanPass,
     leads,
     majority_at,
     mean_accuracy,
     mean_of_all,
-    mean_pass,
     pass_at,
     score,
     score_problems,
@@ -137,8 +135,6 @@ def test_a_mean_over_benchmarks_counts_each_alike() -> None:
     assert mean_accuracy([small, large]) == 100 * (1 + 0.25) / 2
     assert mean_accuracy([small, None]) is None
     assert mean_accuracy([small, hand_made("direct", {"1": "?"})]) is None
-    # pass@2: 1 of the first, 1 and 0 of the second.
-    assert mean_pass([small, large]) == MeanPass(2, 75.0, 3)
 
 
 def test_a_mean_needs_all_its_values() -> None:

@@ -5,11 +5,13 @@ Paper: Token Overhead, Matched Prompting Baselines, the exploratory comparison.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
 from constraint_first.file.safe import file_stem
+from constraint_first.model.resolve import Cost, price_list
+from constraint_first.protocol import Usage
 from constraint_first.report.canvas import (
     GAIN,
     INK,
@@ -31,12 +33,10 @@ from constraint_first.report.canvas import (
 from constraint_first.report.comparison import (
     Comparison,
     Score,
-    mean_cost,
     mean_of_all,
-    mean_pass,
     mean_tokens,
+    pass_at,
     score,
-    stage_means,
     token_ratios,
 )
 from constraint_first.report.exhibit.exhibit import Context, Exhibit
@@ -49,6 +49,7 @@ from constraint_first.report.study import (
     ROUTED_CFR_BRIEF,
     Arm,
     ModelArms,
+    StageCost,
     Study,
     benchmark_label,
     benchmarks_of,
@@ -141,7 +142,6 @@ def _ratio(part: ModelArms, method: str, reference: str | None) -> float | None:
 
 
 def tokens_table(study: Study, baseline: str, method: str) -> Table:
-    """Tabulate output tokens by model and benchmark (paper: Per-Model Output-Token Overview)."""
     parts = [part.keep((baseline, method)) for part in by_model(study)]
     parts = [part for part in parts if part.methods]
     benchmarks = benchmarks_of(parts)
@@ -175,7 +175,6 @@ def _output(arm: Arm | None, base: Arm | None) -> str:
 
 
 def stages_table(study: Study) -> Table:
-    """Tabulate where the tokens go: by stage, for an attempt that was judged."""
     rows: list[Row] = []
     for part in by_model(study):
         found = [
@@ -196,18 +195,42 @@ def stages_table(study: Study) -> Table:
     )
 
 
-def _stage_rows(name: str, arms: Sequence[Arm]) -> list[Row]:
-    return [
-        row(
-            name if at == 0 else "",
-            one.stage,
-            decimal(one.calls, 2),
-            whole(one.tokens.input),
-            whole(one.tokens.output),
-            percent(one.share),
+def _stage_rows(name: str, arms: Sequence[Arm]) -> Iterator[Row]:
+    """Average over judged attempts; those that did not reach a stage count as zero there."""
+    attempts = sum(runs for arm in arms for _, runs in arm.scores.values())
+    stages: dict[str, StageCost] = {}
+    for arm in arms:
+        for stage, cost in arm.stages.items():
+            stages[stage] = stages.get(stage, StageCost()) + cost
+    everything = sum(cost.tokens for cost in stages.values())
+    for at, (stage, cost) in enumerate(stages.items() if attempts and everything else ()):
+        yield row(
+            "" if at else name,
+            stage,
+            decimal(cost.calls / attempts, 2),
+            whole(cost.input_tokens / attempts),
+            whole(cost.output_tokens / attempts),
+            percent(cost.tokens / everything),
         )
-        for at, one in enumerate(stage_means(arms))
-    ]
+
+
+def mean_cost(arms: Iterable[Arm]) -> Cost | None:
+    """Average what judged attempts cost, each stage at the price of the model that answered it.
+
+    Prices are those of today. None where the arms' models have none, or where stages are not on
+    record.
+    """
+    total, attempts = Cost(), 0
+    for arm in arms:
+        stages = arm.stages.values()
+        prices = price_list(arm.model, {one.answered_by for one in stages if one.answered_by})
+        if not stages or not prices.has_prices:
+            return None
+        attempts += sum(runs for _, runs in arm.scores.values())
+        for one in stages:
+            used = Usage(one.input_tokens, one.output_tokens, cached=one.cached_tokens)
+            total += prices.cost(used, one.answered_by)
+    return Cost(total.dollars / attempts, total.complete) if attempts else None
 
 
 # Table of token ratios: what methods cost in multiples of a baseline, counted in three ways.
@@ -280,7 +303,7 @@ def exploratory_table(study: Study, baseline: str) -> Table:
 
 def _exploratory_row(part: ModelArms, baseline: str, method: str, benchmarks: Sequence[str]) -> Row:
     arms = [part.methods[method][name] for name in benchmarks]
-    found = mean_pass(arms)
+    k = min(arm.fewest_runs for arm in arms)
     bases = part.methods.get(baseline, {})
     costs = [
         token_ratios([arm], [bases[arm.benchmark]]).every_time if arm.benchmark in bases else None
@@ -288,9 +311,9 @@ def _exploratory_row(part: ModelArms, baseline: str, method: str, benchmarks: Se
     ]
     return row(
         part.name(method),
-        f"pass@{found.k}",
-        decimal(found.percent),
-        f"{found.problems:,}",
+        f"pass@{k}",
+        decimal(mean_of_all([pass_at(arm, k) for arm in arms])),
+        f"{sum(len(arm.scores) for arm in arms):,}",
         times(mean_of_all(costs)),
     )
 
@@ -396,9 +419,13 @@ def _scales(axes: Axes, points: Sequence[_Point]) -> None:
     room = 0.08 * (max(values) - min(values)) or 5.0
     axes.set_ylim(min(values) - room, max(values) + room)
     axes.yaxis.set_major_locator(ticker.MaxNLocator(6))
-    axes.yaxis.set_major_formatter(ticker.FuncFormatter(lambda number, _: f"{number:g} %"))
+    axes.yaxis.set_major_formatter(ticker.FuncFormatter(_percent))
     axes.set_xlabel(_AXIS, fontsize=SMALL, color=MUTED)
     axes.set_ylabel("accuracy", fontsize=SMALL, color=MUTED)
+
+
+def _percent(number: float, _: int) -> str:
+    return f"{number:g} %"
 
 
 def _tokens(number: float, _: int = 0) -> str:

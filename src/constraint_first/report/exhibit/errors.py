@@ -226,8 +226,6 @@ _OPENING: Final = 80
 
 @dataclass(frozen=True, slots=True)
 class CaseAttempt:
-    """One method's attempt at the problem of a case."""
-
     name: str
     right: int
     runs: int
@@ -276,13 +274,11 @@ class CaseStudy:
 
     @property
     def title(self) -> str:
-        """The problem's name, with its benchmark and model."""
         where = (benchmark_label(self.benchmark), model_label(self.model))
         return ", ".join(filter(None, (self.problem, *where)))
 
     @property
     def ratio(self) -> float | None:
-        """The method's tokens for each of the baseline's."""
         before, after = self.baseline.transcript.tokens, self.method.transcript.tokens
         return after / before if before and after else None
 
@@ -300,13 +296,11 @@ class ChangedProblem:
 
     @property
     def place(self) -> tuple[str, str, str]:
-        """Its benchmark, its model and its name, which tell it from all others."""
         arm = self.attempts[0][0]
         return arm.benchmark, arm.model, self.problem
 
     @property
     def keys(self) -> list[RecordKey]:
-        """The two attempts, as a store names them."""
         return [(*arm.key, self.problem, attempt.run) for arm, attempt in self.attempts]
 
 
@@ -448,7 +442,6 @@ def errors_table(
     rule: ErrorRule,
     nothing: tuple[str, ...] = (),
 ) -> Table:
-    """Show the errors that a method removes and those that it brings in."""
     chance = not_routed(both, rule.right, _NOT_COUNTED)
     every = [flip for own in found.values() for flip in own]
     notes = (*_notes(every, rule), *chance, *unequal_runs(both, rule.right))
@@ -566,7 +559,6 @@ def outcomes_table(
     rule: ErrorRule,
     nothing: tuple[str, ...] = (),
 ) -> Table:
-    """Show on how many problems both, one or neither of the two is right."""
     rows: list[Row] = []
     for one in both:
         counts = {

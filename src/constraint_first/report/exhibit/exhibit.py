@@ -90,7 +90,6 @@ class Context:
 
     @property
     def compared(self) -> tuple[Study, str, str]:
-        """The study, the method that is looked at closely, and the baseline."""
         return self.study, self.method, self.baseline
 
     @property
@@ -100,7 +99,6 @@ class Context:
 
     @property
     def uncompared(self) -> Mapping[str, str]:
-        """The models with which nothing can be compared, and why."""
         return self._by_model[1]
 
     @cached_property
@@ -116,7 +114,6 @@ class Context:
 
     @property
     def pairs(self) -> list[Pair]:
-        """The comparisons of the method that is looked at closely."""
         every = (pair for comparison in self.comparisons for pair in comparison.pairs)
         return [pair for pair in every if pair.method == self.method]
 

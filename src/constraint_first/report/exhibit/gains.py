@@ -83,7 +83,6 @@ def _on(model: str, said: str) -> str:
 
 
 def verdict_note(comparisons: Sequence[Comparison]) -> str:
-    """Say how a verdict was found."""
     tests = " and ".join(dict.fromkeys(several(one.family, "test") for one in comparisons))
     several_methods = any(len({pair.method for pair in one.pairs}) > 1 for one in comparisons)
     which = (
@@ -393,7 +392,6 @@ def _notes(comparison: Comparison) -> Iterator[str]:
 
 
 def _rows_named(pairs: Sequence[Pair]) -> str:
-    """Name rows of the table: each method with its benchmarks."""
     found: dict[str, list[str]] = {}
     for pair in pairs:
         found.setdefault(pair.labels[1], []).append(pair.where or "all")
@@ -436,7 +434,6 @@ def _missing(comparison: Comparison) -> Iterator[str]:
 
 
 def comparison_json(comparison: Comparison) -> dict[str, Json]:
-    """Describe a comparison for programs."""
     return {
         "family": comparison.family,
         "correction": "holm",

@@ -118,11 +118,9 @@ class Knowledge:
         return any(_covers(fact, predicate) for fact in self.facts)
 
     def ends(self) -> tuple[Fraction | None, Fraction | None]:
-        """Give the ends of the interval; None where it is open."""
         return self.low, self.high
 
     def states(self, predicate: Predicate) -> bool:
-        """Say whether one of the facts is this very predicate."""
         return predicate in self.facts
 
     def _implies_interval(self, predicate: Predicate) -> bool:
@@ -287,7 +285,6 @@ class Audit:
 
     @property
     def statements(self) -> tuple[StatementStatus, ...]:
-        """Everything that the reply states."""
         apart = (self.answer_range, self.answer_format)
         found: tuple[StatementStatus, ...] = tuple(one for one in apart if one)
         return (*self.constraints, *found)
@@ -313,15 +310,12 @@ class Audit:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One thing that a Stage 1 reply states."""
-
     text: str
     kind: str = ""
     field: StatementField = "constraint"
 
 
 def statements(spec: ConstraintSpec) -> tuple[Statement, ...]:
-    """List what a reply states, in its order: constraints, then the answer's range and format."""
     return tuple(
         statement
         for statement in (
@@ -529,7 +523,7 @@ def _draw(
 def _quality(audits: Sequence[Audit], replies: int) -> Quality:
     found = [status for one in audits for status in one.gold]
     decided = len(found) - found.count("undecided")
-    apart = {
+    apart: dict[str, list[StatementStatus]] = {
         "answer range": [one.answer_range for one in audits if one.answer_range],
         "answer format": [one.answer_format for one in audits if one.answer_format],
     }
@@ -544,7 +538,6 @@ def _quality(audits: Sequence[Audit], replies: int) -> Quality:
 
 
 def _worth(statuses: Sequence[StatementStatus]) -> Quality:
-    """Take the valid and the hallucinated statements as shares of those that were decided."""
     decided = len(statuses) - statuses.count("undecided")
     valid, made_up = (
         statuses.count(status) / decided if decided else None

@@ -1,16 +1,16 @@
-"""Interventions undone: what the same attempts were worth before a check changed their answer.
+"""What checks changed, undone again, and how well replies follow gold instructions.
 
 ``sound`` and ``checked`` note each change with the answer, or the whole reply, before and after it.
-Both are judged here by the gold, so that it shows what the changes are worth, and which of them.
+Both are judged here by the gold: it shows what the changes are worth, and which of them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby
-from typing import Final, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, groupby, pairwise
+from typing import Final, NamedTuple, TypeAlias
 
 from constraint_first.attempt.judge import judge
 from constraint_first.benchmark.source import GoldInstruction, follow
@@ -29,161 +29,99 @@ from constraint_first.report.study import (
     benchmark_label,
     model_label,
 )
-from constraint_first.report.table import ACCURACY_INTERVAL, Column, Row, Table, delta, row
-from constraint_first.store.query import RecordKey
+from constraint_first.report.table import (
+    ACCURACY_INTERVAL,
+    Column,
+    Row,
+    Table,
+    delta,
+    left,
+    row,
+)
+
+_Outcome: TypeAlias = tuple[str, bool, bool]
+"""A step: its kind, and whether the answer was right before and after it."""
 
 
-@dataclass(frozen=True, slots=True)
-class StepCount:
-    """How often one kind of intervention was made, and what became of the answers."""
-
-    fixed: int = 0
-    broken: int = 0
-    stayed_right: int = 0
-    stayed_wrong: int = 0
-
-    @property
-    def made(self) -> int:
-        """All of them."""
-        return self.fixed + self.broken + self.stayed_right + self.stayed_wrong
-
-
-@dataclass(frozen=True, slots=True)
-class Undone:
-    """One arm with its interventions undone, beside the arm as it stands."""
+class Undone(NamedTuple):
+    """An arm as it would be without interventions, beside the arm as it is."""
 
     arm: Arm
     pair: Pair
     """The attempts before all interventions, as the baseline, against the attempts as they are."""
-    judged: int
-    """Attempts that have a verdict."""
     changed: int
-    """Those of them whose answer an intervention led to."""
+    """Judged attempts whose answer an intervention led to."""
     in_votes: int
     """Those whose interventions were made in the samples of a vote; they are left as they are."""
-    kinds: Mapping[str, StepCount]
+    steps: Counter[_Outcome]
 
 
-_Key: TypeAlias = tuple[str, int]
-"""A problem and a run."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Change:
-    """The steps that led to the answer of an attempt, with verdicts: one more than steps."""
-
-    steps: tuple[Intervention, ...]
-    right: tuple[bool, ...]
-
-
-def undo_interventions(study: Study) -> tuple[Undone, ...]:
+def undo_interventions(study: Study) -> list[Undone]:
     """Undo the interventions of every arm; arms that have none on record are left out."""
-    return tuple(found for arm in study.main_arms() if (found := _undo_arm(study, arm)))
+    return [found for arm in study.main_arms() if (found := _undo_arm(study, arm))]
 
 
 def _undo_arm(study: Study, arm: Arm) -> Undone | None:
     keys = [
-        (problem, one.run)
+        (*arm.key, problem, one.run)
         for problem, attempts in arm.attempts.items()
         for one in attempts
         if one.intervened and one.correct is not None
     ]
-    noted = study.transcripts([(*arm.key, *key) for key in keys])
-    changes = dict(_changes(study, arm, noted))
-    pair = pair_arms([_without(arm, changes)], [arm], arm.benchmark) if noted else None
-    return pair and Undone(
-        arm,
-        pair,
-        judged=sum(runs for _, runs in arm.scores.values()),
-        changed=len(changes),
-        in_votes=sum(map(_is_vote, noted.values())),
-        kinds=_count(changes.values()),
-    )
-
-
-def _changes(
-    study: Study, arm: Arm, noted: Mapping[RecordKey, Transcript]
-) -> Iterator[tuple[_Key, _Change]]:
+    noted = study.transcripts(keys)
+    changes: dict[tuple[str, int], list[_Outcome]] = {}
     for (*_, problem, run), one in noted.items():
         asked = study.problems.get((arm.benchmark, problem))
-        change = _change(asked, one) if asked else None
-        if change:
-            yield (problem, run), change
-
-
-def _is_vote(one: Transcript) -> bool:
-    return bool(one.details.get("samples"))
-
-
-def _change(asked: ProblemText, one: Transcript) -> _Change | None:
-    """Judge the answers of an attempt before, between and after its interventions.
-
-    Nothing where none of them led to its answer: each was tried, and the first answer stands.
-    """
-    whole = bool(asked.instructions)
-    steps = _steps(one, whole=whole)
-    if not steps:
-        return None
-    problem = Problem(asked.text, answer=asked.gold)
-    right = (
-        _is_right(problem, answer, whole=whole)
-        for answer in (*(step.before for step in steps), steps[-1].after)
-    )
-    return _Change(steps, tuple(right))
-
-
-def _steps(one: Transcript, *, whole: bool) -> tuple[Intervention, ...]:
-    """Follow the interventions back from the answer that stands to the first one."""
-    steps: list[Intervention] = []
-    wanted = one.text if whole else one.answer
-    if _is_vote(one):  # which sample was changed is not on record
-        return ()
-    for step in reversed(read_summary(one.details, "").interventions):
-        if step.after == wanted != step.before:
-            steps.append(step)
-            wanted = step.before
-    return tuple(reversed(steps))
-
-
-def _is_right(problem: Problem, answer: str, *, whole: bool) -> bool:
-    verdict = judge(problem, None if whole else answer, answer if whole else "")
-    return verdict is not None and verdict.verdict == "correct"
-
-
-def _without(arm: Arm, changes: Mapping[_Key, _Change]) -> Arm:
-    """Give each changed attempt the verdict that its first answer has."""
+        if asked and (steps := _judged_steps(asked, one)):
+            changes[problem, run] = steps
     attempts = {
         problem: [
-            replace(one, correct=changes[problem, one.run].right[0])
+            replace(one, correct=changes[problem, one.run][0][1])
             if (problem, one.run) in changes
             else one
             for one in runs
         ]
         for problem, runs in arm.attempts.items()
     }
-    return replace(arm, attempts=attempts)
+    before = replace(arm, attempts=attempts)
+    pair = pair_arms([before], [arm], arm.benchmark) if noted else None
+    votes = sum(map(_is_vote, noted.values()))
+    return pair and Undone(arm, pair, len(changes), votes, Counter(chain(*changes.values())))
 
 
-def _count(changes: Iterable[_Change]) -> dict[str, StepCount]:
-    """Count the steps of each kind by what they did to the verdict."""
-    counts: Counter[tuple[str, bool, bool]] = Counter()
-    for one in changes:
-        counts.update(_outcomes(one.steps, one.right))
-    return {
-        what: StepCount(
-            fixed=counts[what, False, True],
-            broken=counts[what, True, False],
-            stayed_right=counts[what, True, True],
-            stayed_wrong=counts[what, False, False],
-        )
-        for what in sorted({what for what, _, _ in counts})
-    }
+def _is_vote(one: Transcript) -> bool:
+    return bool(one.details.get("samples"))
 
 
-def _outcomes(
-    steps: Sequence[Intervention], right: Sequence[bool]
-) -> Iterable[tuple[str, bool, bool]]:
-    return ((step.what, right[n], right[n + 1]) for n, step in enumerate(steps))
+def _judged_steps(asked: ProblemText, one: Transcript) -> list[_Outcome]:
+    """Judge the answers of an attempt before, between and after its interventions.
+
+    Nothing where none of them led to its answer: each was tried, and the first answer stands.
+    """
+    whole = bool(asked.instructions)
+    steps = _steps(one, whole=whole)
+    problem = Problem(asked.text, answer=asked.gold)
+    answers = [*(step.before for step in steps), *(step.after for step in steps[-1:])]
+    right = [_is_right(problem, answer, whole=whole) for answer in answers]
+    return [(step.what, *ends) for step, ends in zip(steps, pairwise(right), strict=True)]
+
+
+def _steps(one: Transcript, *, whole: bool) -> list[Intervention]:
+    """Follow the interventions back from the answer that stands to the first one."""
+    steps: list[Intervention] = []
+    wanted = one.text if whole else one.answer
+    if _is_vote(one):  # which sample was changed is not on record
+        return []
+    for step in reversed(read_summary(one.details, "").interventions):
+        if step.after == wanted != step.before:
+            steps.append(step)
+            wanted = step.before
+    return steps[::-1]
+
+
+def _is_right(problem: Problem, answer: str, *, whole: bool) -> bool:
+    verdict = judge(problem, None if whole else answer, answer if whole else "")
+    return verdict is not None and verdict.verdict == "correct"
 
 
 # How well replies follow gold instructions: the four numbers of IFEval, and each kind apart.
@@ -194,15 +132,12 @@ def _outcomes(
 # around a reply.
 
 
-@dataclass(frozen=True, slots=True)
-class Following:
+class Following(NamedTuple):
     """How well one arm's replies follow their instructions, in per cent with intervals."""
 
     arm: Arm
-    prompt_strict: Score
-    prompt_loose: Score
-    instruction_strict: Score
-    instruction_loose: Score
+    levels: tuple[Score, Score, Score, Score]
+    """Prompt level, strict and loose, then instruction level."""
     kinds: Mapping[str, Score]
     """For each kind of instruction the share that is followed, strictly."""
     undecided: int
@@ -211,8 +146,7 @@ class Following:
     """Replies whose stored verdict is another than the one that is found now."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Reply:
+class _Reply(NamedTuple):
     """One run of a request, instruction by instruction."""
 
     strict: tuple[Truth, ...]
@@ -220,19 +154,13 @@ class _Reply:
     correct: bool | None
 
 
-def has_instructions(study: Study, benchmark: str) -> bool:
-    """Whether any request of a benchmark has gold instructions."""
-    return any(one.instructions for (name, _), one in study.problems.items() if name == benchmark)
-
-
-def follow_instructions(study: Study) -> tuple[Following, ...]:
+def follow_instructions(study: Study) -> list[Following]:
     """Check the replies of every arm on a benchmark of requests with gold instructions.
 
     Arms whose replies are not on record are left out.
     """
-    instructed = {name for name in study.names("benchmark") if has_instructions(study, name)}
-    arms = (arm for arm in study.main_arms() if arm.benchmark in instructed and arm.scores)
-    return tuple(found for arm in arms if (found := _follow_arm(study, arm)))
+    arms = (arm for arm in study.main_arms() if arm.scores)
+    return [found for arm in arms if (found := _follow_arm(study, arm))]
 
 
 def _follow_arm(study: Study, arm: Arm) -> Following | None:
@@ -241,38 +169,36 @@ def _follow_arm(study: Study, arm: Arm) -> Following | None:
         for problem in arm.scores
         if (asked := study.problems.get((arm.benchmark, problem))) and asked.instructions
     }
-    replies = dict(_replies(study, arm, requests))
-    if not replies:
-        return None
-    every = [reply for runs in replies.values() for reply in runs]
-    return Following(
-        arm,
-        *(_prompt_score(replies, loose=loose) for loose in (False, True)),
-        *(_instruction_score(replies, loose=loose) for loose in (False, True)),
-        kinds=_kind_scores(requests, replies),
-        undecided=sum(one.strict.count("undecided") for one in every),
-        changed=sum(one.correct is not _is_right_instructions(one.strict) for one in every),
-    )
-
-
-def _replies(
-    study: Study, arm: Arm, requests: Mapping[str, tuple[GoldInstruction, ...]]
-) -> Iterator[tuple[str, list[_Reply]]]:
-    """Check every judged reply to every request; nothing where no reply is on record."""
     keys = {
         (*arm.key, problem, attempt.run): problem
         for problem in requests
         for attempt in arm.attempts[problem]
         if attempt.correct is not None
     }
-    found = study.transcripts(list(keys))
+    found = study.transcripts(list(keys)) if keys else {}
     if not any(one.text for one in found.values()):
-        return
-    checked: dict[str, list[_Reply]] = {}
+        return None
+    replies: dict[str, list[_Reply]] = {}
     for key, problem in keys.items():
         if reply := found.get(key):
-            checked.setdefault(problem, []).append(_check(requests[problem], reply))
-    yield from checked.items()
+            replies.setdefault(problem, []).append(_check(requests[problem], reply))
+    strict = [[reply.strict for reply in runs] for runs in replies.values()]
+    loose = [[reply.loose for reply in runs] for runs in replies.values()]
+    every = [*chain.from_iterable(replies.values())]
+    return Following(
+        arm,
+        (
+            *(_prompt_score(strict), _prompt_score(loose)),
+            *(_instruction_score(strict), _instruction_score(loose)),
+        ),
+        _kind_scores(requests, replies),
+        sum(one.strict.count("undecided") for one in every),
+        sum(one.correct is not _all_hold(one.strict) for one in every),
+    )
+
+
+_Runs: TypeAlias = Sequence[Sequence[Sequence[Truth]]]
+"""By request and run, what became of each instruction."""
 
 
 def _check(instructions: Sequence[GoldInstruction], reply: Transcript) -> _Reply:
@@ -284,37 +210,27 @@ def _check(instructions: Sequence[GoldInstruction], reply: Transcript) -> _Reply
     return _Reply(strict, loose, reply.correct)
 
 
-def _is_right_instructions(truths: Sequence[Truth]) -> bool:
+def _all_hold(truths: Sequence[Truth]) -> bool:
     return all(one == "holds" for one in truths)
 
 
-def _truths(reply: _Reply, *, loose: bool) -> tuple[Truth, ...]:
-    return reply.loose if loose else reply.strict
-
-
-def _prompt_score(replies: Mapping[str, Sequence[_Reply]], *, loose: bool) -> Score:
-    counts = Counter(
-        (sum(_is_right_instructions(_truths(one, loose=loose)) for one in runs), len(runs))
-        for runs in replies.values()
-    )
+def _prompt_score(requests: _Runs) -> Score:
+    counts = Counter((sum(map(_all_hold, runs)), len(runs)) for runs in requests)
     found = score_problems(counts)
     assert found, "there are replies"  # noqa: S101
     return found
 
 
-def _instruction_score(replies: Mapping[str, Sequence[_Reply]], *, loose: bool) -> Score:
+def _instruction_score(requests: _Runs) -> Score:
     """Score single instructions; the interval is over requests, whose instructions go together.
 
     The share is a ratio of two means over requests. Each request stands with the share that all
     would have if it were alone decisive (the linear part of the ratio), so that resampling requests
     resamples the ratio.
     """
-    asked = [len(runs[0].strict) for runs in replies.values()]
-    followed = [
-        sum(_truths(one, loose=loose).count("holds") for one in runs) / len(runs)
-        for runs in replies.values()
-    ]
-    total, most = sum(asked), max(map(len, replies.values()))
+    asked = [len(runs[0]) for runs in requests]
+    followed = [sum(run.count("holds") for run in runs) / len(runs) for runs in requests]
+    total, most = sum(asked), max(map(len, requests))
     share, mean = sum(followed) / total, total / len(asked)
     parts = [
         share + (own - share * count) / mean for own, count in zip(followed, asked, strict=True)
@@ -356,61 +272,54 @@ _STEPS: Final = (
 def intervention_tables(study: Study) -> tuple[Table, ...]:
     """Tabulate the arms that have interventions on record; none where no arm has."""
     found = undo_interventions(study)
-    return (_undone_table(found), _steps_table(found)) if found else ()
-
-
-def _undone_table(found: Sequence[Undone]) -> Table:
-    return Table(
+    if not found:
+        return ()
+    notes = [_UNDONE]
+    if in_votes := sum(one.in_votes for one in found):
+        notes.append(
+            f"Left as they are: {several(in_votes, 'attempt')} with interventions in the samples "
+            "of a vote, where it is not on record which sample they changed."
+        )
+    undone = Table(
         "interventions",
         "Interventions undone, accuracy in %",
         (
-            *(Column("Model", "left"), Column("Benchmark", "left"), Column("Method", "left")),
-            *(Column("Changed", rank=2), Column("Undone"), Column("As it is")),
-            *(Column("Gain [95 %]"), Column("Better / worse", rank=1), Column("p", rank=3)),
+            *(*left("Model", "Benchmark", "Method"), Column("Changed", rank=2), Column("Undone")),
+            *(Column("As it is"), Column("Gain [95 %]"), Column("Better / worse", rank=1)),
+            Column("p", rank=3),
         ),
-        tuple(map(_row, found)),
-        (_UNDONE, *_notes(found)),
+        tuple(map(_undone_row, found)),
+        tuple(notes),
     )
+    titles = ("Made", "Fixed", "Broken", "Stayed right", "Stayed wrong")
+    steps = Table(
+        "intervention-steps",
+        "What each kind of intervention did",
+        (*left("Intervention"), *map(Column, titles)),
+        tuple(line for one in found for line in _step_rows(one)),
+        (_STEPS,),
+    )
+    return undone, steps
 
 
-def _row(one: Undone) -> Row:
+def _undone_row(one: Undone) -> Row:
     pair = one.pair
+    judged = sum(runs for _, runs in one.arm.scores.values())
     return row(
         *(model_label(one.arm.model) or NONE, benchmark_label(one.arm.benchmark) or NONE),
-        *(one.arm.name, counted(one.changed, one.judged)),
+        *(one.arm.name, counted(one.changed, judged)),
         *(decimal(pair.before), decimal(pair.after), delta(pair.gain, pair.interval)),
         *(f"{pair.improved:,} / {pair.degraded:,}", p_value(pair.p)),
     )
 
 
-def _notes(found: Sequence[Undone]) -> Iterator[str]:
-    if in_votes := sum(one.in_votes for one in found):
-        attempts = several(in_votes, "attempt")
-        yield (
-            f"Left as they are: {attempts} with interventions in the samples of a vote, where it "
-            "is not on record which sample they changed."
-        )
-
-
-def _steps_table(found: Sequence[Undone]) -> Table:
-    rows: list[Row] = []
-    for one in found:
-        places = (model_label(one.arm.model), benchmark_label(one.arm.benchmark), one.arm.name)
-        rows.append(row(", ".join(filter(None, places)), kind="heading"))
-        rows += [row(what, *_numbers(count)) for what, count in one.kinds.items()]
-    columns = ("Made", "Fixed", "Broken", "Stayed right", "Stayed wrong")
-    return Table(
-        "intervention-steps",
-        "What each kind of intervention did",
-        (Column("Intervention", "left"), *map(Column, columns)),
-        tuple(rows),
-        (_STEPS,),
-    )
-
-
-def _numbers(one: StepCount) -> Iterator[str]:
-    counts = (one.made, one.fixed, one.broken, one.stayed_right, one.stayed_wrong)
-    return (f"{count:,}" for count in counts)
+def _step_rows(one: Undone) -> Iterator[Row]:
+    places = (model_label(one.arm.model), benchmark_label(one.arm.benchmark), one.arm.name)
+    yield row(", ".join(filter(None, places)), kind="heading")
+    order = ((False, True), (True, False), (True, True), (False, False))
+    for what in sorted({what for what, _, _ in one.steps}):
+        counts = [one.steps[what, *ends] for ends in order]
+        yield row(what, *(f"{count:,}" for count in (sum(counts), *counts)))
 
 
 # Tables of instructions: the four numbers of IFEval for each method, and each kind apart.
@@ -433,40 +342,33 @@ def instruction_tables(study: Study) -> tuple[Table, ...]:
     None where the study has no replies to requests with gold instructions.
     """
     found = follow_instructions(study)
-    return (_levels_table(found), _kinds_table(found)) if found else ()
-
-
-def _levels_table(found: Sequence[Following]) -> Table:
-    columns = (
-        *(Column("Model", "left"), Column("Benchmark", "left"), Column("Method", "left")),
-        *(Column("Requests"), Column("Runs"), Column("Instructions", rank=1)),
-        *(Column(title, group="Prompt level") for title in ("Strict", "Loose")),
-        *(Column(title, group="Instruction level") for title in ("Strict", "Loose")),
-    )
-    return Table(
+    if not found:
+        return ()
+    levels = Table(
         "instructions",
         "Instructions followed, % [95 %]",
-        columns,
-        tuple(map(_row_instructions, found)),
-        (_LEVELS, *_notes_instructions(found), _RESAMPLED),
+        (
+            *(*left("Model", "Benchmark", "Method"), Column("Requests"), Column("Runs")),
+            Column("Instructions", rank=1),
+            *(Column(title, group="Prompt level") for title in ("Strict", "Loose")),
+            *(Column(title, group="Instruction level") for title in ("Strict", "Loose")),
+        ),
+        tuple(map(_level_row, found)),
+        (_LEVELS, *_notes(found), _RESAMPLED),
     )
+    return levels, _kinds_table(found)
 
 
-def _row_instructions(one: Following) -> Row:
-    arm, levels = one.arm, (one.prompt_strict, one.prompt_loose)
+def _level_row(one: Following) -> Row:
+    arm, prompt, instruction = one.arm, one.levels[0], one.levels[2]
     return row(
         *(model_label(arm.model) or NONE, benchmark_label(arm.benchmark) or NONE, arm.name),
-        *(f"{one.prompt_strict.problems:,}", str(one.prompt_strict.runs)),
-        f"{one.instruction_strict.problems:,}",
-        *map(_cell, (*levels, one.instruction_strict, one.instruction_loose)),
+        *(f"{prompt.problems:,}", str(prompt.runs), f"{instruction.problems:,}"),
+        *(scored(level.accuracy, level.interval) for level in one.levels),
     )
 
 
-def _cell(found: Score | None) -> str:
-    return scored(found.accuracy, found.interval) if found else NONE
-
-
-def _notes_instructions(found: Sequence[Following]) -> Iterator[str]:
+def _notes(found: Sequence[Following]) -> Iterator[str]:
     if undecided := sum(one.undecided for one in found):
         checks = several(undecided, "check")
         yield (
@@ -482,36 +384,33 @@ def _notes_instructions(found: Sequence[Following]) -> Iterator[str]:
 
 
 def _kinds_table(found: Sequence[Following]) -> Table:
+    def place(one: Following) -> tuple[str, str]:
+        return one.arm.model, one.arm.benchmark
+
     methods = {one.arm.method: one.arm.name for one in found}
     rows: list[Row] = []
-    for (model, benchmark), several_arms in groupby(
-        sorted(found, key=_place), key=lambda one: (one.arm.model, one.arm.benchmark)
-    ):
+    for (model, benchmark), several_arms in groupby(sorted(found, key=place), key=place):
         by_method = {one.arm.method: one for one in several_arms}
         title = ", ".join(filter(None, (model_label(model), benchmark_label(benchmark))))
         rows += [row(title, kind="heading"), *_kind_rows(by_method, [*methods])]
-    columns = (
-        *(Column("Kind of instruction", "left"), Column("Instructions", rank=1)),
-        *(Column(name) for name in methods.values()),
-    )
     return Table(
         "instruction-kinds",
         "Instructions followed by kind, strictly, % [95 %]",
-        columns,
+        (
+            *(*left("Kind of instruction"), Column("Instructions", rank=1)),
+            *map(Column, methods.values()),
+        ),
         tuple(rows),
         (ACCURACY_INTERVAL.replace("problem", "instruction"),),
     )
-
-
-def _place(one: Following) -> tuple[str, str]:
-    return one.arm.model, one.arm.benchmark
 
 
 def _kind_rows(found: dict[str, Following], methods: Sequence[str]) -> Iterator[Row]:
     for kind in sorted({kind for one in found.values() for kind in one.kinds}):
         scores = [found[name].kinds.get(kind) if name in found else None for name in methods]
         most = max(one.problems for one in scores if one)
-        yield row(kind, f"{most:,}", *map(_cell, scores))
+        cells = (scored(one.accuracy, one.interval) if one else NONE for one in scores)
+        yield row(kind, f"{most:,}", *cells)
 
 
 EXHIBITS: Final = (

@@ -437,7 +437,6 @@ class Judged:
         return alike and (not known or self.digest == other.digest)
 
     def to_json(self) -> dict[str, Json]:
-        """Describe the constraint as a line of the file does."""
         fields: dict[str, Json] = {"id": self.id, "stage": self.stage, "mark": self.mark}
         return fields | ({"digest": self.digest} if self.digest else {})
 
@@ -460,7 +459,6 @@ class Label:
 
     @property
     def begun(self) -> bool:
-        """Whether it says anything yet."""
         return bool(self.missing or self.note or any(one.mark for one in self.constraints))
 
     @property
@@ -476,7 +474,6 @@ class Label:
         return all(map(Judged.same, self.constraints, other.constraints))
 
     def to_json(self) -> dict[str, Json]:
-        """Describe the label as a line of the file does."""
         benchmark, method, model, decoding, problem, run = self.key
         fields: dict[str, Json] = {
             "annotator": self.annotator,
@@ -631,7 +628,6 @@ class Share:
 
     @property
     def n(self) -> int | float:
-        """The whole as a plain number."""
         return int(self.whole) if self.whole.denominator == 1 else float(self.whole)
 
     @property
@@ -640,7 +636,6 @@ class Share:
         return wilson(float(self.part), float(self.whole)) if self.whole else None
 
     def to_json(self) -> dict[str, Json]:
-        """Describe the share for programs."""
         bounds: list[Json] | None = [*self.interval] if self.interval else None
         return {"value": self.value, "ci": bounds, "n": self.n}
 
@@ -663,7 +658,6 @@ class Rates:
     completeness: Share
 
     def to_json(self) -> dict[str, Json]:
-        """Describe the rates for programs."""
         return {
             "model": self.model,
             "attempts": self.attempts,
@@ -792,7 +786,6 @@ class Accord:
         return self.agree / self.n if self.n else None
 
     def to_json(self) -> dict[str, Json]:
-        """Describe the agreement for programs."""
         return {
             "annotators": [*self.annotators],
             "attempts": self.attempts,
@@ -865,7 +858,6 @@ class ErrorLabel:
         return self.benchmark, self.problem, self.method, self.model
 
     def to_json(self) -> dict[str, Json]:
-        """Describe the label as a line of the file does."""
         fields: dict[str, Json] = {
             "annotator": self.annotator,
             "benchmark": self.benchmark,

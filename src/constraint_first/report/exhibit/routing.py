@@ -90,12 +90,10 @@ class RouterAudit:
 
     @property
     def totals(self) -> Counter[str]:
-        """How many problems of each benchmark have a text."""
         return Counter(name for name, _ in self.families)
 
     @property
     def routed(self) -> Counter[str]:
-        """How many problems of each benchmark are sent to two stages."""
         return Counter(name for (name, _), families in self.families.items() if families)
 
 
@@ -430,7 +428,7 @@ def routers_table(study: Study, audit: RouterAudit, labels: Decisions | None = N
     regex = {key: bool(families) for key, families in audit.families.items()}
     reference = regex if labels is None else labels
     ours = agreement_between(labels, regex) if labels is not None else None
-    costs = [(0.0, 0.0)]
+    costs: list[tuple[float | None, float | None]] = [(0.0, 0.0)]
     rows = [_router_row(REGEX_ROUTER, ours, 0.0, None, 0.0)]
     for arms in _routed_arms(study):
         agreement = agreement_between(reference, stored_decisions(arms))
@@ -533,30 +531,17 @@ class FlowCounts:
     """Whether every problem had a Stage 1 because the method asks no router."""
 
     @property
-    def without_cue(self) -> int | None:
-        """How many have a text without a cue."""
-        if self.problems is None or self.with_cue is None:
-            return None
-        return self.problems - self.with_cue
-
-    @property
     def by_cue(self) -> bool:
         """Whether it was the cues that decided, as far as the numbers tell."""
         return not self.always_on and self.with_cue == self.staged
 
     @property
-    def solved_under(self) -> int | None:
-        """How many reach Stage 2."""
-        if self.staged is None or self.fallback is None:
-            return None
-        return self.staged - self.fallback
+    def without_cue(self) -> int | None:
+        return _less(self.problems, self.with_cue)
 
-    @property
-    def solved_directly(self) -> int | None:
-        """How many are solved by Direct CoT, whichever way they came."""
-        if self.direct is None or self.fallback is None:
-            return None
-        return self.direct + self.fallback
+
+def _less(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one - other
 
 
 def count_flow(study: Study, method: str) -> FlowCounts:
@@ -637,8 +622,8 @@ def _boxes(counts: FlowCounts, tall: float) -> list[_Box]:
     read = ((rung, n) for rung, n in counts.rungs.items() if rung not in DEFERRED)
     rungs = [f"{clean(rung, 12)} {n:,}" for rung, n in read]
     given = _number(counts.problems) and [*_number(counts.problems), clean(counts.unit, 12)]
-    directly = _number(counts.solved_directly)
-    under = _number(counts.solved_under)
+    solved = _less(counts.staged, counts.fallback)
+    directly = _number(_less(counts.problems, solved))
 
     def spot(left: float, width: float) -> tuple[float, float, float, float]:
         return left, _BOTTOM, width, tall
@@ -657,7 +642,7 @@ def _boxes(counts: FlowCounts, tall: float) -> list[_Box]:
             *(spot(1.2, 1.02), grey if counts.always_on else orange, cues),
         ),
         _Box("stage1", "Stage 1", lists, spot(2.82, 1.1), blue, rungs[:4]),
-        _Box("stage2", "Stage 2", solves, spot(4.16, 1.2), green, under),
+        _Box("stage2", "Stage 2", solves, spot(4.16, 1.2), green, _number(solved)),
         _Box("answer", "Answer", "read from\nthe reply", spot(5.6, 1.0)),
         _Box("direct", "Direct CoT", "the model solves step by step", lower, grey, directly),
     ]
@@ -671,7 +656,7 @@ def _ways(counts: FlowCounts) -> tuple[str, str]:
 
 
 def _direct_height(counts: FlowCounts) -> float:
-    return 0.45 if counts.solved_directly is None else 0.58
+    return 0.45 if counts.problems is None else 0.58
 
 
 def _number(value: int | None) -> list[str]:

@@ -459,7 +459,6 @@ def _sampling(known: Mapping[str, Any], name: str) -> str:
 
 
 def benchmarks_table(study: Study) -> Table:
-    """Say what the benchmarks of a study are."""
     rows: list[Row] = []
     for name in study.names("benchmark"):
         entry = entries().get(name)

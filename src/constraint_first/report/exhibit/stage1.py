@@ -83,7 +83,6 @@ def stage1_replies(arms: Iterable[Arm]) -> Iterator[tuple[Key, Extraction]]:
 
 
 def parsing_table(study: Study) -> Table:
-    """Tabulate Stage 1 replies by recovery step."""
     groups = arms_with_stage1(study).items()
     rows: list[Row] = []
     odd = fallback = 0
@@ -525,7 +524,6 @@ def _sizes(words: Mapping[str, int], outlines: Mapping[str, _Outline]) -> dict[s
 
 
 def _spiral() -> Floats:
-    """Return places from the middle outwards, evenly apart."""
     turn = _STEP / (2 * math.pi)
     angle = np.sqrt(2 * _STEP / turn * np.arange(_PLACES))
     return np.column_stack((turn * angle * np.cos(angle), _FLAT * turn * angle * np.sin(angle)))
@@ -558,7 +556,6 @@ def _looks(words: Mapping[str, int], families: Mapping[str, str]) -> dict[str, s
 
 
 def _draw(page: Sheet, word: Word, spot: tuple[float, float], gid: str, colour: str) -> None:
-    """Draw a word as an outline: its place was found for these very shapes."""
     moved = load("transforms").Affine2D().translate(*spot).transform_path(word.path)
     patch = load("patches").PathPatch(moved, facecolor=colour, linewidth=0)
     patch.set_in_layout(False)  # it lies on the sheet; measuring it again would take long

@@ -7,6 +7,7 @@ from hand_made import arm, study
 from hypothesis import given
 from hypothesis import strategies as st
 
+from constraint_first.report.exhibit.gold import Quality
 from constraint_first.report.exhibit.marks import (
     ALL,
     MARKS,
@@ -20,7 +21,6 @@ from constraint_first.report.exhibit.marks import (
     rates,
     rates_by_model,
 )
-from constraint_first.report.exhibit.stage1 import Quality
 from constraint_first.report.statistics import wilson
 from constraint_first.store.query import RecordKey
 
