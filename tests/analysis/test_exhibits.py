@@ -1,5 +1,6 @@
 """Every exhibit of a study with something of everything, compared with what it was."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -30,7 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def study(folder: Path) -> Study:
-    return open_study(folder / "runs.jsonl")
+    return replace(open_study(folder / "runs.jsonl"), source="made up")
 
 
 @pytest.fixture(scope="module")
@@ -41,12 +42,12 @@ def report(study: Study, folder: Path) -> Report:
     return assemble(study, options)
 
 
-def test_the_report_in_markdown(report: Report, folder: Path) -> None:
-    assert_unchanged("exhibits.md", report_markdown(report).replace(str(folder), "FOLDER"))
+def test_the_report_in_markdown(report: Report) -> None:
+    assert_unchanged("exhibits.md", report_markdown(report))
 
 
-def test_the_report_as_a_page(report: Report, folder: Path) -> None:
-    page = report_html(report).replace(report_style(), "").replace(str(folder), "FOLDER")
+def test_the_report_as_a_page(report: Report) -> None:
+    page = report_html(report).replace(report_style(), "")
     body = page[: page.index('<section id="part-routing"')]
     assert_unchanged("exhibits.html", body + page[page.index('<section id="part-cases"') :])
 

@@ -9,15 +9,18 @@ from dataclasses import replace
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any, cast
+from xml.etree import ElementTree
 
 import pytest
 from hand_made import arm, attempt, costing, study, texts
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pictures import HOSTILE, check, elements, found, ids, words
+from pictures import HOSTILE, check, elements, found, ids, read, words
 
 from constraint_first.report.canvas import (
+    INK,
     PALETTE,
+    UNKNOWN,
     WIDTH,
     Box,
     Figure,
@@ -25,12 +28,16 @@ from constraint_first.report.canvas import (
     Rows,
     clean,
     draw_key,
+    extent,
+    inline,
+    listed,
     load,
     place,
     save,
     series_look,
     shade,
     sheet,
+    wrap,
 )
 from constraint_first.report.comparison import Plan, compare
 from constraint_first.report.exhibit.cost import frontier_figures, pareto
@@ -482,3 +489,112 @@ def test_only_the_most_frequent_words_are_drawn_and_none_without_any() -> None:
     hostile = check(draw_cloud(dict.fromkeys(HOSTILE, 5), {name: name for name in HOSTILE}))
     assert len(found(hostile, "word")) == len(HOSTILE) - 1
     assert "<script" not in hostile.svg
+
+
+# Text in figures.
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Qwen3.5-35B-A3B", "Qwen3.5-35B-A3B"),
+        ("  two\n lines ", "two lines"),
+        ("a\0b", f"a{UNKNOWN}b"),
+        ("漢", UNKNOWN),
+        ("a\u202eb", "ab"),
+        ("e\u0301", "é"),
+        ("x" * 61, "x" * 59 + "…"),
+        (r"$\alpha$", r"$\alpha$"),
+    ],
+)
+def test_says_what_the_font_can(text: str, said: str) -> None:
+    assert clean(text) == said
+
+
+@given(st.one_of(st.text(), st.sampled_from(HOSTILE)))
+def test_any_text_becomes_a_line_that_xml_can_hold(text: str) -> None:
+    line = clean(text)
+    assert len(line) <= 60
+    assert line.isprintable()
+    element = ElementTree.Element("text")
+    element.text = line
+    assert read(ElementTree.tostring(element, encoding="unicode")).text == (line or None)
+    assert clean(line) == line
+
+
+def test_long_texts_are_folded_and_cut() -> None:
+    folded = wrap("one two three four five six seven", 9, lines=2)
+    assert folded.count("\n") == 1
+    assert folded.endswith("…")
+    assert max(map(len, folded.split("\n"))) <= 9
+
+
+def test_measures_grow_with_text() -> None:
+    width, height = extent("word", 8)
+    assert extent("wordword", 8)[0] == pytest.approx(2 * width, rel=0.05)
+    assert extent("word\nword", 8) == (width, 2 * height)
+    assert extent("word", 16)[0] == pytest.approx(2 * width, rel=0.05)
+    assert extent("word", 8, bold=True)[0] > width
+    assert extent("", 8)[0] == 0
+
+
+def test_lists_read_as_sentences_do() -> None:
+    assert listed([]) == ""
+    assert listed(["a"]) == "a"
+    assert listed(["a", "", "b"]) == "a and b"
+    assert listed(["a", "b", "c"]) == "a, b and c"
+    assert listed("abcdef", 2) == "a, b and 4 more"
+
+
+def test_a_long_name_goes_on_behind_a_hyphen_and_a_short_one_is_whole() -> None:
+    assert wrap("Calibrated, ConstraintBench-1-seed-5101", 22) == (
+        "Calibrated,\nConstraintBench-1-\nseed-5101"
+    )
+    assert wrap("Program [check=off], MATH-500", 22) == "Program [check=off],\nMATH-500"
+
+
+# SVG for a page.
+
+FILE = f"""<?xml version="1.0" encoding="utf-8" standalone="no"?>
+<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "svg11.dtd">
+<svg xmlns:xlink="http://www.w3.org/1999/xlink" width="9pt" height="5pt" viewBox="0 0 9 5"
+ xmlns="http://www.w3.org/2000/svg" version="1.1">
+ <metadata>2026</metadata>
+ <defs><style type="text/css">*{{stroke-linejoin: round}}</style></defs>
+ <g id="figure_1"><g id="patch_1"><path d="M 1.234567 2 &#10;L -0.001 3 &#10;z"
+  style="fill: #0072b2; stroke: {INK}; stroke-opacity: 0.5"/></g>
+ <g id="bar-0"><use xlink:href="#m1" x="1.005" style="fill: {INK}"/></g>
+ <g clip-path="url(#p2)"><text style="font-family: 'DejaVu Sans'">a &lt; b</text></g>
+ <g id="text_9"/></g>
+ <defs><path id="m1" d="M 0 0"/><clipPath id="p2"><rect/></clipPath></defs>
+</svg>"""
+
+
+def test_a_file_becomes_one_element() -> None:
+    written = inline(FILE, "gains", 'What "is" seen <here>')
+    root = read(written)
+    assert written.startswith('<svg xmlns="http://www.w3.org/2000/svg"')
+    assert root.attrib["aria-label"] == 'What "is" seen <here>'
+    assert root.attrib["viewBox"] == "0 0 9 5"
+    assert {"id", "role", "width"} <= root.attrib.keys()
+    assert "height" not in root.attrib
+    for word in ("metadata", "style", "xlink", "figure_1", "text_9", "DejaVu"):
+        assert word not in written
+
+
+def test_ids_and_references_get_the_name() -> None:
+    written = inline(FILE, "gains", "")
+    for text in ('id="gains-bar-0"', 'id="gains-m1"', 'href="#gains-m1"', "url(#gains-p2)"):
+        assert text in written
+    assert 'fill="#0072b2"' in written
+
+
+def test_ink_becomes_the_colour_of_the_page() -> None:
+    written = inline(FILE, "gains", "")
+    assert 'stroke="currentColor"' in written
+    assert 'stroke-opacity="0.5"' in written
+    assert INK not in written
+
+
+def test_numbers_are_written_shortly() -> None:
+    assert 'd="M1.23 2L0 3z"' in inline(FILE, "gains", "")

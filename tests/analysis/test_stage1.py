@@ -1,0 +1,522 @@
+"""Stage 1 replies, and their audit against gold constraints."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+from typing import get_args
+
+import pytest
+from hand_made import arm, attempt, cells, study
+from hypothesis import given
+from hypothesis import strategies as st
+
+from constraint_first.benchmark.constraintbench.family import gold
+from constraint_first.benchmark.constraintbench.item import GoldConstraint, Item, load
+from constraint_first.constraint import predicate as demand
+from constraint_first.constraint.predicate import Predicate, truth_of
+from constraint_first.constraint.stage1 import Constraint, ConstraintSpec, Propagated
+from constraint_first.report.exhibit.gold import (
+    GoldStatus,
+    Quality,
+    Statement,
+    StatementStatus,
+    audit,
+    follows,
+    gold_item,
+    gold_quality,
+    know,
+    statements,
+)
+from constraint_first.report.exhibit.stage1 import categories_table, extraction_table, parsing_table
+from constraint_first.report.statistics import wilson
+from constraint_first.report.study import ProblemText, Study, Transcript
+from constraint_first.report.table import to_markdown
+
+# Extraction.
+
+# p1: 3 and 1 constraints, 2 and 0 derived; p2: 4 and a fallback, which has none; p3 has one run.
+CFR = arm(
+    "cfr",
+    {
+        "p1": [
+            attempt("+", 0, kinds=["domain", "domain", "parity"], propagated=2),
+            attempt("-", 1, kinds=["domain"], rung="repaired"),
+        ],
+        "p2": [
+            attempt("+", 0, kinds=["bound"] * 4, propagated=1, rung="fields"),
+            attempt("+", 1, kinds=[], rung="fallback"),
+        ],
+        "p3": [attempt("+", 0, kinds=["modular"] * 5, propagated=1), attempt("?", 1)],
+    },
+)
+STUDY = study(arm("direct", {"p1": "++"}), CFR)
+
+
+def test_recovery_steps_as_a_table() -> None:
+    expected = "| 5 | 2 (40.0 %) | 0 (0.0 %) | 1 (20.0 %) | 1 (20.0 %) | 1 (20.0 %) | 60.0 % "
+    assert expected in to_markdown(parsing_table(STUDY))
+    assert parsing_table(STUDY).notes[-1].startswith("Runs of versions that did not tell them")
+
+
+def test_a_step_of_another_name_is_counted_in_a_note() -> None:
+    odd = study(arm("cfr", {"p": [attempt("+", kinds=[], rung="guessed")]}))
+    assert (
+        "by a step of another name and counted as malformed: 1 reply."
+        in parsing_table(odd).notes[1]
+    )
+
+
+GOLD = {("model", "cfr"): Quality(0.5, 0.25, 8, 0.75, 12, True, 9, 4, 6)}
+
+
+def test_soundness_comes_from_a_person_before_it_comes_from_gold() -> None:
+    table = to_markdown(extraction_table(STUDY, GOLD))
+    assert "| by gold: 8 of 9 constraints in 4 of 6 replies; complete: of 12 |" in table
+    assert "| 50.0 % [21.5, 78.5] | 25.0 % [7.1, 59.1] | 75.0 % [46.8, 91.1] |" in table
+    assert "By gold: valid is what the gold constraints" in table
+    person = {("model", "cfr"): Quality(0.9, 0.1, 50)}
+    table = to_markdown(extraction_table(STUDY, GOLD | person))
+    assert "| 90.0 % [78.6, 95.7] | 10.0 % [4.3, 21.4] | – | by hand: 50 |" in table
+    assert "By gold: valid" not in table
+    assert "By hand: complete" in table
+
+
+def test_range_and_format_of_the_answer_have_rows_of_their_own() -> None:
+    apart = {"answer range": Quality(0.0, 1.0, 4, by_gold=True, statements=6)}
+    quality = replace(GOLD["model", "cfr"], apart=apart)
+    table = extraction_table(STUDY, {("model", "cfr"): quality})
+    assert cells(table)[0][5:8] == cells(extraction_table(STUDY, GOLD))[0][5:8]
+    assert cells(table)[1] == [
+        *("", "answer range", "", "", "", "0.0 % [0.0, 49.0]", "100.0 % [51.0, 100.0]", ""),
+        "by gold: 4 of 6",
+    ]
+    assert any("counted apart" in note for note in table.notes)
+    assert not any("counted apart" in note for note in extraction_table(STUDY, GOLD).notes)
+
+
+def test_all_replies_or_some_of_them_were_audited() -> None:
+    every = {("model", "cfr"): Quality(None, None, 0, by_gold=True, audited=24, replies=24)}
+    table = to_markdown(extraction_table(STUDY, every))
+    assert "| – | – | – | by gold: 0 of 0 constraints in 24 replies |" in table
+    assert "understate the uncertainty" not in table
+
+
+def test_soundness_has_an_interval() -> None:
+    table = to_markdown(extraction_table(STUDY, {("model", "cfr"): Quality(0.5, 0.0, 10)}))
+    low, high = (100 * end for end in wilson(5, 10))
+    assert f"| 50.0 % [{low:.1f}, {high:.1f}] | 0.0 % [0.0, " in table
+    assert "understate the uncertainty" in table
+
+
+def test_what_was_not_audited_is_not_a_number() -> None:
+    table = to_markdown(extraction_table(STUDY))
+    assert "| – | – | – | – |" in table
+    assert "–: not audited" in table
+
+
+def test_a_study_without_stage_1_says_so() -> None:
+    bare = study(arm("direct", {"p": "+"}))
+    for table in (parsing_table(bare), extraction_table(bare)):
+        assert table.rows == ()
+        assert table.notes == ("No attempt of this study has a Stage 1 reply on record.",)
+
+
+# Categories.
+
+# Half of the replies are enough: p1 has domain and parity, p2 domain, p3 nothing, p4 other.
+KINDS = arm(
+    "cfr",
+    {
+        "p1": [
+            attempt("+", 0, kinds=["domain", "parity", "domain"]),
+            attempt("+", 1, kinds=["domain"]),
+        ],
+        "p2": [attempt(m, n, kinds=k) for n, (m, k) in enumerate([("+", ["domain"]), ("-", [])])],
+        "p3": [
+            attempt("-", 0, kinds=["bound"]),
+            attempt("-", 1, kinds=[]),
+            attempt("-", 2, kinds=[], rung="fallback"),
+        ],
+        "p4": [attempt("-", 0, kinds=["colour", ""])],
+        "not routed": [attempt("-", 0)],
+    },
+)
+BASE = arm("direct", {"p1": "--", "p2": "--", "p3": "++", "p4": "+", "not routed": "+"})
+NAMING = study(BASE, KINDS)
+
+
+def test_the_most_frequent_kind_comes_first() -> None:
+    table = to_markdown(categories_table(NAMING, "cfr"))
+    assert "| model | Domain | 2 (50.0 %) | +75.0 [" in table
+    assert "|  | Bound | 0 (0.0 %) | – | 0 |" in table
+    assert "of CFR (always-on) names, and its gain over Direct CoT there" in table
+    assert "model: 4 problems of set with a Stage 1 reply." in table
+    assert "Other: kinds outside the eight" in table
+
+
+def test_a_method_without_stage_1_says_so() -> None:
+    table = categories_table(NAMING, "direct")
+    assert table.rows == ()
+    assert table.notes == ("No attempt of this study has a Stage 1 reply on record.",)
+
+
+# Gold.
+
+ITEMS = load("mini")
+SPEC = ConstraintSpec(
+    raw_constraints=(
+        Constraint("C1", "domain", "The answer is an integer."),
+        Constraint("C2", "bound", "The answer is between -9 and -5."),
+        Constraint("C3", "structure", "It is a lovely problem."),
+    )
+)
+LISTED = arm(
+    "cfr",
+    {
+        **{item.id: [attempt("-", 0, kinds=["domain"])] for item in ITEMS},
+        "of another set": [attempt("-", 0, kinds=["domain"])],
+    },
+    benchmark="constraintbench",
+)
+SAID = {
+    (*LISTED.key, item.id, 0): Transcript("", None, False, 0, constraints=SPEC) for item in ITEMS
+}
+GILDED = study(LISTED, transcripts=SAID)
+
+
+def test_rates_are_those_of_the_audit() -> None:
+    audits = [audit(item, SPEC) for item in ITEMS]
+    said = Counter(status for one in audits for status in one.constraints)
+    gold = Counter(status for one in audits for status in one.gold)
+    decided = 72 - said["undecided"]
+    found = gold_quality(GILDED)["model", "cfr"]
+    assert (found.n, found.validity) == (decided, said["valid"] / decided)
+    assert found.hallucination == said["hallucinated"] / decided > 0
+    assert (found.statements, found.audited, found.replies) == (72, 24, 24)
+    assert found.expected == gold.total() - gold["undecided"]
+    assert found.completeness == gold["stated"] / found.expected > 0
+    assert found.apart == {}  # these replies give neither a range nor a format
+
+
+def test_the_range_of_the_answer_does_not_count_as_a_constraint() -> None:
+    wild = replace(SPEC, likely_answer_range="between -9 and -5")
+    said = {key: replace(one, constraints=wild) for key, one in SAID.items()}
+    found = gold_quality(study(LISTED, transcripts=said))["model", "cfr"]
+    alone = gold_quality(GILDED)["model", "cfr"]
+    assert (found.validity, found.hallucination, found.n) == (
+        *(alone.validity, alone.hallucination, alone.n),
+    )
+    assert list(found.apart) == ["answer range"]
+    assert found.apart["answer range"].validity == 0
+
+
+def test_a_sample_repeats_itself_and_says_what_it_is_of() -> None:
+    first, again = (gold_quality(GILDED, sample=5)["model", "cfr"] for _ in range(2))
+    assert first == again
+    assert (first.statements, first.audited, first.replies) == (15, 5, 24)
+
+
+def test_only_problems_that_are_the_items_are_audited() -> None:
+    item = ITEMS[0]
+    key = ("constraintbench", item.id)
+    same = Study("s", (), {key: ProblemText(item.text)}, GILDED.transcripts)
+    other = Study("s", (), {key: ProblemText("Another question?")}, GILDED.transcripts)
+    assert gold_item(same, *key) == item
+    assert gold_item(other, *key) is None
+    assert gold_item(same, "mine", item.id) is None
+    assert gold_quality(study(arm("cfr", {"p": [attempt("+", kinds=["domain"])]}))) == {}
+
+
+def test_a_reply_that_is_not_on_record_is_not_judged() -> None:
+    found = gold_quality(study(LISTED))["model", "cfr"]
+    assert (found.validity, found.hallucination) == (None, None)
+    assert (found.n, found.statements, found.audited, found.replies) == (0, 0, 0, 24)
+
+
+@pytest.mark.parametrize("rung", ["fallback", "empty"])
+def test_a_reply_that_was_not_used_has_nothing_to_judge(rung: str) -> None:
+    fell = {ITEMS[0].id: [attempt("-", kinds=[], rung=rung)]}
+    assert gold_quality(study(arm("cfr", fell, benchmark="constraintbench"))) == {}
+
+
+# Implication.
+
+
+@pytest.mark.parametrize(
+    ("known", "implied"),
+    [
+        ([demand.least_residue(7)], demand.integer()),
+        ([demand.least_residue(7)], demand.between(0, 6)),
+        ([demand.least_residue(7)], demand.below(7)),
+        ([demand.integer(), demand.between(0, 6)], demand.least_residue(7)),
+        ([demand.integer(), demand.above(0)], demand.at_least(1)),
+        ([demand.integer(), demand.below(7)], demand.at_most(6)),
+        ([demand.above(2)], demand.at_least(2)),
+        ([demand.divisible(6)], demand.parity("even")),
+        ([demand.congruent(3, 4)], demand.parity("odd")),
+        ([demand.divides(12)], demand.between(1, 12)),
+        ([demand.encoded("m+n", (3, 7))], demand.integer()),
+        ([demand.encoded("m+n", (3, 7))], demand.reduced()),
+        ([demand.encoded("m+n", (3, 7))], demand.above(1)),
+        ([demand.encoded("m+n", (3, 7), 4)], demand.least_residue(4)),
+        ([demand.rounded(5)], demand.integer()),
+        ([demand.rounded(5)], {"op": "rounded", "unit": "1"}),
+        ([demand.in_unit(2, 100, "percent")], {"op": "in_unit", "unit": "percent"}),
+        ([{"op": "in_unit", "unit": "percent"}], demand.measured("percent", 1, 100)),
+        ([demand.counts(1, 20, demand.parity("odd"))], demand.between(0, 20)),
+        ([demand.all_of(demand.integer(), demand.above(0))], demand.integer()),
+        ([demand.integer(), demand.above(0)], demand.all_of(demand.integer(), demand.above(0))),
+        ([demand.form("fraction")], demand.not_whole()),
+    ],
+)
+def test_implies(known: list[Predicate], implied: Predicate) -> None:
+    assert know(known).implies(implied)
+
+
+@pytest.mark.parametrize(
+    ("known", "not_implied"),
+    [
+        ([], demand.integer()),
+        ([demand.at_least(2)], demand.above(2)),
+        ([demand.between(0, 6)], demand.least_residue(7)),
+        ([demand.parity("even")], demand.divisible(4)),
+        ([demand.congruent(1, 3)], demand.congruent(2, 3)),
+        ([demand.rounded(5)], {"op": "rounded", "unit": "1/10"}),
+        ([demand.in_unit(2, 100, "percent")], {"op": "in_unit", "unit": "grams"}),
+        ([demand.digit_sum(5)], demand.digit_sum(6)),
+        ([demand.reduced()], {"op": "encoded"}),
+    ],
+)
+def test_does_not_imply(known: list[Predicate], not_implied: Predicate) -> None:
+    assert not know(known).implies(not_implied)
+
+
+numbers = st.integers(-20, 20)
+simple = st.one_of(
+    st.builds(demand.between, numbers, numbers),
+    st.builds(demand.above, numbers),
+    st.builds(demand.below, numbers),
+    st.builds(demand.least_residue, st.integers(1, 12)),
+    st.builds(demand.congruent, numbers, st.integers(1, 6)),
+    st.builds(demand.divisible, st.integers(1, 6)),
+    st.builds(demand.parity, st.sampled_from(["odd", "even"])),
+    st.builds(demand.divides, st.integers(1, 24)),
+    st.just(demand.integer()),
+)
+
+
+@given(st.lists(simple, max_size=3), simple, st.fractions(-25, 25, max_denominator=4))
+def test_an_implication_is_true_of_every_value(
+    known: list[Predicate], implied: Predicate, value: object
+) -> None:
+    if know(known).implies(implied) and all(truth_of(p, str(value)) == "holds" for p in known):
+        assert truth_of(implied, str(value)) == "holds"
+
+
+# Candidates.
+
+WINDOW = [demand.divides(66), demand.parity("even"), demand.between(7, 27)]
+WIDTH = [demand.above(0), demand.root(1, 32, -644)]
+
+
+@pytest.mark.parametrize(
+    ("known", "implied"),
+    [
+        (WINDOW, demand.divisible(11)),
+        (WINDOW, demand.between(22, 22)),
+        (WIDTH, demand.all_of(demand.integer(), demand.between(1, 16))),
+        ([demand.between(22, 22)], demand.divides(66)),
+        ([demand.one_of(14, 23, 30), demand.below(25)], demand.between(14, 23)),
+        ([demand.parity("even"), demand.between(3, 10)], demand.at_least(4)),
+        ([demand.least_residue(7)], demand.below(7)),
+    ],
+)
+def test_follows(known: list[Predicate], implied: Predicate) -> None:
+    assert follows(know(known), implied)
+
+
+@pytest.mark.parametrize(
+    ("known", "not_implied"),
+    [
+        (WINDOW, demand.divisible(4)),
+        (WINDOW, demand.reduced()),
+        (WIDTH[1:], demand.above(0)),
+        ([demand.root(1, 0, -2), demand.above(0)], demand.below(2)),
+        ([demand.root(1, 0, 1)], demand.integer()),
+        ([demand.root(1, 0, 0, -8)], demand.integer()),
+        ([demand.between(3, 4)], demand.integer()),
+        ([demand.one_of(14, 23)], demand.parity("even")),
+        ([demand.integer(), demand.at_least(3)], demand.parity("odd")),
+        ([demand.square(), demand.between(10, 10**6)], demand.at_least(16)),
+        ([demand.square(), demand.between(10, 15)], demand.parity("odd")),
+        ([demand.counts(1, 20, demand.divisible(7))], demand.parity("even")),
+    ],
+)
+def test_does_not_follow(known: list[Predicate], not_implied: Predicate) -> None:
+    assert not follows(know(known), not_implied)
+
+
+# Soundness.
+
+
+def item(text: str, answer: str, *rules: GoldConstraint) -> Item:
+    return Item(text, answer, "integer", rules, (), "explicit", "family", 1, 1, 1)
+
+
+REMAINDER = item(
+    "Find the remainder when $430$ is divided by $9$.",
+    "7",
+    gold("modular", "a remainder on division by 9", demand.least_residue(9)),
+)
+PROBABILITY = item(
+    r"The probability of red is $\frac{m}{n}$ in lowest terms. Find $m+n$.",
+    "23",
+    gold("domain", "an integer", demand.integer()),
+    gold("format", "m + n", demand.encoded("m+n", (2, 21))),
+)
+COUNT = item(
+    "How many odd multiples of $7$ are there from $1$ to $41$ inclusive?",
+    "3",
+    gold("parity", "odd", demand.counts(1, 41, demand.parity("odd"), demand.divisible(7))),
+)
+RANGE = item(
+    "An integer between $40$ and $74$ leaves remainder $3$ when divided by $5$. Find the integer.",
+    "53",
+    gold("bound", "between", demand.between(40, 74)),
+    gold("modular", "3 mod 5", demand.congruent(3, 5)),
+)
+ROOT = item(
+    "Solve $x^2 = x + 6$ for positive $x$.",
+    "3",
+    gold("structure", "a root", demand.root(1, -1, -6)),
+)
+PERCENT = item(
+    "What percent of the tank is full?",
+    "53",
+    gold("dimension", "in percent", demand.in_unit(Fraction(53, 100), 100, "percent")),
+)
+
+
+def spec(rows: list[tuple[str, str]], answer_range: str = "", form: str = "") -> ConstraintSpec:
+    raw = tuple(Constraint("C", kind, text) for text, kind in rows)
+    return ConstraintSpec(raw_constraints=raw, likely_answer_range=answer_range, answer_format=form)
+
+
+def one(problem: Item, text: str, kind: str = "") -> str:
+    return audit(problem, spec([(text, kind)])).statements[0]
+
+
+@pytest.mark.parametrize(
+    ("problem", "text", "status"),
+    [
+        (REMAINDER, "The answer is an integer", "valid"),
+        (REMAINDER, "the remainder is an integer from 0 to 8", "valid"),
+        (REMAINDER, "final answer = N mod 9", "valid"),
+        (REMAINDER, "final answer = N mod 11", "hallucinated"),
+        (REMAINDER, "the remainder is less than 5", "hallucinated"),
+        (REMAINDER, "the answer must be even", "hallucinated"),
+        (REMAINDER, "the answer is odd", "unsupported"),
+        (REMAINDER, "N is even", "undecided"),
+        (REMAINDER, "the answer is prime", "undecided"),
+        (PROBABILITY, "m and n are relatively prime positive integers", "undecided"),
+        (PROBABILITY, "The final answer is m + n", "valid"),
+        (PROBABILITY, "the answer is a fraction between 0 and 1", "hallucinated"),
+        (PROBABILITY, "The probability is between 0 and 1", "undecided"),
+        (COUNT, "n must be odd", "undecided"),
+        (COUNT, "the answer is a non-negative integer", "valid"),
+        (COUNT, "the number of multiples is at most 2", "hallucinated"),
+        (RANGE, "n is congruent: n ≡ 3 (mod 5)", "valid"),
+        (RANGE, "k ≡ 2 (mod 5)", "undecided"),
+        (RANGE, "the integer lies between 50 and 60", "unsupported"),
+        (RANGE, "the integer is 54", "hallucinated"),
+        (RANGE, "the digit sum of the integer is 8", "undecided"),
+        (RANGE, "the integer is above 40 (since 54 > 53)", "valid"),
+        (COUNT, "the number of cards is at most 2", "undecided"),
+        (PERCENT, "the answer is in percent", "valid"),
+        (PERCENT, "the answer is in grams", "hallucinated"),
+    ],
+)
+def test_a_statement_is_judged(problem: Item, text: str, status: str) -> None:
+    assert one(problem, text) == status
+
+
+@pytest.mark.parametrize(
+    ("problem", "rows", "statuses"),
+    [
+        (REMAINDER, [("the answer is an integer", ""), ("at most 8, at least 0", "")], ["stated"]),
+        (REMAINDER, [("the answer is an integer", "domain")], ["not_stated"]),
+        (REMAINDER, [("the sum is reduced somehow", "modular")], ["undecided"]),
+        (REMAINDER, [("the remainder is between 0 and 3", "bound")], ["not_stated"]),
+        (PROBABILITY, [("the answer is m+n", "format")], ["stated", "stated"]),
+        (PROBABILITY, [("the answer is an integer", "domain")], ["stated", "not_stated"]),
+        (COUNT, [("n is odd", "parity"), ("n is divisible by 7", "modular")], ["stated"]),
+        (COUNT, [("n is odd", "domain")], ["not_stated"]),
+        (ROOT, [("x must solve the equation", "domain")], ["undecided"]),
+        (ROOT, [("the answer is positive", "domain")], ["not_stated"]),
+        (RANGE, [("the integer is 53", "")], ["stated", "stated"]),
+    ],
+)
+def test_gold_constraints_are_found(
+    problem: Item, rows: list[tuple[str, str]], statuses: list[str]
+) -> None:
+    assert list(audit(problem, spec(rows)).gold) == statuses
+
+
+def test_range_and_format_always_speak_about_the_answer() -> None:
+    reply = spec([], "0 to 8", "n is an integer")
+    assert audit(REMAINDER, reply).statements == ("valid", "valid")
+
+
+def test_an_empty_reply_states_nothing() -> None:
+    result = audit(PROBABILITY, spec([]))
+    assert (result.gold, result.statements) == (("not_stated", "not_stated"), ())
+
+
+@pytest.mark.parametrize("problem", load("public")[:96], ids=lambda problem: problem.id)
+def test_the_gold_itself_is_never_called_a_hallucination(problem: Item) -> None:
+    reply = spec([(rule.description, rule.kind) for rule in problem.constraints])
+    result = audit(problem, reply)
+    assert "hallucinated" not in result.statements
+
+
+@given(st.lists(st.tuples(st.text(max_size=60), st.text(max_size=8)), max_size=4))
+def test_every_statement_and_every_gold_constraint_is_judged(rows: list[tuple[str, str]]) -> None:
+    reply = spec(rows, "[0, 1)", "m+n")
+    result = audit(PROBABILITY, reply)
+    assert len(result.statements) == len(statements(reply))
+    assert set(result.statements) <= set(get_args(StatementStatus))
+    assert len(result.gold) == len(PROBABILITY.constraints)
+    assert set(result.gold) <= set(get_args(GoldStatus))
+    assert result.statements[-2] == "hallucinated", "23 is not below 1"
+    assert audit(PROBABILITY, reply) == result
+
+
+EXPECTED = (
+    Statement("the answer is even", "parity"),
+    Statement("0 to 9", "bound", "range"),
+    Statement("integer", "format", "format"),
+)
+
+
+def test_range_and_format_are_statements_behind_the_constraints() -> None:
+    assert statements(spec([("the answer is even", "parity")], "0 to 9", "integer")) == EXPECTED
+    assert statements(spec([(" ", "parity")])) == ()
+
+
+def test_propagated_constraints_have_no_kind() -> None:
+    derived = ConstraintSpec(propagated_constraints=(Propagated("P1", ("C1",), "it is even"),))
+    assert statements(derived) == (Statement("it is even"),)
+
+
+def test_a_reply_in_json_of_any_shape_is_read() -> None:
+    value = {
+        "raw_constraints": [{"type": "parity", "description": "the answer is even"}],
+        "propagated_constraints": None,
+        "likely_answer_range": "0 to 9",
+        "answer_format": "integer",
+    }
+    assert statements(ConstraintSpec.from_mapping(value)) == EXPECTED
+    assert statements(ConstraintSpec.from_mapping({"likely_answer_range": 7}))[0].text == "7"
+    assert statements(ConstraintSpec.from_mapping({})) == ()
