@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 import llm
 from pydantic import Field
 
-from constraint_first.attempt.attempt import Attempt, make_attempt
+from constraint_first.attempt.attempt import Attempt, attempt
+from constraint_first.attempt.events import Ended
 from constraint_first.attempt.solve import iterate
 from constraint_first.error import CfrError, InputError
 from constraint_first.method.policy import in_conversation
@@ -247,23 +248,19 @@ Streamed: TypeAlias = Piece | Attempt
 
 async def stream_answer(question: Question, engine: Client) -> AsyncGenerator[Streamed]:
     """Answer a question; the split into work and solution is that of ``cfr serve``."""
-    outbox = Outbox()
-    async with aclosing(outbox.follow(_answer(question, engine, outbox))) as feed:
-        async for taken in feed:
-            for words in taken:
-                yield words.ended or Piece(words.text.getvalue(), words.name == REASONING)
-
-
-async def _answer(question: Question, engine: Client, outbox: Outbox) -> None:
     problem, name = question.problem, question.method
     async with engine as opened:
         if name == AUTO:
             name = choose_for(opened).method
         method = in_conversation(make(name), question.context)
+        outbox, prices = Outbox(), price_list(opened.model, opened.others)
         writer = StreamWriter(outbox, 0, method, describe_start(method, problem))
-        model = opened.model
-        prices = price_list(model, opened.others)
-        made = await make_attempt(
-            method, problem, opened, tell=writer.tell, ahead=question.context, prices=prices
-        )
-    writer.conclude(replace(made, name=name, model=model))
+        events = attempt(method, problem, opened, ahead=question.context, prices=prices)
+        async with aclosing(events):
+            async for event in events:
+                if isinstance(event, Ended):
+                    writer.conclude(replace(event.attempt, name=name, model=opened.model))
+                else:
+                    writer.tell(event)
+                for words in outbox.take():
+                    yield words.ended or Piece(words.text.getvalue(), words.name == REASONING)

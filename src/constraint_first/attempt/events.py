@@ -166,11 +166,15 @@ class Feed(Generic[E]):
 
     def __init__(self) -> None:
         self.waiting: list[E] = []
-        self.changed = asyncio.Event()
+        self._changed = asyncio.Event()
 
     def tell(self, event: E) -> None:
         self.waiting.append(event)
-        self.changed.set()
+        self._changed.set()
+
+    def take(self) -> list[E]:
+        taken, self.waiting = self.waiting, []
+        return taken
 
     async def follow(
         self, work: Coroutine[Any, Any, object], silence: float | None = None
@@ -181,18 +185,17 @@ class Feed(Generic[E]):
         early cancels the work (use ``contextlib.aclosing``).
         """
         task = asyncio.ensure_future(work)
-        task.add_done_callback(lambda _: self.changed.set())
+        task.add_done_callback(lambda _: self._changed.set())
         try:
             while not task.done() or self.waiting:
                 try:
                     async with asyncio.timeout(silence):
-                        await self.changed.wait()
+                        await self._changed.wait()
                 except TimeoutError:
                     yield []
                     continue
-                self.changed.clear()
-                taken, self.waiting = self.waiting, []
-                if taken:
+                self._changed.clear()
+                if taken := self.take():
                     yield taken
             await task
         finally:
