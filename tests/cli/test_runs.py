@@ -116,7 +116,7 @@ def test_a_store_without_failures_says_so(cfr: Run, filled: Path) -> None:
         ["compare"],
         ["calibrate"],
         ["audit", "errors"],
-        ["audit", "mark", "--labels", "l.jsonl", "--annotator", "a"],
+        ["audit", "router"],
         ["report"],
     ],
     ids=" ".join,

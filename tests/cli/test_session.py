@@ -73,43 +73,6 @@ async def test_thinking_inside_replies_is_no_solution(
     assert "modulo, then" not in shown
 
 
-async def test_a_problem_without_cues(endpoint: Server, capsys: pytest.CaptureFixture[str]) -> None:
-    endpoint.script(completion(r"\boxed{243}"))
-    assert await solve(endpoint, Routed(), PLAIN) == "243"
-    shown = capsys.readouterr().out
-    assert "No restrictive cue: Direct CoT" in shown
-    assert "Stage 1" not in shown
-
-
-async def test_a_convention_that_routes_is_named(
-    endpoint: Server, capsys: pytest.CaptureFixture[str]
-) -> None:
-    endpoint.script(completion(SPEC), completion(r"\boxed{243}"))
-    problem = Problem(PLAIN.text, benchmark="aime24")
-    assert await solve(endpoint, make("routed-cfr(convention=aime)"), problem) == "243"
-    shown = capsys.readouterr().out
-    assert "No restrictive cue, but AIME's answer convention: CFR" in shown
-    assert "Stage 1: constraints" in shown
-
-
-async def test_other_methods_have_no_route(
-    endpoint: Server, capsys: pytest.CaptureFixture[str]
-) -> None:
-    endpoint.script(stream("so ", r"\boxed", "{5}"))
-    assert await solve(endpoint, Direct(), CUED) == "5"
-    shown = capsys.readouterr().out
-    assert "cue" not in shown.lower()
-    assert r"so \boxed{5}" in shown, "pieces are joined as they were sent"
-
-
-async def test_a_reply_that_is_cut_off_has_no_answer(
-    endpoint: Server, capsys: pytest.CaptureFixture[str]
-) -> None:
-    endpoint.script(completion("Let us think", finish="length"))
-    assert await solve(endpoint, Direct(), PLAIN) is None
-    assert "Answer  none found  (the reply was cut off by its budget)" in capsys.readouterr().out
-
-
 async def test_samples_at_the_same_time_do_not_mix(
     endpoint: Server, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -54,21 +54,6 @@ def test_everything_that_happens_is_shown(cfr: Run, served: Server) -> None:
     ]
 
 
-def test_samples_that_run_side_by_side_are_shown_one_after_the_other(
-    cfr: Run, endpoint: Server
-) -> None:
-    texts = [f"Reply {n} says \\boxed{{{n % 2}}}." for n in range(3)]
-    endpoint.script(*(completion(text) for text in texts))
-    method = "self-consistency(samples=3)"
-    ran = cfr("solve", "2+2", "--base-url", endpoint.url, "--method", method, "--seed", "5")
-    assert ran.code == 0, ran.err
-    lines = ran.out.splitlines()
-    assert lines.count("Solution") == 3
-    assert all(text in lines for text in texts)
-    assert "Answer  0" in lines
-    assert sorted(request["seed"] for request in endpoint.requests) == [5, 6, 7]
-
-
 def test_what_is_said_of_the_route_is_the_route_that_is_taken(
     cfr: Run, served: Server, tmp_path: Path
 ) -> None:
@@ -324,14 +309,6 @@ def test_a_reply_without_an_answer_is_told_apart_from_a_failure(cfr: Run, endpoi
     assert ran.code == 4
     assert "none found  (the reply was cut off by its budget)" in ran.out
     assert "no final answer" in ran.err
-
-
-def test_model_text_cannot_drive_the_terminal(cfr: Run, endpoint: Server) -> None:
-    endpoint.script(completion("\x1b[2J\x1b]0;owned\x07 [red]plain[/red] \\boxed{4}"))
-    ran = cfr("solve", "Compute 2 + 2.", "--base-url", endpoint.url)
-    assert "\x1b" not in ran.out
-    assert "\x07" not in ran.out
-    assert "[red]plain[/red]" in ran.out
 
 
 @pytest.mark.parametrize(
