@@ -88,8 +88,6 @@ CollectRequests: TypeAlias = Callable[[BatchModel, Path, Sequence[RequestId]], N
 
 @dataclass(slots=True)
 class WaveMemory:
-    """State that lasts from wave to wave while the command runs."""
-
     budget: Budget | None = None
     tries: Counter[Place] = field(default_factory=Counter[Place])
     prepaid: dict[Place, tuple[Usage, float]] = field(
@@ -106,8 +104,6 @@ class _Part:
 
 @dataclass(slots=True)
 class OpenWave:
-    """The results of one wave and the requests of the next."""
-
     results: ResultIndex
     memory: WaveMemory
     folder: Path
@@ -176,7 +172,6 @@ class OpenWave:
         self.requests += 1
 
     def finish(self) -> None:
-        """Hand over the input files that are not full."""
         for model in list(self._parts):
             self._finish(model)
 
@@ -286,8 +281,6 @@ class ResultsAwaited(CfrError):
 
 
 class _Waves:
-    """The waves of one run."""
-
     def __init__(
         self,
         store: Store,
@@ -437,7 +430,6 @@ class _Waves:
         return refused
 
     def _collect(self, model: BatchModel, path: Path, names: Sequence[RequestId]) -> None:
-        """Enter a file of requests into the store."""
         batch = new_batch(model.where, model.model, self._wave, len(names), self._factor)
         self._files[batch.tag] = path.rename(path.with_name(f"{batch.tag}.jsonl"))
         self._log.collect(batch, names)
@@ -499,7 +491,6 @@ class Batches:
 
     @property
     def places(self) -> Sequence[tuple[str, str]]:
-        """The endpoints and models whose batches this run collects."""
         return [(model.where, model.model) for model in self.models]
 
     def hold(self, store: Store) -> AbstractContextManager[None]:
@@ -527,7 +518,6 @@ class Batches:
         budget: Budget | None,
         counted: Callable[[], object],
     ) -> str:
-        """Make all missing attempts in waves; batches of earlier runs are collected first."""
         with TemporaryDirectory(prefix="cfr-batch-") as folder, collecting_rarely():
             waves = _Waves(store, jobs, self, budget, Path(folder), counted)
             tasks = (asyncio.create_task(waves.run()), asyncio.create_task(store.watch()))
@@ -535,7 +525,6 @@ class Batches:
         return ""
 
     def services(self, log: BatchLog) -> dict[tuple[str, str], BatchService]:
-        """Say where the batches of each endpoint and model go."""
         if folder := self.options.batch.folder:
             return {place: Folder(folder, log, self.longest) for place in self.places}
         return {place: Provider(client, log) for place, client in self._clients.items()}
@@ -612,7 +601,6 @@ def name_in_folder(name: str | None) -> str:
 
 
 def check_options(options: RunOptions) -> None:
-    """Refuse options that do not go together, before any model is opened."""
     batch = options.batch
     if not batch.wanted:
         return

@@ -7,7 +7,7 @@ A batch goes through these states, each written before the step that follows it:
 - created: it has an id, and is waited for
 - ended: nothing more will come of it; its results are read, and their calls stored
 - closed: all its results are in the store, or their requests were made again
-- forgotten: somebody gave it up
+- forgotten: the user gave it up
 """
 
 from __future__ import annotations
@@ -47,8 +47,6 @@ _LONGEST: Final = 2_000
 
 @dataclass(frozen=True, slots=True)
 class StoredBatch:
-    """A batch as the store knows it."""
-
     tag: str
     endpoint: str
     model: str
@@ -84,7 +82,6 @@ class BatchLog:
         return [StoredBatch(**row._mapping) for row in self._store.read(query)]
 
     def next_wave(self) -> int:
-        """Number the next wave of the store."""
         ((last,),) = self._store.read(sa.select(sa.func.max(batches.c.wave)))
         return (last or 0) + 1
 
@@ -102,7 +99,6 @@ class BatchLog:
         self._store.change(work)
 
     def change(self, tag: str, **columns: Any) -> None:
-        """Note what became of a batch."""
         statement = batches.update().where(batches.c.tag == tag).values(**columns)
         self._store.change(lambda connection: connection.execute(statement))
 
@@ -169,7 +165,7 @@ class BatchLog:
         return found
 
     def forget_refusals(self, place: Place) -> None:
-        """Drop the refusals of an attempt that failed: whoever makes it again asks again."""
+        """Drop the refusals of an attempt that failed: the next run asks again."""
         named = [requests.c[name] == getattr(place, name) for name in _KEY if name != "ordinal"]
         statement = requests.delete().where(*named, requests.c.status.between(400, 499))
         self._store.change(lambda connection: connection.execute(statement))
@@ -223,7 +219,7 @@ def _request(row: sa.Row[Any]) -> RequestId:
     return cast("RequestId", parse_request_id(f"{place}-{row.digests}"))
 
 
-# The progress of a wave of batches, as a person is told it.
+# The progress of a wave of batches.
 
 _MOST_NAMED = 3
 
@@ -250,23 +246,20 @@ class WaveProgress:
     wave: int
     batches: tuple[BatchView, ...] = ()
     next_look: float | None = None
-    """Seconds until they are looked at again; None where nobody waits."""
+    """Seconds until the next look; None where there is none."""
     trouble: str = ""
     """Why the last look brought nothing."""
 
     @property
     def requests(self) -> int:
-        """Requests of all batches together."""
         return sum(one.requests for one in self.batches)
 
     @property
     def done(self) -> int:
-        """Requests that have a reply."""
         return sum(one.done for one in self.batches)
 
     @property
     def failed(self) -> int:
-        """Requests that failed."""
         return sum(one.failed for one in self.batches)
 
     def __str__(self) -> str:
@@ -286,14 +279,14 @@ class WaveProgress:
 
 # Where batches go: a provider's batch API, or a folder for vLLM's ``run_batch``.
 #
-# Each step is in the store before the next is taken, so that whoever starts again knows what may
-# have been done and looks for it first.
+# Each step is in the store before the next is taken, so that the next run knows which step may have
+# been taken, and looks for its result first.
 
 _ENDED: Final = "ended"
 
 
 class LostBatch(EngineError):
-    """A batch of which nobody can say what became of it."""
+    """A batch whose fate cannot be found out."""
 
 
 class BatchService(Protocol):
@@ -303,13 +296,9 @@ class BatchService(Protocol):
         """Find out how far an earlier run came; None where nothing was paid for."""
         ...
 
-    async def submit(self, batch: StoredBatch, path: Path) -> StoredBatch:
-        """Hand a batch over."""
-        ...
+    async def submit(self, batch: StoredBatch, path: Path) -> StoredBatch: ...
 
-    async def look(self, batch: StoredBatch) -> tuple[StoredBatch, BatchView]:
-        """See how a batch gets on."""
-        ...
+    async def look(self, batch: StoredBatch) -> tuple[StoredBatch, BatchView]: ...
 
     async def fetch(self, batch: StoredBatch, folder: Path) -> list[Path]:
         """Bring the results of a batch that has ended onto the disk."""
@@ -318,8 +307,6 @@ class BatchService(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """The batch API of an endpoint."""
-
     client: BatchClient
     log: BatchLog
 
@@ -335,7 +322,6 @@ class Provider:
         return await self._create(batch, made_before=True) if batch.state == "uploaded" else batch
 
     async def submit(self, batch: StoredBatch, path: Path) -> StoredBatch:
-        """Upload the input file and make the batch."""
         file = await self.client.upload(path, f"cfr-{batch.tag}.jsonl")
         path.unlink()
         self.log.change(batch.tag, state="uploaded", input_file=file)
@@ -384,7 +370,6 @@ class Provider:
         return replace(batch, **known)
 
     async def fetch(self, batch: StoredBatch, folder: Path) -> list[Path]:
-        """Download the output and the error file, as far as there are any."""
         paths: list[Path] = []
         for kind, file in (("output", batch.output_file), ("errors", batch.error_file)):
             if file:
@@ -396,8 +381,6 @@ class Provider:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A folder that input files are written to and result files are read from."""
-
     path: Path
     log: BatchLog
     longest: int
@@ -413,7 +396,6 @@ class Folder:
         return None
 
     async def submit(self, batch: StoredBatch, path: Path) -> StoredBatch:
-        """Write the input file."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             with atomic_file(self.input_file(batch)) as temporary:
@@ -430,7 +412,7 @@ class Folder:
         return replace(batch, state="created", status="waiting")
 
     async def look(self, batch: StoredBatch) -> tuple[StoredBatch, BatchView]:
-        """See whether all results are there, or whether somebody took the input file away."""
+        """See whether all results are there, or the input file was taken away."""
         results = self.result_file(batch)
         paths = [results] if results.exists() else []
         read = ResultIndex(self.longest).read(paths, self.log.wanted(batch.tag))
@@ -453,14 +435,11 @@ class Folder:
         return [results] if results.exists() else []
 
     def input_file(self, batch: StoredBatch) -> Path:
-        """The file of requests."""
         return self.path / f"wave-{batch.wave}-{batch.tag}.jsonl"
 
     def result_file(self, batch: StoredBatch) -> Path:
-        """The file that results are expected in."""
         return self.path / f"wave-{batch.wave}-{batch.tag}.results.jsonl"
 
     def command(self, batch: StoredBatch) -> list[str]:
-        """The command that makes the result file of an input file."""
         files = ["-i", str(self.input_file(batch)), "-o", str(self.result_file(batch))]
         return ["vllm", "run-batch", *files, "--model", batch.model]

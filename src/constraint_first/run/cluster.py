@@ -60,8 +60,6 @@ class WorkerSettings(TypedDict):
 
 
 class Refusal(TypedDict):
-    """A setting of the decoding that a model refuses."""
-
     message: str
     model: str
     setting: Any
@@ -139,11 +137,9 @@ class RayProcess:
 
     @property
     def pid(self) -> int:
-        """The number of its process."""
         return self._process.pid
 
     async def connected(self) -> DriverEvent:
-        """Wait until the cluster is reached."""
         try:
             event = await asyncio.wait_for(self.next(), _CONNECT)
         except TimeoutError:
@@ -156,13 +152,11 @@ class RayProcess:
         return event
 
     def start(self, number: int) -> None:
-        """Order a worker, in the place of one that died if need be."""
         if self._orders.is_closing():
             return
         self._orders.write(f"{number}\n".encode())
 
     async def next(self) -> DriverEvent:
-        """Wait for the next event on the cluster."""
         line = await self._events.readline()
         if not line:
             raise RayFailed(
@@ -225,8 +219,6 @@ _FIRST_PAUSE: Final = 1.0
 
 
 class Cluster:
-    """Makes attempts with workers on a cluster."""
-
     places = ()
 
     def __init__(
@@ -257,7 +249,6 @@ class Cluster:
         budget: Budget | None,  # noqa: ARG002
         counted: Callable[[], object],
     ) -> str:
-        """Make all missing attempts; say why some are left, where they are."""
         run = _RayRun(store, jobs, self._options.ray, self._watcher, counted)
         if run.is_complete:
             return ""
@@ -274,8 +265,6 @@ class Cluster:
 
 @dataclass
 class _RayRun:
-    """The workers of a run, and what they reported."""
-
     store: Store
     jobs: Sequence[Job]
     options: RayOptions
@@ -297,7 +286,6 @@ class _RayRun:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every attempt has ended, whichever worker made it."""
         found = measure_progress(self.jobs, 0.0)
         return found.done == found.total
 
@@ -403,7 +391,6 @@ class _RayRun:
 
 
 def make_order(options: RunOptions, ref: ModelRef, jobs: Sequence[Job]) -> DriverOrder:
-    """Write the settings of the driver of a cluster and of its workers."""
     return {
         "address": options.ray.address or "",
         "resources": options.ray.requested,

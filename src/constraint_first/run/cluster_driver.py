@@ -45,7 +45,6 @@ class RayWorker:
         self._stoppable = _Stoppable()
 
     def locate(self) -> str:
-        """Say on which machine it is, once it is anywhere."""
         return socket.gethostname()
 
     def work(self, settings: WorkerSettings) -> WorkerReport:
@@ -67,7 +66,6 @@ class RayWorker:
         return {"skipped": reported.skips, "refused": reported.refusal, "error": error}
 
     def stop(self) -> None:
-        """Stop the work; its leases are given back at once."""
         self._stoppable.stop()
 
 
@@ -149,8 +147,6 @@ class _Failed(Exception):
 
 
 class _Driver:
-    """The workers of one evaluation on a cluster."""
-
     def __init__(self, ray: Any, order: DriverOrder, tell: Tell) -> None:
         self._ray = ray
         self._order = order
@@ -207,7 +203,6 @@ class _Driver:
                 self._tell(DriverEvent("waiting", nodes=_nodes(self._ray), unplaced=unplaced))
 
     async def _stop(self) -> None:
-        """Stop all workers; those that do not end in time are killed."""
         for number, actor in self._actors.items():
             if number in self._unplaced:
                 self._ray.kill(actor)

@@ -1,6 +1,6 @@
 """Bounds of what an attempt takes, found by playing it through with replies of several kinds.
 
-A method is a generator, so it can be run on replies that nobody asked a model for. What it then
+A method is a generator, so it can be run on made-up replies. What it then
 asks tells how many calls there are, how long their prompts are and how long replies may be.
 """
 
@@ -46,15 +46,12 @@ class Span(NamedTuple):
     most: float
 
     def plus(self, other: Span) -> Span:
-        """Add two."""
         return Span(self.least + other.least, self.most + other.most)
 
     def times(self, factor: float) -> Span:
-        """Multiply both ends."""
         return Span(self.least * factor, self.most * factor)
 
     def around(self, other: Span) -> Span:
-        """Span both."""
         return Span(min(self.least, other.least), max(self.most, other.most))
 
 
@@ -73,17 +70,14 @@ class Demand:
     """False where a model has no price, so that the dollars lack what it costs."""
 
     def plus(self, other: Demand) -> Demand:
-        """Add two."""
         complete = self.complete and other.complete
         return Demand(*(one.plus(two) for one, two in self._beside(other)), complete=complete)
 
     def around(self, other: Demand) -> Demand:
-        """Span both."""
         complete = self.complete and other.complete
         return Demand(*(one.around(two) for one, two in self._beside(other)), complete=complete)
 
     def times(self, factor: float) -> Demand:
-        """Multiply everything."""
         return Demand(*(one.times(factor) for one in self._spans()), complete=self.complete)
 
     def _spans(self) -> tuple[Span, ...]:
@@ -106,7 +100,6 @@ class CallSettings:
     """Tokens of context of each model, by the name that calls have for it, where they are known."""
 
     def longest_reply(self, call: Call) -> int:
-        """Say how many tokens a reply may have."""
         limits = (call.max_tokens, self.decoding.max_tokens, self.contexts.get(call.model))
         return min(limit for limit in limits if limit)
 
@@ -129,7 +122,6 @@ answer that breaks a constraint; a question; a program that runs, and one that d
 
 
 def bound_attempt(method: Method, problem: Problem, settings: CallSettings) -> Demand:
-    """Bound what one attempt takes."""
     played = [_play(method, problem, settings, kind) for kind in range(len(_KINDS))]
     found = played[0]
     for one in played[1:]:
@@ -196,7 +188,6 @@ def _play(method: Method, problem: Problem, settings: CallSettings, kind: int) -
 
 
 def _demand(call: Call, replies: Mapping[str, int], settings: CallSettings) -> Demand:
-    """Bound one call; a prompt that quotes earlier replies may be longer by all of them."""
     said = settings.system + "".join(message.content for message in call.messages)
     prompt = -(-len(said) // _CHARACTERS_A_TOKEN)
     longest = prompt + sum(most for mark, most in replies.items() if mark in said)
@@ -212,8 +203,6 @@ def _demand(call: Call, replies: Mapping[str, int], settings: CallSettings) -> D
 
 @dataclass(frozen=True, slots=True)
 class EarlierRuns:
-    """What earlier runs of one model took."""
-
     uses: Sequence[EarlierUse] = ()
     at_a_time: float = 1.0
     """How many attempts were under way at the same time, on average."""
@@ -238,8 +227,6 @@ class EarlierRuns:
 
 
 class Mean(NamedTuple):
-    """What an attempt takes on average."""
-
     demand: Demand
     seconds: float
 
@@ -276,8 +263,6 @@ _SERIES_FIELDS: Final = ("calls", "input_tokens", "output_tokens")
 
 @dataclass(frozen=True, slots=True)
 class SeriesForecast:
-    """What is missing of a series, and what that would take."""
-
     series: Series
     problems: int
     runs: int
@@ -289,7 +274,6 @@ class SeriesForecast:
     """How long it would take by itself, where earlier runs tell it."""
 
     def to_json(self) -> dict[str, Json]:
-        """Describe it for programs."""
         return {
             "benchmark": self.series.benchmark,
             "method": self.series.method,
@@ -306,18 +290,14 @@ class SeriesForecast:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What an evaluation would take, series by series."""
-
     series: tuple[SeriesForecast, ...]
 
     @property
     def missing(self) -> int:
-        """Attempts that would be made."""
         return sum(one.missing for one in self.series)
 
     @property
     def demand(self) -> Demand:
-        """What all of them would take."""
         found = Demand()
         for one in self.series:
             found = found.plus(one.demand)
@@ -325,7 +305,6 @@ class Forecast:
 
     @property
     def has_prices(self) -> bool:
-        """Whether any of the models has a price."""
         return any(one.has_prices for one in self.series)
 
     @property
@@ -336,7 +315,6 @@ class Forecast:
         return sum(told) if len(told) == len(known) else None
 
     def to_json(self) -> dict[str, Json]:
-        """Describe it for programs."""
         total = _amounts(self.demand, self.seconds, has_prices=self.has_prices)
         return {
             "series": [one.to_json() for one in self.series],
@@ -384,8 +362,6 @@ def _existing_store(url: str) -> Store | None:
 
 
 class _Forecasting:
-    """The forecast of one model."""
-
     def __init__(
         self, experiment: Experiment, ref: ModelRef, store: Store | None, options: RunOptions
     ) -> None:
@@ -403,7 +379,6 @@ class _Forecasting:
         self._earlier: EarlierRuns = earlier
 
     def all(self, benchmarks: Sequence[Benchmark]) -> Iterator[SeriesForecast]:
-        """Forecast every series on these benchmarks."""
         for benchmark in benchmarks:
             named = self._experiment.series(benchmark, self._name)
             for series in dict.fromkeys(named):
@@ -425,7 +400,6 @@ class _Forecasting:
         return SeriesForecast(*sized, demand, "bounds", self._prices.has_prices)
 
     def _missing(self, series: Series, problems: Sequence[Problem]) -> list[int]:
-        """Count the runs that are missing of each problem."""
         runs, store = self._experiment.runs, self._store
         if store is None:
             return [runs] * len(problems)

@@ -93,12 +93,10 @@ class Experiment:
     """A message ahead of every call, in the place of the benchmark's own; None leaves that."""
 
     def decodings(self) -> Iterator[Decoding]:
-        """List the ways in which replies are sampled."""
         for temperature, seed in product(self.temperatures, self.seeds):
             yield Decoding(_sent(temperature), _sent(self.top_p), seed, self.max_tokens)
 
     def series(self, benchmark: Benchmark, model: str) -> Iterator[Series]:
-        """List the series of one benchmark on one model."""
         ahead = benchmark.system_prompt if self.system is None else self.system
         for decoding, method in product(self.decodings(), self.methods):
             if isinstance(method, str):
@@ -126,7 +124,6 @@ class Experiment:
         return tuple(make(method) if isinstance(method, str) else method for method in named)
 
     def changed(self, changes: Changes) -> Experiment:
-        """Replace settings, and check the whole."""
         given = {field.name: getattr(changes, field.name) for field in fields(changes)}
         kept = {name: value for name, value in given.items() if value not in (None, ())}
         return replace(self, **kept).check()
@@ -166,7 +163,6 @@ class Experiment:
         return own
 
     def _faults(self) -> Iterator[tuple[str, str]]:
-        """Name numbers that are out of their range."""
         if not 1 <= self.runs <= _MOST_RUNS:
             yield "runs", f"{self.runs} is not between 1 and {_MOST_RUNS:,}"
         if self.max_tokens is not None and self.max_tokens < 1:
@@ -260,24 +256,20 @@ class BatchOptions:
 
     @property
     def wanted(self) -> bool:
-        """Whether calls go into batches at all."""
         return self.batch or self.batch_dir is not None
 
     @property
     def folder(self) -> Path | None:
-        """The folder of the files, where there is one."""
         return expand_user(self.batch_dir).absolute() if self.batch_dir is not None else None
 
     @property
     def price_factor(self) -> float:
-        """What a call costs, as a part of the model's price."""
         if self.batch_price_factor is not None:
             return self.batch_price_factor
         return _HALF if self.batch else 1.0
 
     @property
     def limits(self) -> FileLimits:
-        """How large one input file may be."""
         return FileLimits(self.batch_file_requests, self.batch_file_bytes)
 
 
@@ -304,12 +296,10 @@ class RayOptions:
 
     @property
     def wanted(self) -> bool:
-        """Whether workers run on a cluster at all."""
         return self.address is not None
 
     @property
     def requested(self) -> dict[str, float]:
-        """What each worker asks for, by the names that Ray has for it."""
         return {_NAMES.get(name, name): amount for name, amount in self.resources.items()}
 
     def check(self) -> None:
@@ -370,15 +360,12 @@ class RunOptions:
 
     @property
     def bounds(self) -> Bounds:
-        """What each call is held to."""
         return Bounds(seconds=self.call_timeout, reply_bytes=self.max_reply_bytes)
 
     @property
     def attempt_limit(self) -> AttemptLimit:
-        """What each attempt is held to."""
         return AttemptLimit(self.max_calls, self.max_attempt_tokens)
 
     @property
     def is_bounded(self) -> bool:
-        """Whether there is a limit on what all calls together may spend."""
         return self.max_tokens_total is not None or self.max_cost is not None

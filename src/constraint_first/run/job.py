@@ -79,7 +79,6 @@ class Job:
 
     @property
     def number(self) -> int:
-        """The number of its series in the store."""
         return self.share.series
 
     def as_sent(self, run_index: int) -> AsSent | None:
@@ -105,7 +104,6 @@ def prepare(
     prices: PriceList = _NO_PRICES,
     limit: AttemptLimit = _NO_LIMIT,
 ) -> Job:
-    """Enter a series into the store and find out what is missing of it."""
     registered = store.register(series, problems, runs)
     share = share_of(*registered, problems, runs)
     numbered = {registered.problems[problem.id]: problem for problem in problems}
@@ -121,7 +119,6 @@ def adopt(
     limit: AttemptLimit,
     problems: dict[int, Problem] | None = None,
 ) -> Job:
-    """Find out what is missing of a series that is in the store."""
     total = None if problems is None else len(problems) * share.runs
     job = Job(
         series,
@@ -164,7 +161,6 @@ class EvaluationProgress:
 
     @property
     def tokens(self) -> int:
-        """Input and output tokens together."""
         return self.usage.total
 
     def __str__(self) -> str:
@@ -179,7 +175,6 @@ TellEvaluationProgress: TypeAlias = Callable[[EvaluationProgress], object]
 
 
 def measure_progress(jobs: Sequence[Job], seconds: float) -> EvaluationProgress:
-    """Add up the counts of several series."""
     tallies = [job.tally for job in jobs]
     failed = sum(tally.failed for tally in tallies)
     return EvaluationProgress(
@@ -200,8 +195,6 @@ def measure_progress(jobs: Sequence[Job], seconds: float) -> EvaluationProgress:
 
 
 class Progress(NamedTuple):
-    """How far a series is, and what its attempts took so far."""
-
     method: tuple[str, str]
     """The method and the model: what the cost of an attempt depends on."""
     left: int
@@ -222,7 +215,6 @@ class Progress(NamedTuple):
 
 
 def progress_of(job: Job) -> Progress:
-    """Read off how far a series is."""
     tally, series = job.tally, job.series
     done = tally.scored + tally.failed
     return Progress(
@@ -305,8 +297,6 @@ _LONGEST_WAIT: Final = 1.0
 
 
 class Assigned(NamedTuple):
-    """An attempt that is to be made now, with the calls that an earlier run stored of it."""
-
     job: Job
     number: int
     """The number of its problem in the store."""
@@ -330,11 +320,9 @@ class ListedAttempts:
         )
 
     def ready(self) -> Assigned | None:
-        """Return the next attempt; None where there is none."""
         return next(self._attempts, None)
 
     async def next(self) -> Assigned | None:
-        """Return the next attempt; None at the end."""
         return self.ready()
 
     def ended(self) -> None:
@@ -387,7 +375,6 @@ class ClaimedAttempts:
         return self.ready()
 
     def ended(self) -> None:
-        """An attempt was written: it may have been the last."""
         self._count += 1
         self._ended.set()
 
@@ -555,7 +542,6 @@ async def follow(store: Store, jobs: Sequence[Job], counted: Callable[[], object
 
 
 async def recount(store: Store, jobs: Sequence[Job]) -> None:
-    """Let the store count the attempts of all series, whichever worker made them."""
     for job in jobs:
         total = job.tally.total if job.problems else None
         found = await asyncio.to_thread(count_attempts, store, job.share, job.prices, total=total)
@@ -616,8 +602,6 @@ async def _attempt(store: Store, attempts: _Attempts, assigned: Assigned) -> _Wr
 
 
 class _Writing(NamedTuple):
-    """An attempt that is being written."""
-
     store: Store
     tally: Tally
     row: RowValues

@@ -1,4 +1,4 @@
-"""What can go wrong with a store: whose fault it is, whether it may pass, and the words for it."""
+"""The database behind a store: its errors, how it is opened, its file and its lock."""
 
 from __future__ import annotations
 
@@ -115,8 +115,8 @@ def reason(error: Exception) -> str:
 
 # The database behind a store, opened by its address: a SQLite file or PostgreSQL.
 #
-# One that must be there already is opened without being touched: the file may be somebody else's,
-# or lie on a medium that takes no writes.
+# One that must be there already is opened without being touched: the file may belong to another
+# program, or lie on a read-only medium.
 
 T = TypeVar("T")
 
@@ -156,8 +156,8 @@ def open_database(url: str, *, existing: bool) -> sa.Engine:
     parsed = _parsed(url)
     parsed = parsed.set(drivername="postgresql+psycopg", query={**_POSTGRES, **parsed.query})
     try:
-        # Whoever runs tries again where a connection turns out to be broken, and need not ask first
-        # whether it is; whoever reads may be in the middle of a stream by then.
+        # A run retries on a broken connection, and need not ping it first; a reader cannot retry in
+        # the middle of a stream.
         return sa.create_engine(parsed, pool_pre_ping=existing)
     except ModuleNotFoundError:
         raise StoreError("PostgreSQL needs: pip install 'constraint-first[postgres]'") from None
@@ -165,7 +165,7 @@ def open_database(url: str, *, existing: bool) -> sa.Engine:
 
 def sqlite_tables(url: str, path: Path) -> set[str]:
     """List the tables of a SQLite file without leaving a trace beside it."""
-    # Where there is no log of writes beside it nobody is writing, and SQLite need not make one.
+    # Without a log beside it there is no writer, and SQLite need not make a log.
     mode = "mode=ro" if _log(path).exists() else "immutable=1"
     query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
     try:
@@ -204,7 +204,6 @@ def save_copy(database: sa.Engine, path: Path) -> tuple[Path, int]:
 
 
 def without_password(url: str) -> str:
-    """Return an address as it may be shown."""
     try:
         return sa.make_url(url).render_as_string() if "://" in url else url
     except ArgumentError:
@@ -216,8 +215,8 @@ def patiently(
 ) -> T:
     """Do something with a database, again if its server is away for a short time.
 
-    ``done`` is the word for it where it fails: the store cannot be *read*, or *written*. Whoever is
-    ``hasty`` by then does not wait.
+    ``done`` is the word for it where it fails: the store cannot be *read*, or *written*. There is
+    no wait once ``hasty`` returns True.
     """
     waits = pauses()
     while True:
@@ -360,7 +359,6 @@ class StoreFile:
         return True
 
     def unlock(self) -> None:
-        """Let others lock the file."""
         if self._locked and self._descriptor is not None:
             self._locked = False
             with suppress(OSError):
@@ -372,7 +370,6 @@ class StoreFile:
         return self.path.stat().st_nlink > 1
 
     def is_locked(self) -> bool:
-        """Say whether the file is locked, here or elsewhere."""
         return self._locked or (self._descriptor is not None and _is_locked(self._descriptor))
 
     def find_damage(self) -> str:
@@ -484,7 +481,7 @@ _NUMBER: Final = 0x63_66_72  # "cfr"
 _MOMENT: Final = 0.5
 _LOOK_EVERY: Final = 1.0
 _SHARING: Final = 5.0
-"""Seconds to wait for whoever has it alone, which a worker that comes first has for a moment."""
+"""Seconds to wait for an exclusive holder, which the first worker is for a moment."""
 _HOLDERS: Final = (
     "SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = database"
     " WHERE locktype = 'advisory' AND granted AND classid = 0 AND objid = :number"
@@ -495,17 +492,12 @@ _IS_HELD: Final = sa.text(_HOLDERS + " AND pid = pg_backend_pid()").bindparams(n
 
 
 class Lock(Protocol):
-    """A lock on a store."""
-
     def held(self) -> AbstractContextManager[None]:
         """Hold it alone, or refuse to where another run has it."""
         ...
 
     def shared(self, first: Callable[[], None]) -> AbstractContextManager[None]:
-        """Hold it with others that share it, or refuse to where somebody needs it alone.
-
-        Whoever finds nobody there does what is to be done ``first``.
-        """
+        """Hold it with others that share it; the first holder calls ``first``."""
         ...
 
     def check(self) -> None:
@@ -531,7 +523,6 @@ class LockFile:
 
     @contextmanager
     def held(self) -> Generator[None]:
-        """Hold it alone, or refuse to where another run has it."""
         with self._held_beside():
             if not self._file.lock():
                 raise _in_use_lock(self._url, _ONE_RUNNER)
@@ -569,7 +560,6 @@ class LockFile:
                 raise self._lost
 
     def is_taken(self) -> bool:
-        """Say whether a run has it now."""
         if self._file.is_locked():
             return True
         if not self._path.exists():
@@ -579,7 +569,7 @@ class LockFile:
                 return False
         except Timeout:
             return True
-        except OSError:  # a place where nobody writes
+        except OSError:  # a read-only folder
             return False
 
 
@@ -589,7 +579,7 @@ class AdvisoryLock:
     The connection commits by itself: a transaction that is open as long as a run would keep the
     server from cleaning up, and servers may end those that are idle. They may end the connection
     too, and the lock with it; so it is looked at before anything is written, and taken again where
-    nobody else took it meanwhile.
+    no other run took it meanwhile.
     """
 
     def __init__(self, url: str, database: sa.Engine) -> None:
@@ -603,7 +593,6 @@ class AdvisoryLock:
 
     @contextmanager
     def held(self) -> Generator[None]:
-        """Hold it alone, or refuse to where another run has it."""
         with self._guard:
             self._lost, self._shared = None, False
             if not patiently(self._url, "locked", self._take):
@@ -614,10 +603,9 @@ class AdvisoryLock:
 
     @contextmanager
     def shared(self, first: Callable[[], None]) -> Generator[None]:
-        """Hold it with others that share it, or refuse to where somebody needs it alone.
+        """Hold it with others that share it, or refuse to where a run needs it alone.
 
-        Whoever finds nobody there has it alone for what is to be done ``first``; others that come
-        meanwhile wait.
+        The first holder has it alone while it calls ``first``; others wait meanwhile.
         """
         deadline = time.monotonic() + _SHARING
         with self._guard:
@@ -664,13 +652,12 @@ class AdvisoryLock:
         try:
             yield
         except BaseException:
-            with suppress(StoreError):  # what went wrong first is what is told
+            with suppress(StoreError):  # the first error is the one to report
                 self._release()
             raise
         self._release()
 
     def check(self) -> None:
-        """Make sure that it is held still, if it was taken at all; raise where it is not."""
         with self._guard:
             if self._lost:
                 raise self._lost
@@ -684,8 +671,6 @@ class AdvisoryLock:
                 raise self._lost
 
     def is_taken(self) -> bool:
-        """Say whether a run has it now, this one or another."""
-
         def look() -> bool:
             with self._database.connect() as connection:
                 return bool(connection.scalar(_IS_TAKEN))

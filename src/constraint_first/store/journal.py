@@ -60,7 +60,6 @@ class StoredJournal:
 
     @property
     def replays(self) -> bool:
-        """Whether it has calls of an earlier run."""
         return bool(self._known)
 
     async def forget(self) -> None:
@@ -200,7 +199,6 @@ class Traffic:
         return [self._place(connection, entry) for entry in batch]
 
     def _place(self, connection: sa.Connection, entry: _Entry) -> tuple[int, _Place] | CfrError:
-        """Find a question's place in the store, or make one."""
         try:
             number = self._numbers.get(entry.series)
             if number is None:
@@ -233,7 +231,6 @@ class Traffic:
                 del self._places[key]
 
     def write(self, key: dict[str, int], name: str, row: RowValues) -> asyncio.Future[None]:
-        """Write how an attempt ended; the future is done when that is committed."""
         written = self._store.write_attempt(key | row)
 
         def release(_: asyncio.Future[None]) -> None:
@@ -249,8 +246,6 @@ class Traffic:
 
 
 class TrafficAttempt:
-    """An attempt under way: its journal, and how it ends."""
-
     def __init__(
         self, traffic: Traffic, key: dict[str, int], problem: Problem, journal: StoredJournal
     ) -> None:
@@ -262,7 +257,6 @@ class TrafficAttempt:
 
     @property
     def run(self) -> int:
-        """Which run of its problem it is."""
         return self._key["run"]
 
     async def finish(self, attempt: Attempt) -> None:

@@ -53,7 +53,6 @@ _TOKENS: Final = tuple(usage_columns(Usage()))
 
 
 def _same(one: sa.FromClause, other: sa.FromClause) -> sa.ColumnElement[bool]:
-    """Say that two rows are of the same attempt."""
     return sa.and_(*(one.c[name] == other.c[name] for name in _KEY))
 
 
@@ -133,7 +132,6 @@ def _attempts(*left_out: str) -> sa.Select[Any]:
 
 
 def attempt_columns() -> dict[str, type]:
-    """Name what each row of an attempt has, with its type."""
     columns = _attempts("fingerprint").selected_columns
     kinds = {column.name: column.type.python_type for column in columns}
     return kinds | {"names": int, "stages": str}
@@ -208,7 +206,6 @@ def transcript_rows(
 
 
 def _named(row: RowValues) -> RowValues:
-    """Give a row the names that its series has today."""
     method, label, _ = _names_today(row["method"], row["label"], row.pop("fingerprint"))
     return row | {"method": method, "label": label, "names": NAMES}
 
@@ -282,8 +279,6 @@ _MOST_POINTS: Final = 400
 
 @dataclass(frozen=True, slots=True)
 class AttemptLine:
-    """How one run at a problem ended."""
-
     run: int
     status: str
     verdict: str | None
@@ -306,8 +301,6 @@ class ProblemLine:
 
 @dataclass(frozen=True, slots=True)
 class ProblemPage:
-    """Some problems of a series, and how many there are of their kind."""
-
     lines: tuple[ProblemLine, ...]
     total: int
 
@@ -322,13 +315,11 @@ class SeriesGrowth:
 
 
 def all_series(store: Store) -> list[Series]:
-    """List the series of a store."""
     with store.reading():
         return [Series.read(row._mapping) for row in store.read(_ALL_SERIES)]
 
 
 def read_series(store: Store, number: int) -> Series:
-    """Find a series by its number."""
     rows = store.read(_ALL_SERIES.where(schema.series.c.id == number))
     if not rows:
         raise InputError(f"{store.url}: has no series {number}; 'cfr runs' lists them")
@@ -416,7 +407,6 @@ def count_problems(store: Store) -> dict[str, int]:
 
 
 def count_begun(store: Store) -> dict[int, int]:
-    """Count the attempts of each series that were begun and have not ended."""
     c = schema.calls.c
     ended = sa.exists().where(_same(schema.attempts, schema.calls))
     query = sa.select(c.series, sa.func.count()).where(c.ordinal == 0, ~ended).group_by(c.series)
@@ -470,7 +460,6 @@ class StoredAttempt:
 
     @property
     def gold_name(self) -> str:
-        """What kind of gold the problem has, in words."""
         return name_gold(self._gold)
 
     @property
@@ -485,11 +474,9 @@ class StoredAttempt:
 
     @property
     def instructions(self) -> tuple[GoldInstruction, ...]:
-        """The gold instructions that its reply is judged by; none where there is an answer."""
         return read_instructions(self._gold) or ()
 
     def to_json(self) -> dict[str, Json]:
-        """Describe it for programs."""
         ended = self.ending or {"status": None}
         named: dict[str, Json] = {"series": self.series, "problem": self.problem, "run": self.run}
         said: dict[str, Json] = {"details": self.details, "steps": [*self.steps]}
@@ -619,7 +606,6 @@ def _not_there(store: Store, series: Series, posed: sa.Row[Any], run: int) -> st
 
 
 def describe_cost(step: Mapping[str, Any]) -> str:
-    """Say what a call took: its tokens, how it finished, its seconds."""
     if step["input_tokens"] is None:
         tokens = "tokens not reported"
     else:
@@ -631,7 +617,6 @@ def describe_cost(step: Mapping[str, Any]) -> str:
 
 
 def write_seconds(step: Mapping[str, Any]) -> str:
-    """Write how long something took."""
     return f"{step['seconds']:.1f} s"
 
 
@@ -759,8 +744,6 @@ _AGAIN: Final = "run the same 'cfr eval' command again"
 
 @dataclass(slots=True)
 class Tally:
-    """The counts of one series."""
-
     total: int
     ok: int = 0
     truncated: int = 0
@@ -789,7 +772,6 @@ class Tally:
 
     @property
     def complete(self) -> bool:
-        """Whether every attempt is there and none failed."""
         return self.scored == self.total
 
     def add(self, status: Status, verdict: str | None, usage: Usage, count: int = 1) -> None:
@@ -812,7 +794,6 @@ class Tally:
         self.add(made.status, made.verdict and made.verdict.verdict, Usage(), count=-1)
 
     def recount(self, found: Tally) -> None:
-        """Replace the counts by those of the store."""
         for name in ("total", "usage", "cost", "reasons", *_COUNTED):
             setattr(self, name, getattr(found, name))
 
@@ -940,7 +921,6 @@ def problem_scores(store: Store, *where: sa.ColumnElement[bool]) -> dict[int, Pr
 
 
 def mean_output(store: Store, method: str, model: str) -> float | None:
-    """Average the output tokens of all attempts of a method with a model; None without any."""
     a = schema.attempts
     series = find_numbers(store.read(_ALL_SERIES), method=method, model=model)
     query = sa.select(sa.func.avg(a.c.output_tokens)).where(
@@ -972,7 +952,6 @@ class Failure:
         return f"{told}, then {_AGAIN}" if known else _AGAIN
 
     def to_json(self) -> dict[str, Json]:
-        """Describe it for programs."""
         return asdict(self) | {"way_out": self.way_out}
 
 
@@ -1160,8 +1139,6 @@ def series_costs(store: Store, models: Mapping[int, str]) -> dict[int, Cost | No
 
 
 class EarlierUse(NamedTuple):
-    """What finished attempts of a series took together."""
-
     series: Series
     attempts: int
     seconds: float
@@ -1186,7 +1163,6 @@ def earlier_use(store: Store, model: str) -> list[EarlierUse]:
 
 
 def attempt_times(store: Store, model: str) -> list[tuple[float, float]]:
-    """List when finished attempts with a model began and ended."""
     s, a = schema.series, schema.attempts
     query = sa.select(a.c.finished_at, a.c.seconds).join(s, a.c.series == s.c.id)
     rows = store.read(query.where(a.c.status != "failed", s.c.model == model))

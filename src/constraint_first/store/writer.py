@@ -80,7 +80,6 @@ KnownCalls = dict[int, StoredCall]
 
 
 def usage_columns(usage: Usage) -> dict[str, int]:
-    """Spread token counts over their columns."""
     return {
         "input_tokens": storable_count(usage.input),
         "output_tokens": storable_count(usage.output),
@@ -90,7 +89,6 @@ def usage_columns(usage: Usage) -> dict[str, int]:
 
 
 def calls_by_attempt(rows: Iterable[sa.Row[Any]]) -> dict[AttemptKey, KnownCalls]:
-    """Sort rows of the table of calls by the attempts that they belong to."""
     found: dict[AttemptKey, KnownCalls] = defaultdict(dict)
     for row in rows:
         found[row.problem, row.run][row.ordinal] = StoredCall(row.digest, _answer(row))
@@ -242,7 +240,6 @@ class SeriesShare:
 
     @property
     def attempts(self) -> list[sa.ColumnElement[bool]]:
-        """Select their rows, of attempts that ended."""
         c = schema.attempts.c
         where = [c.series == self.series, c.run < self.runs]
         if self.problems is not None:
@@ -268,8 +265,6 @@ def share_of(
 
 
 class Claimed(NamedTuple):
-    """An attempt that was claimed: its problem and its calls, as they are stored."""
-
     problem: Problem
     known: KnownCalls
 
@@ -305,13 +300,11 @@ def enqueue(connection: sa.Connection, benchmark: str, share: SeriesShare) -> No
 
 
 def requeue_failed(connection: sa.Connection) -> None:
-    """Queue all failed attempts again, of series that the store has the settings of."""
     connection.execute(REQUEUE_FAILED)
     drop_finished(connection)
 
 
 def drop_finished(connection: sa.Connection, series: int | None = None) -> None:
-    """Take finished attempts out of the queue, of one series or of all."""
     connection.execute(DROP_FINISHED, {"series": series})
 
 
@@ -380,7 +373,7 @@ class Leases:
         }
 
     def waiting(self, shares: Iterable[SeriesShare]) -> dict[int, Waiting]:
-        """Free what expired, and count what is left of each series, whoever has it."""
+        """Free expired leases, and count what is left of each series."""
 
         def count() -> dict[int, Waiting]:
             with self._database.begin() as connection:
@@ -393,8 +386,6 @@ class Leases:
         return self._patiently("read", count)
 
     def has_others(self, series: int) -> bool:
-        """Say whether other workers make attempts of a series now."""
-
         def look() -> bool:
             with self._database.connect() as connection:
                 return bool(connection.scalar(OTHERS, self._named | {"series": series}))
@@ -402,8 +393,6 @@ class Leases:
         return self._patiently("read", look)
 
     def give_back(self, keys: Collection[LeaseKey]) -> None:
-        """Leave some attempts to others."""
-
         def work() -> None:
             with self._database.begin() as connection:
                 connection.execute(GIVE_BACK, self._named | _columns(keys))
@@ -421,7 +410,6 @@ class Leases:
             self._held.clear()
 
     def is_lost(self, key: LeaseKey) -> bool:
-        """Say whether another worker is known to have an attempt that was ours."""
         return key in self._lost
 
     def renew(self) -> None:
@@ -546,20 +534,17 @@ class Writer:
         await done
 
     def flush(self) -> None:
-        """Wait until everything is committed; raise a failure of the store."""
         with self._changed:
             self._changed.wait_for(lambda: not self._pending and not self._busy)
         if self._failure:
             raise self._failure
 
     def hasten(self) -> None:
-        """Stop waiting for a server that is away."""
         with self._changed:
             self._hasty = True
             self._changed.notify_all()
 
     def close(self) -> None:
-        """Commit what is left and stop."""
         with self._changed:
             self._hasty = self._closing = True
             self._changed.notify_all()
