@@ -1,22 +1,59 @@
 import asyncio
+import json
 import re
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
+import sqlalchemy as sa
 from doubling import Doubling
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from instructed import NO_COMMA
 from loopback import Endpoint as Server
-from loopback import Reply, answer, failure, large
-from sums import number_in, reply_right, sums, write_sums
+from loopback import Reply, answer, choices, completion, failure, large
+from postgres import Postgres
+from stored import attempt
+from sums import number_in, reply_right, right, sums, write_sums
 
 import constraint_first
-from constraint_first.benchmark.registry import Benchmark
+from constraint_first.attempt.drive import Scripted
+from constraint_first.benchmark.registry import Benchmark, names
+from constraint_first.benchmark.source import write_instructions
 from constraint_first.error import InputError
-from constraint_first.model.limit import Retry
-from constraint_first.model.transport import DecodingRefused
-from constraint_first.run.job import EvaluationWatcher
-from constraint_first.store.query import attempt_rows, summaries
+from constraint_first.method.constraint_first import CFR
+from constraint_first.method.registry import METHODS
+from constraint_first.model.budget import Budget, BudgetSpent
+from constraint_first.model.client import Client, ServedModel
+from constraint_first.model.error import JournalMismatch
+from constraint_first.model.limit import Limiter, Retry
+from constraint_first.model.openai import OpenAI
+from constraint_first.model.resolve import Cost, Price, presets
+from constraint_first.model.transport import Bounds, DecodingRefused, Endpoint
+from constraint_first.model.wire import SILENT, Decoding, Engine, Watcher
+from constraint_first.problem import Problem
+from constraint_first.protocol import Call, Completion, Usage
+from constraint_first.run.grid import Changes, Experiment, RunOptions, read_experiment
+from constraint_first.run.job import (
+    EvaluationProgress,
+    EvaluationWatcher,
+    Job,
+    Progress,
+    prepare,
+    progress_of,
+    run,
+    seconds_left,
+)
+from constraint_first.store import schema
+from constraint_first.store.database import StoreError
+from constraint_first.store.query import attempt_rows, outcome_rows, summaries
+from constraint_first.store.series import Series
 from constraint_first.store.store import Store
 
 
@@ -167,7 +204,7 @@ async def test_a_model_that_refuses_a_setting_has_series_without_it(
 ) -> None:
     endpoint.respond = refusing
     benchmark, watcher = Benchmark("sums", "Sums", tuple(sums(6))), Hearing()
-    for attempt in range(2):
+    for nth in range(2):
         done = await constraint_first.aevaluate(
             benchmark,
             ["direct", "check"],
@@ -181,7 +218,7 @@ async def test_a_model_that_refuses_a_setting_has_series_without_it(
             constraint_first.Decoding(None, 0.95, max_tokens=4_096)
         }
         assert [change.split()[0] for _, change in watcher.changes] == (
-            ["temperature", "max_tokens"] * (attempt + 1)
+            ["temperature", "max_tokens"] * (nth + 1)
         )
         answered = [body for body in endpoint.requests if body["max_tokens"] <= 4_096]
         assert len([body for body in answered if "temperature" not in body]) == 12
@@ -370,3 +407,853 @@ async def test_no_problem_gets_the_reply_to_another(
     assert done.series[0].accuracy == 1.0
     (note,) = notes
     assert "no longer kept alive" in note
+
+
+EXPERIMENTS = sorted((Path(__file__).parents[2] / "experiments").glob("*.toml"))
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "grid.toml"
+    path.write_text(text)
+    return path
+
+
+def test_the_defaults_are_the_papers_protocol(tmp_path: Path) -> None:
+    experiment = read_experiment(written(tmp_path, ""))
+    assert experiment == Experiment()
+    assert experiment.runs == 4
+    assert list(experiment.decodings()) == [Decoding(0.7, 0.95, None)]
+
+
+def test_a_grid_has_a_series_for_each_combination(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        'methods = ["direct", "cfr(reply=json)"]\ntemperatures = [0, 0.7]\nseeds = [1, 2, 3]\n',
+    )
+    sums = Benchmark("sums", "Sums", (), system_prompt="Be brief.")
+    series = list(read_experiment(path).series(sums, "m"))
+    assert len(series) == len(set(series)) == 12
+    assert {s.decoding.seed for s in series} == {1, 2, 3}
+    assert {s.system for s in series} == {"Be brief."}
+
+
+def test_a_setting_may_be_left_unsent(tmp_path: Path) -> None:
+    grid = 'temperatures = [0.2, "none"]\ntop_p = "none"\nmax_tokens = 4096\n'
+    found = list(read_experiment(written(tmp_path, grid)).decodings())
+    assert found == [Decoding(0.2, None, None, 4096), Decoding(None, None, None, 4096)]
+    changed = Experiment().changed(Changes(top_p="none", temperatures=("none",), max_tokens=9))
+    assert list(changed.decodings()) == [Decoding(None, None, None, 9)]
+
+
+def test_the_command_line_wins_over_the_file(tmp_path: Path) -> None:
+    path = written(tmp_path, 'runs = 4\nmodels = ["deepseek-chat"]\n')
+    experiment = read_experiment(path, Changes(runs=1, methods=("check",)))
+    assert (experiment.runs, experiment.methods) == (1, ("check",))
+    assert experiment.models == ("deepseek-chat",)
+
+
+def test_what_is_named_twice_is_run_once(tmp_path: Path) -> None:
+    path = written(tmp_path, 'methods = ["cfr", "direct", "cfr"]\nseeds = [1, 1]\n')
+    experiment = read_experiment(path)
+    assert experiment.methods == ("cfr", "direct")
+    assert len(list(experiment.series(Benchmark("sums", "Sums", ()), "m"))) == 2
+
+
+@pytest.mark.parametrize("gold", ["4", write_instructions([NO_COMMA]), None])
+def test_auto_does_not_go_by_what_is_judged(gold: str | None) -> None:
+    asked = Benchmark("own", "Own", (Problem("Write 2 + 2.", answer=gold),))
+    (series,) = Experiment(methods=("auto",)).series(asked, "nobody-knows-it")
+    assert series.method == "calibrated(policy=unmeasured)"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("runs = ", "not TOML"),
+        ("runs = 0", "runs: 0"),
+        ("runs = true", "'runs' must be a whole number, not True"),
+        ('runs = "four"', "'runs' must be a whole number, not 'four'"),
+        ("runs = [4]", "'runs' must be a whole number, not [4]"),
+        ('methods = "direct"', "'methods' must be a list of texts, not 'direct'"),
+        ("methods = []", "methods: none; an experiment needs at least one"),
+        ('methods = ["direkt"]', "method 'direkt': not known; did you mean 'direct'"),
+        ('methods = ["cfr(reply=xml)"]', "option 'reply': 'xml' is not one of"),
+        ("temperatures = [0.7, 9]", "temperatures: 9 is not between 0 and 2"),
+        ("temperatures = [true]", 'must be a list of numbers or "none", not [True]'),
+        ('temperatures = ["no"]', "must be a list of numbers or \"none\", not ['no']"),
+        ('top_p = "nope"', "'top_p' must be a number or \"none\", not 'nope'"),
+        ("max_tokens = 0", "max_tokens: 0; a reply needs at least one"),
+        ("top_p = 0", "top_p: 0 is not above 0"),
+        ("metods = []", "there is no 'metods'; did you mean 'methods'?"),
+        ("zzz = []", "there is no 'zzz'; choose from title"),
+        ("  'runs' = 10_000_000", "runs: 10000000 is not between 1 and 1,000,000"),
+        (f"seeds = [1, {2**64}]", f"seeds: {2**64} is not between -2^62 and 2^62"),
+        (f"seeds = [-{2**63}]", f"seeds: -{2**63} is not between -2^62 and 2^62"),
+        ('models = ["a\\u0000"]', "'models' has a NUL character as character 2"),
+        (f'models = ["{"x" * 501}"]', "'models' has 501 characters; 500 are the most"),
+        ("methods = ['cfr(extractor=\"a)']", "must end with the quotation mark"),
+        (f"methods = ['cfr(extractor={'x' * 501})']", "'methods' has 501 characters; 500 are the"),
+        ("temperatures = [nan]", "temperatures: nan is not between 0 and 2"),
+        ("top_p = inf", "top_p: inf is not above 0 and at most 1"),
+    ],
+)
+def test_a_mistake_is_named_with_its_file_and_key(text: str, message: str, tmp_path: Path) -> None:
+    path = written(tmp_path, f"# a grid\n{text}\n")
+    with pytest.raises(InputError) as caught:
+        read_experiment(path)
+    line = "" if "not TOML" in message else ", line 2"
+    assert str(caught.value).startswith(f"{path}{line}: ")
+    assert message in str(caught.value)
+
+
+def test_models_that_methods_name_are_listed_once() -> None:
+    methods = ("direct", "cfr(extractor=a)", CFR(extractor="b"), "llm-router(model=a,extractor=c)")
+    assert Experiment(methods=methods).other_models() == ("a", "b", "c")
+    assert Experiment().other_models() == ()
+
+
+def test_a_table_in_the_place_of_a_setting_is_named(tmp_path: Path) -> None:
+    path = written(tmp_path, "[methods]\na = 1")
+    with pytest.raises(InputError, match=r"grid\.toml: 'methods' must be a list"):
+        read_experiment(path)
+
+
+def test_what_is_given_beside_a_file_is_checked_too() -> None:
+    with pytest.raises(InputError, match="'models' has half a surrogate pair as character 1"):
+        Experiment().changed(Changes(models=("\udcff",)))
+    with pytest.raises(InputError, match=r"seeds: \d+ is not between"):
+        Experiment().changed(Changes(seeds=(2**62 + 1,)))
+    seeds = (2**62, -(2**62), 0)
+    assert Experiment().changed(Changes(seeds=seeds)).seeds == seeds
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"none\.toml: cannot be read"):
+        read_experiment(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize("path", EXPERIMENTS, ids=lambda path: path.stem)
+def test_every_experiment_of_the_paper_can_be_run(path: Path) -> None:
+    experiment = read_experiment(path)  # which checks the methods
+    assert experiment.title
+    assert "Table " in experiment.about
+    assert set(experiment.benchmarks) <= set(names())
+    assert set(experiment.models) <= set(presets())
+    assert experiment.runs == 4
+    for method in map(str, experiment.methods):
+        assert "brief" not in method, f"{method} is not the paper's"
+
+
+def test_every_experiment_is_listed() -> None:
+    listed = (EXPERIMENTS[0].parent / "README.md").read_text()
+    assert len(EXPERIMENTS) == 10
+    for path in EXPERIMENTS:
+        assert f"({path.name})" in listed
+
+
+def test_the_bounds_of_a_call_are_the_engines_own_unless_told_otherwise() -> None:
+    assert RunOptions().bounds == Bounds()
+    assert RunOptions(call_timeout=5, max_reply_bytes=9).bounds == Bounds(seconds=5, reply_bytes=9)
+
+
+@pytest.mark.parametrize(
+    ("options", "bounded"),
+    [
+        (RunOptions(), False),
+        (RunOptions(max_tokens_total=1), True),
+        (RunOptions(max_cost=0.5), True),
+        (RunOptions(tokens_per_minute=5), False),
+    ],
+)
+def test_whether_there_is_a_limit_on_what_is_spent(options: RunOptions, *, bounded: bool) -> None:
+    assert options.is_bounded is bounded
+
+
+SERIES = Series("sums", "direct", "model-a")
+
+
+HASTY = Retry(attempts=2, first_pause=0.0)
+
+
+# What the endpoint does to the nth problem, how the attempt must end, and what its reason must say.
+FAULTS: dict[int, tuple[Reply, str, str]] = {
+    0: (failure(429, "slow down", Retry_After="0"), "failed", "HTTP 429"),
+    1: (failure(500, "out of order"), "failed", "HTTP 500"),
+    2: (Reply(body="{}", delay=30), "failed", "nothing came for too long"),
+    3: (completion(""), "unparsed", ""),
+    4: (completion("First, we note that", "length"), "truncated", ""),
+    5: (Reply(body='{"choices": [{"mess'), "failed", "not JSON"),
+    6: (Reply(chunks=['{"choices": [{"message": '], cut=True), "failed", "cut in the middle"),
+    7: (failure(400, "a \0 in what it says"), "failed", "HTTP 400"),
+    8: (completion(None), "unparsed", ""),
+}
+
+
+def faulty(body: dict[str, Any]) -> Reply:
+    n = number_in(body)
+    return FAULTS[n][0] if n in FAULTS else reply_right(body)
+
+
+async def over_http(
+    store: Store, server: Server, count: int, respond: Callable[[dict[str, Any]], Reply]
+) -> Job:
+    """Run the series of sums against the server, at most eight calls at a time."""
+    server.respond = respond
+    server.requests.clear()
+    async with OpenAI(
+        Endpoint(server.url, "model-a"), retry=HASTY, bounds=Bounds(silence=0.5)
+    ) as served:
+        engine = Client(ServedModel(served, Limiter(8)), decoding=Decoding())
+        job = prepare(store, SERIES, sums(count), 1, engine)
+        await run(store, [job], width=16)
+    return job
+
+
+async def test_every_fault_ends_under_its_own_status_and_touches_no_other(
+    url: str, endpoint: Server
+) -> None:
+    with Store(url) as store:
+        job = await over_http(store, endpoint, 40, faulty)
+        rows = {int(row["problem"][1:]): row for row in attempt_rows(store)}
+        (summary,) = summaries(store)
+    assert len(rows) == 40
+    for n, (_, status, reason) in FAULTS.items():
+        assert rows[n]["status"] == status, n
+        assert reason in (rows[n]["error"] or ""), n
+        failed = status == "failed"
+        assert (rows[n]["verdict"] is None) == failed, n
+        assert bool(rows[n]["error"]) == failed, n
+    healthy = [rows[n] for n in rows if n not in FAULTS]
+    assert {(row["status"], row["verdict"]) for row in healthy} == {("ok", "correct")}
+    assert (summary.tally.failed, summary.scores.total()) == (6, 34)
+    assert not job.tally.complete
+    assert (job.tally.failed, job.tally.scored) == (6, 34)
+
+
+async def test_failed_attempts_are_made_again_and_no_others(url: str, endpoint: Server) -> None:
+    with Store(url) as store:
+        await over_http(store, endpoint, 12, faulty)
+        job = await over_http(store, endpoint, 12, reply_right)
+        again = sorted(map(number_in, endpoint.requests))
+        (summary,) = summaries(store)
+    assert again == [n for n, (_, status, _) in FAULTS.items() if status == "failed"]
+    assert job.tally.complete
+    assert (summary.tally.total, summary.tally.failed) == (12, 0)
+
+
+async def test_a_key_that_is_refused_is_not_tried_on_every_attempt(
+    url: str, endpoint: Server
+) -> None:
+    with Store(url) as store:
+        job = await over_http(store, endpoint, 100, lambda _: failure(401, "bad key"))
+        asked = len(endpoint.requests)
+        again = await over_http(store, endpoint, 100, reply_right)
+    assert asked <= 16  # those that were under way at once
+    assert (job.tally.failed, job.tally.scored) == (100, 0)
+    assert "HTTP 401" in job.tally.refused
+    assert again.tally.complete
+
+
+async def test_a_fault_that_passes_leaves_no_trace(url: str, endpoint: Server) -> None:
+    seen: Counter[int] = Counter()
+
+    def at_first(body: dict[str, Any]) -> Reply:
+        n = number_in(body)
+        seen[n] += 1
+        passing = n in (0, 1, 5, 6) and seen[n] == 1
+        return FAULTS[n][0] if passing else reply_right(body)
+
+    with Store(url) as store:
+        job = await over_http(store, endpoint, 8, at_first)
+        rows = list(attempt_rows(store))
+    assert job.tally.complete
+    assert {(row["status"], row["verdict"], row["error"]) for row in rows} == {
+        ("ok", "correct", None)
+    }
+    assert sum(seen.values()) == 12
+
+
+class Metered:
+    """An engine that charges for each call what a short reply costs."""
+
+    def __init__(self) -> None:
+        self.asked: list[Call] = []
+
+    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+        self.asked.append(call)
+        await asyncio.sleep(0)
+        return Completion(right(call), usage=Usage(500, 500))
+
+
+async def test_a_spent_budget_stops_the_run_and_a_larger_one_goes_on(url: str) -> None:
+    async def spend(budget: Budget) -> int:
+        metered = Metered()
+        engine = Client(metered, budget=budget)
+        stops = pytest.raises(BudgetSpent) if budget is small else nullcontext()
+        with stops:
+            await run(store, [prepare(store, SERIES, sums(30), 1, engine)], width=8)
+        return len(metered.asked)
+
+    with Store(url) as store:
+        small, large = Budget(45_000), Budget(1_000_000)
+        paid = await spend(small)
+        assert 0 < paid < 30
+        assert small.tokens == 1_000 * paid
+        assert len(calls_stored(store)) == paid  # nothing that was paid for is lost
+        assert await spend(large) == 30 - paid
+        assert {row["status"] for row in attempt_rows(store)} == {"ok"}
+        assert len(list(attempt_rows(store))) == 30
+
+
+class PowerCut(BaseException):
+    """What no attempt can be blamed for: it ends the run."""
+
+
+class Dies:
+    """An engine that takes the whole run with it after so many calls."""
+
+    def __init__(self, after: int, reply: str = "") -> None:
+        self.left = after
+        self.reply = reply
+
+    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+        if self.left == 0:
+            raise PowerCut
+        self.left -= 1
+        return Completion(self.reply or right(call), usage=Usage(3, 4))
+
+
+def calls_stored(store: Store) -> list[tuple[Any, ...]]:
+    """Read the transcript: all that was asked and answered, without timings."""
+    columns = [column for column in schema.calls.c if column.name != "seconds"]
+    order = [schema.calls.c[name] for name in ("series", "problem", "run", "ordinal")]
+    with store.database.connect() as connection:
+        return [tuple(row) for row in connection.execute(sa.select(*columns).order_by(*order))]
+
+
+async def complete(store: Store, method: str, engine: Engine) -> None:
+    job = prepare(store, replace(SERIES, method=method), sums(2), 2, engine)
+    await run(store, [job], width=1)
+
+
+@pytest.mark.parametrize("method", ["cfr", "self-refine", "self-consistency(base=cfr,samples=2)"])
+async def test_a_crash_between_two_calls_loses_neither(method: str, url: str) -> None:
+    with Store(url) as store:
+        for after in (1, 2):
+            with pytest.raises(PowerCut):
+                await complete(store, method, Dies(after))
+            stored = calls_stored(store)
+        rest = Scripted(lambda call: Completion(right(call), usage=Usage(3, 4)))
+        await complete(store, method, rest)
+        whole = calls_stored(store)
+        rows = list(attempt_rows(store))
+    assert 0 < len(stored) < len(whole)
+    assert set(stored) < set(whole)
+    assert len(rest.asked) == len(whole) - len(stored)
+    # What was replayed is paid for all the same, and counts.
+    assert sum(row["input_tokens"] for row in rows) == 3 * len(whole)
+    assert len(rows) == 4
+
+
+@pytest.mark.parametrize("method", METHODS)
+async def test_every_method_leaves_one_transcript_on_every_store(
+    method: str, postgres: str, tmp_path: Path
+) -> None:
+    transcripts: list[list[tuple[Any, ...]]] = []
+    endings: list[list[tuple[Any, ...]]] = []
+    for address in (str(tmp_path / "runs.db"), postgres):
+        with Store(address) as store:
+            await complete(store, method, Scripted(lambda call: right(call)))
+            # PostgreSQL numbers go on from one test to the next.
+            transcripts.append([row[2:] for row in calls_stored(store)])
+            endings.append(
+                [
+                    (row["problem"], row["run"], row["status"], row["answer"], row["details"])
+                    for row in attempt_rows(store)
+                ]
+            )
+            schema.METADATA.drop_all(store.database)
+    assert transcripts[0] == transcripts[1]
+    assert endings[0] == endings[1]
+    assert len(endings[0]) == 4
+
+
+async def test_a_stored_call_that_no_longer_fits_ends_the_run(url: str) -> None:
+    with Store(url) as store:
+        with pytest.raises(PowerCut):
+            await complete(store, "cfr", Dies(1))
+        with store.database.begin() as connection:
+            connection.execute(schema.calls.update().values(digest="of another prompt"))
+        with pytest.raises(JournalMismatch, match="start a new run"):
+            await complete(store, "cfr", Dies(9))
+
+
+async def test_a_store_that_cannot_be_written_ends_the_run_in_words(tmp_path: Path) -> None:
+    with Store(str(tmp_path / "runs.db")) as store:
+        job = prepare(store, SERIES, sums(3), 1, Scripted(lambda call: right(call)))
+        with store.database.begin() as connection:
+            refuse = "BEGIN SELECT RAISE(FAIL, 'the disk is full'); END"
+            connection.execute(sa.text(f"CREATE TRIGGER full BEFORE INSERT ON calls {refuse}"))
+        with pytest.raises(StoreError, match=r"cannot be written.*the disk is full"):
+            await run(store, [job], width=2)
+
+
+async def test_a_run_goes_on_when_its_server_was_restarted(frail_postgres: Postgres) -> None:
+    asked: Counter[int] = Counter()
+
+    class Steady:
+        async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+            asked[number_in(call)] += 1
+            if asked.total() == 20:
+                await asyncio.to_thread(frail_postgres.stop)
+                await asyncio.to_thread(frail_postgres.start)
+            await asyncio.sleep(0.01)
+            return Completion(right(call))
+
+    with Store(frail_postgres.url) as store, store.exclusively():
+        job = prepare(store, SERIES, sums(60), 1, Steady())
+        await run(store, [job], width=4)
+        rows = list(attempt_rows(store))
+        schema.METADATA.drop_all(store.database)
+    assert job.tally.complete
+    assert {(row["status"], row["verdict"]) for row in rows} == {("ok", "correct")}
+    assert len(rows) == len(asked) == asked.total() == 60
+
+
+async def test_what_an_earlier_version_could_not_store_is_completed_from_its_calls(
+    url: str,
+) -> None:
+    # Such attempts failed on every resume: their calls were stored, and they never were.
+    odd = r'{"raw_constraints": [{"id": "C1", "type": "x", "desc": "half \ud83d, nul \u0000"}]}'
+    with Store(url) as store:
+        with pytest.raises(PowerCut):
+            await complete(store, "cfr", Dies(1, odd))
+        with store.database.begin() as connection:
+            spoilt = {"input_tokens": 2**31 - 1, "output_tokens": -500}
+            connection.execute(schema.calls.update().values(spoilt))
+        rest = Scripted(lambda call: odd if call.stage == "stage1" else right(call))
+        await complete(store, "cfr", rest)
+        rows = list(attempt_rows(store))
+    assert {row["verdict"] for row in rows} == {"correct"}
+    assert len(rest.asked) == 7
+    assert rows[0]["input_tokens"] == 2**31 - 1
+    assert rows[0]["output_tokens"] == 0
+    assert "half \ufffd, nul \ufffd" in rows[0]["details"]
+
+
+def counted(call: constraint_first.Call) -> constraint_first.Completion:
+    return constraint_first.Completion(right(call), usage=Usage(1_000, 500))
+
+
+def evaluate(options: constraint_first.RunOptions, runs: int = 1) -> list[EvaluationProgress]:
+    told: list[EvaluationProgress] = []
+    benchmark = constraint_first.Benchmark("sums", "Sums", sums(3))
+    engine = constraint_first.Scripted(counted)
+    constraint_first.evaluate(
+        benchmark, "direct", runs=runs, engine=engine, options=options, progress=told.append
+    )
+    return told
+
+
+def test_each_attempt_is_told(options: constraint_first.RunOptions) -> None:
+    told = evaluate(options)
+    assert [(one.done, one.total, one.tokens) for one in told] == [
+        (0, 3, 0),
+        (1, 3, 1_500),
+        (2, 3, 3_000),
+        (3, 3, 4_500),
+    ]
+    assert {one.cost for one in told} == {None}
+    assert str(replace(told[-1], seconds=2.0)) == "3 of 3 attempts, 4,500 tokens, 2 s"
+
+
+def test_what_was_there_before_counts_as_done(options: constraint_first.RunOptions) -> None:
+    evaluate(options)
+    assert [one.done for one in evaluate(options, runs=2)] == [3, 4, 5, 6]
+
+
+def test_with_a_price_dollars_are_told(
+    options: constraint_first.RunOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def price(*_: object) -> Price:
+        return Price(1.0, 2.0)
+
+    monkeypatch.setattr("constraint_first.run.model_pool.ModelPool._price", price)
+    last = evaluate(options)[-1]
+    assert last.cost == Cost(pytest.approx(0.006))  # pyright: ignore
+    assert ", $0.006, " in str(last)
+
+
+def test_with_several_models_each_counts_at_its_own_price(
+    options: constraint_first.RunOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "models.toml"
+    path.write_text("[scripted]\nprice = { input = 1000, output = 0 }\n")
+    monkeypatch.setenv("CFR_MODELS", str(path))
+
+    def cost_at_the_end(runs: int) -> str:
+        told: list[EvaluationProgress] = []
+        small = constraint_first.Scripted(
+            lambda _: constraint_first.Completion('{"restrictive": "no"}', usage=Usage(10, 1_000))
+        )
+        constraint_first.evaluate(
+            constraint_first.Benchmark("sums", "Sums", sums(1)),
+            "llm-router(model=small)",
+            runs=runs,
+            engine=constraint_first.Client(constraint_first.Scripted(counted), {"small": small}),
+            options=options,
+            progress=told.append,
+        )
+        return str(told[-1].cost)
+
+    assert cost_at_the_end(1) == "$1.00+"  # nobody knows what the small one costs
+    path.write_text(path.read_text() + "[small]\nprice = { input = 0, output = 500 }\n")
+    assert cost_at_the_end(2) == "$3.00"
+
+
+def test_failed_attempts_are_told_as_such() -> None:
+    moment = EvaluationProgress(1_200, 2_000, 3, Usage(10, 5), Cost(0.5), 61.4)
+    assert str(moment) == "1,200 of 2,000 attempts, 3 failed, 15 tokens, $0.50, 61 s"
+
+
+def test_what_the_function_raises_ends_the_run_and_loses_nothing(
+    options: constraint_first.RunOptions,
+) -> None:
+    def stop(moment: EvaluationProgress) -> None:
+        if moment.done == 2:
+            raise KeyError("enough")
+
+    benchmark = constraint_first.Benchmark("sums", "Sums", sums(9))
+    slow = replace(options, concurrency=1)
+    with pytest.raises(KeyError, match="enough"):
+        constraint_first.evaluate(
+            benchmark,
+            "direct",
+            runs=1,
+            engine=constraint_first.Scripted(counted),
+            options=slow,
+            progress=stop,
+        )
+    engine = constraint_first.Scripted(counted)
+    done = constraint_first.evaluate(benchmark, "direct", runs=1, engine=engine, options=slow)
+    assert done.complete
+    assert done.series[0].tally.resumed >= 2
+
+
+CHEAP, DEAR = ("direct", "m"), ("vote", "m")
+
+
+def part(method: tuple[str, str], made: int, left: int, cost: int = 0, **rest: float) -> Progress:
+    return Progress(method, left=left, made=made, tokens=made * cost, **rest)  # pyright: ignore[reportArgumentType]
+
+
+def test_nothing_is_known_before_the_first_attempt() -> None:
+    assert seconds_left([part(CHEAP, 0, 10)], 5.0) is None
+    assert seconds_left([], 5.0) is None
+
+
+def test_without_token_counts_attempts_count_alike() -> None:
+    assert seconds_left([part(CHEAP, 2, 14)], 10.0) == 70.0
+    assert seconds_left([part(CHEAP, 2, 0), part(DEAR, 0, 14)], 10.0) == 70.0
+
+
+def test_a_dear_method_that_comes_later_is_expected_to_be_dear() -> None:
+    """A hundred attempts of cost 1 took 100 s; a hundred of cost 10 take 1,000 s."""
+    on_another = part(DEAR, 1, 0, 1_000)
+    known = [part(CHEAP, 100, 0, 100), on_another, part(DEAR, 0, 100)]
+    assert seconds_left(known, 110.0) == pytest.approx(1_000)
+    stored = [part(CHEAP, 100, 0, 100), part(DEAR, 0, 100, earlier=1_000.0)]
+    assert seconds_left(stored, 100.0) == pytest.approx(1_000)
+    resumed = Progress(DEAR, left=100, made=0, stored=3, tokens=3_000)
+    assert seconds_left([part(CHEAP, 100, 0, 100), resumed], 100.0) == pytest.approx(1_000)
+
+
+def test_a_cheap_method_that_comes_later_is_expected_to_be_cheap() -> None:
+    parts = [part(DEAR, 100, 0, 1_000), part(CHEAP, 0, 100, earlier=100.0)]
+    assert seconds_left(parts, 1_000.0) == pytest.approx(100)
+
+
+def test_another_model_is_another_cost() -> None:
+    other = part(("vote", "other"), 50, 0, 7)
+    assert (
+        seconds_left([part(CHEAP, 10, 0, 7), other, part(DEAR, 0, 60, earlier=7.0)], 60.0) == 60.0
+    )
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 1_000), st.integers(1, 40)), min_size=1, max_size=5),
+    st.data(),
+)
+def test_at_a_steady_pace_the_forecast_is_exact_in_every_moment(
+    series: list[tuple[int, int]], data: st.DataObject
+) -> None:
+    """Each token takes a tenth of a second; earlier runs know what each method takes."""
+    attempts = [(at, cost) for at, (cost, count) in enumerate(series) for _ in range(count)]
+    made = data.draw(st.integers(1, len(attempts)))
+    parts: list[Progress] = []
+    for at, (cost, total) in enumerate(series):
+        own = sum(number == at for number, _ in attempts[:made])
+        parts.append(part((f"m{at}", "m"), own, total - own, cost, earlier=cost))
+    elapsed, rest = (
+        sum(cost for _, cost in some) / 10 for some in (attempts[:made], attempts[made:])
+    )
+    assert seconds_left(parts, elapsed) == pytest.approx(rest)
+
+
+def test_a_job_knows_what_its_method_took_in_other_series(tmp_path: Path) -> None:
+    problems = sums(4)
+    with Store(str(tmp_path / "runs.db")) as store:
+        other = store.register(Series("earlier", "vote", "m"), problems)
+        numbers = [*other.problems.values()]
+        rows = [attempt(other.series, number, output_tokens=800) for number in numbers]
+        with store.database.begin() as connection:
+            connection.execute(schema.attempts.insert(), rows)
+        job = prepare(store, Series("sums", "vote", "m"), problems, 2, Scripted([]))
+        assert progress_of(job) == Progress(DEAR, left=8, made=0, earlier=800.0)
+        assert (
+            prepare(store, Series("sums", "direct", "m"), problems, 2, Scripted([])).earlier is None
+        )
+        job.tally.ok, job.tally.usage = 3, Usage(5, 2_400)
+        assert progress_of(job).cost == 800.0
+        job.tally.usage = Usage(5, 2_400, reported=False)
+        assert progress_of(job).cost is None
+
+
+PROBLEMS = sums(6)
+
+
+SERIES_SAMPLES = Series("sums", "self-consistency(samples=3)", "m", Decoding(seed=5))
+
+
+def sampling(body: dict[str, Any]) -> Reply:
+    """Play an endpoint that has ``n``, and says in each reply which seed it had."""
+    number, count = number_in(body), body.get("n") or 1
+    texts = [f"Seed {body['seed'] + n}: \\boxed{{{number + 1}}}" for n in range(count)]
+    return choices(*texts)
+
+
+async def evaluate_samples(url: str, server: Server, budget: Budget | None = None) -> Job:
+    retry = Retry(first_pause=0.001)
+    async with OpenAI(Endpoint(server.url, "m"), retry=retry) as engine:
+        served = ServedModel(engine, Limiter(4), Price(1.0, 1.0))
+        with Store(url) as store, store.exclusively():
+            asking = Client(served, decoding=SERIES_SAMPLES.decoding, budget=budget)
+            job = prepare(store, SERIES_SAMPLES, PROBLEMS, 2, asking)
+            await run(store, [job], width=8)
+    return job
+
+
+def stored(url: str) -> Counter[tuple[int, int, int, str]]:
+    calls = schema.calls.c
+    query = sa.select(calls.problem, calls.run, calls.ordinal, calls.text)
+    with Store(url) as store:
+        return Counter(tuple(row) for row in store.read(query))
+
+
+def expected() -> Counter[tuple[int, int, int, str]]:
+    return Counter(
+        (n + 1, run, sample, f"Seed {5 + 1_000 * run + sample}: \\boxed{{{n + 1}}}")
+        for n in range(len(PROBLEMS))
+        for run in range(2)
+        for sample in range(3)
+    )
+
+
+async def test_a_vote_is_one_request_and_three_calls_in_the_store(
+    url: str, endpoint: Server
+) -> None:
+    endpoint.respond = sampling
+    job = await evaluate_samples(url, endpoint)
+    assert [body["n"] for body in endpoint.requests] == [3] * 12
+    assert {body["seed"] for body in endpoint.requests} == {5, 1_005}
+    assert job.tally.correct == 12
+    assert stored(url) == expected()
+    usage = job.tally.usage
+    assert (usage.input, usage.shared, usage.output) == (36 * 11, 24 * 11, 36 * 7)
+
+
+async def test_of_a_round_that_was_cut_short_only_the_missing_samples_are_asked_for(
+    url: str, endpoint: Server
+) -> None:
+    endpoint.respond = sampling
+    await evaluate_samples(url, endpoint)
+    calls = schema.calls
+    with Store(url) as store:
+        store.change(lambda connection: connection.execute(schema.attempts.delete()))
+        lost = calls.delete().where(calls.c.problem == 1, calls.c.ordinal > 0)
+        store.change(lambda connection: connection.execute(lost))
+        last = calls.delete().where(calls.c.problem == 2, calls.c.ordinal == 2)
+        store.change(lambda connection: connection.execute(last))
+    endpoint.requests.clear()
+    job = await evaluate_samples(url, endpoint)
+    asked = Counter((body.get("n"), body["seed"]) for body in endpoint.requests)
+    assert asked == Counter([(2, 6), (2, 1_006), (None, 7), (None, 1_007)])
+    assert stored(url) == expected()
+    assert (job.tally.usage.input, job.tally.usage.shared) == (36 * 11, 24 * 11)
+
+
+async def test_a_budget_pays_the_prompt_of_a_group_once(url: str, endpoint: Server) -> None:
+    endpoint.respond = sampling
+    budget = Budget(max_tokens=10**9)
+    await evaluate_samples(url, endpoint, budget)
+    assert budget.tokens == 12 * (11 + 3 * 7)
+
+
+@pytest.mark.parametrize("fault", [failure(503, "busy"), None])
+async def test_whatever_an_endpoint_makes_of_several_every_attempt_is_there(
+    url: str, endpoint: Server, fault: Reply | None
+) -> None:
+    def respond(body: dict[str, Any]) -> Reply:
+        return fault if fault and "n" in body else sampling({**body, "n": 1})
+
+    endpoint.respond = respond
+    async with asyncio.timeout(60):
+        job = await evaluate_samples(url, endpoint)
+    assert job.tally.complete
+    assert stored(url) == expected()
+
+
+VARIANTS = (
+    *METHODS,
+    "cfr(reply=prose)",
+    "cfr-brief(reply=json)",
+    "self-consistency(base=cfr,samples=2)",
+)
+
+
+UNWORRIED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+
+
+TEXTS = st.text() | st.text(st.sampled_from('0a{}[]"\\boxed\0\x1b\ud83d\ude00\U0001f600é'))
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.sampled_from([2**31, 2**63, -1, 9**99, 1e308])
+    | st.floats()
+    | TEXTS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4),
+    max_leaves=8,
+)
+
+
+def replied(content: Any, **changes: Any) -> bytes:
+    """Write a completion, with something else in one of its places."""
+    choice = {"message": {"content": content}, "finish_reason": "stop"}
+    whole = {"choices": [choice], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}
+    for place, value in changes.items():
+        target: dict[str, Any] = whole if place in ("choices", "usage", "error") else choice
+        target[place] = value
+    return json.dumps(whole).encode()
+
+
+PLACES = st.sampled_from(["choices", "usage", "error", "message", "finish_reason"])
+
+
+SPECS = st.fixed_dictionaries(
+    {}, optional={"raw_constraints": JSON, "answer_format": JSON, "final_answer": JSON}
+)
+
+
+BODIES = st.one_of(
+    JSON.map(lambda value: json.dumps(value).encode()),
+    st.binary(),
+    JSON.map(replied),
+    st.tuples(PLACES, JSON).map(lambda at: replied("\\boxed{4}", **{at[0]: at[1]})),
+    (JSON | SPECS).map(lambda value: replied(json.dumps(value))),  # what a model takes for JSON
+    TEXTS.map(replied),
+    st.binary().map(lambda data: replied("@").replace(b"@", data)),
+)
+
+
+@dataclass
+class Bench:
+    """A store and a server that last for all examples; each has a benchmark of its own."""
+
+    store: Store
+    server: Server
+    names: Iterator[int]
+
+    async def run(self, name: str) -> list[Job]:
+        """Run every method once on one problem of a benchmark."""
+        endpoint, hasty = Endpoint(self.server.url, "m"), Retry(attempts=1)
+        async with OpenAI(endpoint, retry=hasty) as served:
+            engine = Client(served, decoding=Decoding())
+            jobs = [
+                prepare(self.store, Series(name, method, "m"), sums(1), 1, engine)
+                for method in VARIANTS
+            ]
+            await run(self.store, jobs, width=8)
+        return jobs
+
+    def rows(self, name: str) -> list[dict[str, Any]]:
+        return [row for row in outcome_rows(self.store) if row["benchmark"] == name]
+
+    def survives(self, body: bytes) -> None:
+        """Run all methods on this reply, and once more on a healthy one."""
+        name = f"example-{next(self.names)}"
+        self.server.respond = lambda _: Reply(body=body)
+        jobs = asyncio.run(self.run(name))
+        rows = self.rows(name)
+        assert sorted(row["method"] for row in rows) == sorted(VARIANTS)
+        assert all(job.tally.scored + job.tally.failed == 1 for job in jobs)
+        assert all(isinstance(orjson.loads(row["details"]), dict) for row in rows)
+        self.server.respond = reply_right
+        again = asyncio.run(self.run(name))
+        assert [job.tally.complete for job in again] == [True] * len(VARIANTS)
+        rows = self.rows(name)
+        assert sorted(row["method"] for row in rows) == sorted(VARIANTS)
+        assert "failed" not in {row["status"] for row in rows}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with Server() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def on_sqlite(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    path: Path = tmp_path_factory.mktemp("any") / "runs.db"
+    with Store(str(path)) as store:
+        with store.database.connect() as connection:
+            connection.execute(sa.text("PRAGMA synchronous=OFF"))
+        yield Bench(store, server, count())
+
+
+@pytest.fixture(scope="module")
+def on_postgres(server: Server, postgres: str) -> Iterator[Bench]:
+    with Store(postgres) as store:
+        yield Bench(store, server, count())
+        schema.METADATA.drop_all(store.database)
+
+
+# Half a surrogate pair and NUL, as escapes: plain ASCII until somebody reads the JSON.
+ESCAPES = (
+    r'{"raw_constraints": [{"id": "\ud83d", "desc": "\u0000"}], "final_answer": "\ud83d\u0000"}'
+)
+
+
+@pytest.mark.slow
+@given(BODIES)
+@example(b"[" * 100_000)
+@example(replied("[" * 3_000))
+@example(
+    replied(r'{"raw_constraints": [{"id": "\ud83d", "desc": "\u0000"}], "final_answer": "\ud83d"}')
+)
+@settings(max_examples=40, deadline=None, suppress_health_check=UNWORRIED)
+def test_any_reply_on_sqlite(on_sqlite: Bench, body: bytes) -> None:
+    on_sqlite.survives(body)
+
+
+@pytest.mark.slow
+@given(BODIES)
+@example(
+    replied(r'{"raw_constraints": [{"id": "\ud83d", "desc": "\u0000"}], "final_answer": "\u0000"}')
+)
+@example(replied("4", usage={"prompt_tokens": 3 * 10**9, "completion_tokens": -1}))
+@settings(max_examples=10, deadline=None, suppress_health_check=UNWORRIED)
+def test_any_reply_on_postgresql(on_postgres: Bench, body: bytes) -> None:
+    on_postgres.survives(body)

@@ -1,12 +1,24 @@
+import asyncio
 import json
 import subprocess
 import sys
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import ClassVar
 
 import pytest
+import sqlalchemy as sa
+from click.testing import CliRunner
+from sums import right, sums
+from sums_run import PROBLEMS
+from sums_run import SERIES as SUMS_RUN_SERIES
+from sums_run import evaluate as make_all
 
+from constraint_first.attempt.drive import Scripted
+from constraint_first.benchmark.registry import load
+from constraint_first.cli import root
 from constraint_first.constraint.router import route
+from constraint_first.error import InputError
 from constraint_first.method.baselines import Direct
 from constraint_first.method.constraint_first import CFR, Routed
 from constraint_first.method.former import renamed
@@ -14,8 +26,36 @@ from constraint_first.method.registry import METHODS, make
 from constraint_first.method.rewording import Wording, original_prompts, reword
 from constraint_first.model.wire import Decoding
 from constraint_first.problem import Problem, Prompt, Solution
-from constraint_first.protocol import Call, Steps, ask
-from constraint_first.store.series import Series, fingerprint, probe_calls
+from constraint_first.protocol import Call, Completion, Steps, Usage, ask
+from constraint_first.report.reader import open_study, read_store
+from constraint_first.run.forecast import read_earlier_runs
+from constraint_first.run.job import prepare, run
+from constraint_first.store import schema
+from constraint_first.store.database import StoreError
+from constraint_first.store.merge import merge
+from constraint_first.store.query import (
+    SeriesName,
+    attempt_rows,
+    find_series,
+    mean_output,
+    problem_rows,
+    problem_scores,
+    read_attempt,
+    read_series,
+    summaries,
+)
+from constraint_first.store.series import (
+    Registered,
+    Series,
+    enter_problem,
+    enter_series,
+    find_registered,
+    fingerprint,
+    probe_calls,
+    read_prompts,
+)
+from constraint_first.store.store import Store
+from constraint_first.store.writer import SeriesShare, share_of, usage_columns
 
 SERIES = Series("aime24", "routed-cfr(reply=json)", "m")
 
@@ -219,3 +259,350 @@ def test_a_prompt_of_ones_own_counts_even_where_no_probe_leads_to_it() -> None:
     reworded = reword(make("cfr"), Wording("polite", (own,)))
     assert [call.messages for call in probe_calls(reworded)] == asked
     assert fingerprint(reworded) != fingerprint(make("cfr"))
+
+
+BEFORE = {
+    "cfr-brief": ("cfr", "CFR (always-on)", "c6eb70f2bd0d9489"),
+    "cfr": ("cfr(prompts=paper)", "CFR (always-on)", "555814fa50c0d722"),
+    "routed-cfr-brief(reply=json)": ("routed-cfr(reply=json)", "Routed-CFR", "0946a31fae7e98c0"),
+    "self-consistency(base=cfr-brief)": (
+        "self-consistency(base=cfr)",
+        "Self-Consistency",
+        "206ea4f2f0f8817f",
+    ),
+    "direct": ("direct", "Direct CoT", "3941a16d61d0834a"),
+}
+
+
+"""What series of today were called, and how the last version before wrote them into a store."""
+
+
+LABELS = ["CFR-brief (always-on)", "CFR (always-on)", "Routed-CFR-brief", "Self-Consistency"]
+
+
+SUMS = sums(2)
+
+
+def reply(call: Call) -> Completion:
+    return Completion(right(call), usage=Usage(10, 20))
+
+
+def evaluate(store: Store, method: str) -> list[Call]:
+    engine = Scripted(reply)
+    job = prepare(store, Series("sums", method, "m"), SUMS, 1, engine)
+    asyncio.run(run(store, [job], width=2))
+    return engine.asked
+
+
+def rows(store: Store) -> dict[int, tuple[str, str, str]]:
+    s = schema.series.c
+    found = store.read(sa.select(s.id, s.method, s.label, s.fingerprint).order_by(s.id))
+    return {number: (method, label, asked) for number, method, label, asked in found}
+
+
+def age(store: Store) -> None:
+    """Give the series of a store the names that the version before would have entered."""
+    before = {number: BEFORE[row[0]] for number, row in rows(store).items()}
+    # By way of names that none has: a name may pass from one series to another.
+    for numbered in ({n: (str(n), "", "") for n in before}, before):
+        for number, (method, label, asked) in numbered.items():
+            values = {"method": method, "label": label, "fingerprint": asked}
+            change = schema.series.update().where(schema.series.c.id == number).values(values)
+            store.change(lambda c, change=change: c.execute(change))
+
+
+def fill(url: str) -> None:
+    with Store(url) as store:
+        for method in BEFORE:
+            assert evaluate(store, method)
+        age(store)
+
+
+def test_a_store_from_before_shows_todays_names_and_is_not_touched(url: str) -> None:
+    fill(url)
+    with Store(url, existing=True) as store:
+        stored = rows(store)
+        assert [row[0] for row in stored.values()] == [row[0] for row in BEFORE.values()]
+        found = summaries(store)
+        assert [one.series.method for one in found] == list(BEFORE)
+        assert [one.series.label for one in found] == [*LABELS, "Direct CoT"]
+        study = read_store(store)
+        assert [(arm.method, arm.label) for arm in study.arms] == [
+            (one.series.method, one.series.label) for one in found
+        ]
+        key = (*study.arms[0].key, "p0", 0)
+        assert study.transcripts([key])[key].answer == "1"
+        assert find_series(store, *study.arms[1].key) == 2
+        assert read_series(store, 1).label == "CFR-brief (always-on)"
+        assert read_attempt(store, SeriesName("cfr"), "p0", 0).series["id"] == 2
+        assert read_attempt(store, SeriesName("cfr-brief"), "p0", 0).series["id"] == 1
+        used = {one.series.method for one in read_earlier_runs(store, "m").uses}
+        assert used == {*BEFORE}
+        assert mean_output(store, "cfr-brief", "m")
+        assert mean_output(store, "cfr(prompts=paper)", "m") is None
+        assert rows(store) == stored
+
+
+@pytest.mark.parametrize("again", [*BEFORE, "cfr(prompts=paper)", "cfr-brief(prompts=own)"])
+def test_a_series_from_before_is_gone_on_with_by_its_name_of_today(again: str, url: str) -> None:
+    fill(url)
+    with Store(url) as store:
+        assert evaluate(store, again) == []
+        assert len(rows(store)) == len(BEFORE)
+        assert [one.series.method for one in summaries(store)] == list(BEFORE)
+
+
+def test_a_name_that_passed_to_the_paper_takes_nothing_from_the_variant(url: str) -> None:
+    with Store(url) as store:
+        evaluate(store, "cfr-brief")
+        age(store)
+        before = rows(store)
+        with store.database.connect() as connection:
+            papers = Series("sums", "cfr", "m")
+            assert find_registered(connection, url, papers, SUMS) is None
+            brief = find_registered(connection, url, Series("sums", "cfr-brief", "m"), SUMS)
+        assert brief
+        assert (brief.series, rows(store)) == (1, before)
+        asked = evaluate(store, "cfr")
+        assert "analyst of mathematical constraints" in asked[0].messages[0].content
+        assert [row[:2] for row in rows(store).values()] == [
+            ("cfr-brief", "CFR-brief (always-on)"),
+            ("cfr", "CFR (always-on)"),
+        ]
+        assert evaluate(store, "cfr") == evaluate(store, "cfr-brief") == []
+        assert [one.series.label for one in summaries(store)] == LABELS[:2]
+
+
+def test_an_old_spelling_that_says_nothing_is_found_too(url: str) -> None:
+    with Store(url) as store:
+        evaluate(store, "cfr-brief")
+        age(store)
+        own = schema.series.update().values(method="cfr(prompts=own)")
+        store.change(lambda connection: connection.execute(own))
+        assert [one.series.method for one in summaries(store)] == ["cfr-brief(prompts=own)"]
+        assert evaluate(store, "cfr-brief") == []
+
+
+def test_stores_from_before_and_of_today_become_one(tmp_path: Path) -> None:
+    for name in ("old", "new"):
+        with Store(str(tmp_path / f"{name}.db")) as store:
+            for method in BEFORE:
+                evaluate(store, method)
+            if name == "old":
+                age(store)
+    for target, first, second in (("a", "old", "new"), ("b", "new", "old")):
+        with (
+            Store(str(tmp_path / f"{first}.db"), existing=True) as one,
+            Store(str(tmp_path / f"{second}.db"), existing=True) as other,
+        ):
+            merged = merge([one, other], str(tmp_path / f"{target}.db"), "first")
+        assert (merged.series, merged.attempts) == (len(BEFORE), 2 * len(BEFORE))
+        with Store(str(tmp_path / f"{target}.db")) as store:
+            assert [one.series.method for one in summaries(store)] == list(BEFORE)
+            assert [evaluate(store, method) for method in BEFORE] == [[]] * len(BEFORE)
+
+
+def cfr(*arguments: str | Path) -> str:
+    done = CliRunner().invoke(root, list(map(str, arguments)), catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".csv", "-outcomes.jsonl.gz"])
+def test_an_export_says_which_names_it_has(suffix: str, tmp_path: Path) -> None:
+    store, path = str(tmp_path / "runs.db"), tmp_path / f"attempts{suffix}"
+    fill(store)
+    cfr("export", path, store, *(["--outcomes"] if "outcomes" in suffix else []))
+    study = open_study(path)
+    assert [arm.method for arm in study.arms] == list(BEFORE)
+    assert [arm.label for arm in study.arms] == [*LABELS, "Direct CoT"]
+    assert "CFR-brief" in cfr("compare", path)
+
+
+def test_an_export_from_before_keeps_its_meaning(tmp_path: Path) -> None:
+    path = tmp_path / "before.jsonl"
+    lines = [
+        {"problem": "p", "method": method, "label": label, "run": 0, "correct": True}
+        for method, label, _ in BEFORE.values()
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert [arm.method for arm in open_study(path).arms] == list(BEFORE)
+    # A file of somebody else's says what it says today.
+    path.write_text('{"problem": "p", "method": "routed-cfr", "run": 0, "correct": true}\n')
+    (arm,) = open_study(path).arms
+    assert (arm.method, arm.label) == ("routed-cfr", "Routed-CFR")
+
+
+async def test_another_decoding_is_another_series(url: str) -> None:
+    with Store(url) as store:
+        await make_all(store)
+        hot = replace(SUMS_RUN_SERIES, decoding=Decoding(temperature=1.0))
+        assert len((await make_all(store, hot)).asked) == 10
+
+
+def _another(_method: object) -> str:
+    return "another"
+
+
+async def test_a_changed_prompt_is_refused_and_not_mixed_in(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store(url) as store:
+        await make_all(store)
+        monkeypatch.setattr("constraint_first.store.series.fingerprint", _another)
+        with pytest.raises(StoreError, match="other prompts or settings"):
+            await make_all(store, runs=3)
+        assert len(list(attempt_rows(store))) == 10
+
+
+async def test_a_changed_problem_is_refused(url: str) -> None:
+    with Store(url) as store:
+        await make_all(store)
+        changed = (replace(PROBLEMS[0], text="Another question?"), *PROBLEMS[1:])
+        with pytest.raises(StoreError, match="problem p0 of sums has another text"):
+            store.register(SUMS_RUN_SERIES, changed)
+        assert {row["text"] for row in problem_rows(store)} == {p.text for p in PROBLEMS}
+
+
+async def test_a_series_is_found_without_being_entered(url: str) -> None:
+    with Store(url) as store:
+
+        def find(series: Series) -> Registered | None:
+            with store.database.connect() as connection:
+                return find_registered(connection, url, series, PROBLEMS)
+
+        assert find(SUMS_RUN_SERIES) is None
+        await make_all(store)
+        assert find(SUMS_RUN_SERIES) == store.register(SUMS_RUN_SERIES, PROBLEMS)
+        assert find(replace(SUMS_RUN_SERIES, model="another")) is None
+        assert len(summaries(store)) == 1
+
+
+ODD = [
+    Problem("nul \0", "p0", "1"),
+    Problem("half", "p\ud83d", "1"),
+    Problem("gold", "p0", "\ud83d"),
+]
+
+
+@pytest.mark.parametrize("problem", ODD)
+def test_a_problem_that_cannot_be_stored_is_named(url: str, problem: Problem) -> None:
+    with Store(url) as store:
+        with pytest.raises(InputError, match=r"^problem 'p\S*' of sums: has a character that"):
+            store.register(SUMS_RUN_SERIES, (problem,))
+        assert not list(problem_rows(store))
+        assert not summaries(store)
+
+
+@pytest.mark.parametrize("name", ["benchmark", "model", "system"])
+def test_a_name_that_cannot_be_stored_is_named(url: str, name: str) -> None:
+    odd = replace(SUMS_RUN_SERIES, **{name: "odd \udcff"})
+    with Store(url) as store, pytest.raises(InputError, match=r"^'odd \\udcff': has a character"):
+        store.register(odd, PROBLEMS)
+
+
+def test_a_seed_of_any_size_is_a_setting(url: str) -> None:
+    with Store(url) as store:
+        store.register(replace(SUMS_RUN_SERIES, decoding=Decoding(seed=2**80)), PROBLEMS)
+        assert summaries(store)[0].series.settings["seed"] == str(2**80)
+
+
+@pytest.mark.parametrize("name", ["constraintbench", "constraintbench-mini"])
+async def test_the_first_constraintbench_is_set_apart_from_the_second(url: str, name: str) -> None:
+    old, new = (tuple(load(one).problems[:2]) for one in (f"{name}@1", name))
+    series = replace(SUMS_RUN_SERIES, benchmark=name)
+    with Store(url) as store:
+        # A store from before the second version has the first one under the plain name.
+        with store.database.begin() as connection:
+            rows = [{"benchmark": name, "name": p.id, "text": p.text} for p in old]
+            connection.execute(schema.problems.insert(), rows)
+            values = {"benchmark": name, "method": "direct", "label": "", "model": "m"}
+            entered = values | {"decoding": "{}", "fingerprint": ""}
+            connection.execute(schema.series.insert(), entered)
+        found = store.register(series, new)
+        again = store.register(replace(series, benchmark=f"{name}@1"), old)
+        assert sorted(found.problems) == sorted(problem.id for problem in new)
+        assert sorted(again.problems) == sorted(problem.id for problem in old)
+        assert len(list(problem_rows(store))) == 4
+        store.register(series, new)
+        assert {row["benchmark"] for row in problem_rows(store)} == {name, f"{name}@1"}
+
+
+def test_a_series_and_a_problem_by_themselves(url: str) -> None:
+    problem = Problem("What is 1 + 1?", id="q1")
+    with Store(url) as store:
+        first = store.change(lambda c: enter_series(c, store.url, SUMS_RUN_SERIES))
+        assert store.change(lambda c: enter_series(c, store.url, SUMS_RUN_SERIES)) == first
+        number = store.change(lambda c: enter_problem(c, "served", problem))
+        assert store.change(lambda c: enter_problem(c, "served", problem)) == number
+        (row,) = problem_rows(store)
+        assert (row["id"], row["name"], row["answer"]) == (number, "q1", None)
+        odd = replace(SUMS_RUN_SERIES, model="a\0b")
+        with pytest.raises(InputError, match="cannot be stored"):
+            store.change(lambda c: enter_series(c, store.url, odd))
+
+
+def worded(text: str = "Please: [[problem]]", name: str = "mine") -> Series:
+    return SUMS_RUN_SERIES.reworded(Wording(name, (Prompt("direct", text, replaced=True),)))
+
+
+def kept(store: Store, number: int) -> dict[str, str]:
+    with store.database.connect() as connection:
+        return read_prompts(connection, number)
+
+
+async def test_they_are_kept_and_a_change_of_them_is_refused(url: str) -> None:
+    with Store(url) as store:
+        await make_all(store)
+        assert len((await make_all(store, worded())).asked) == 10
+        assert (await make_all(store, worded())).asked == []
+        assert kept(store, 1) == {}
+        assert kept(store, 2) == {"direct": "Please: [[problem]]"}
+        with pytest.raises(StoreError, match=r"direct\(wording=mine\) on .* words in direct\.txt"):
+            await make_all(store, worded("Now: [[problem]]"))
+        assert len((await make_all(store, worded("Now: [[problem]]", "other"))).asked) == 10
+
+
+def test_a_series_that_is_withdrawn_takes_its_prompts_along(url: str) -> None:
+    with Store(url) as store:
+        number = store.register(worded(), sums(1)).series
+        store.withdraw([number])
+        assert kept(store, number) == {}
+        again = store.register(worded("Now: [[problem]]"), sums(1)).series
+        assert kept(store, again) == {"direct": "Now: [[problem]]"}
+
+
+async def test_a_store_without_room_for_them_is_read_as_it_is_and_written_when_needed(
+    url: str,
+) -> None:
+    with Store(url) as store:
+        await make_all(store)
+        schema.prompts.drop(store.database)
+    with Store(url, existing=True) as store:
+        assert kept(store, 1) == {}
+    with Store(url) as store:
+        store.withdraw([1])
+        assert len((await make_all(store, worded())).asked) == 10
+        assert kept(store, 2) == {"direct": "Please: [[problem]]"}
+
+
+async def test_a_part_of_a_series_is_selected_by_its_problems_and_runs(url: str) -> None:
+    with Store(url) as store:
+        await make_all(store)
+        registered = store.register(SUMS_RUN_SERIES, sums(5))
+        two = problem_scores(store, *share_of(*registered, sums(2), 1).finished)
+        every = problem_scores(store, *share_of(*registered, sums(5), 2).finished)
+    assert two[registered.series] == {(1, 1): 2}
+    assert every[registered.series] == {(2, 2): 5}
+
+
+def test_all_problems_are_a_share_without_a_list(url: str) -> None:
+    with Store(url) as store:
+        registered = store.register(SUMS_RUN_SERIES, sums(3))
+    assert share_of(*registered, sums(3), 2) == SeriesShare(registered.series, 2)
+    first = (registered.problems["p0"],)
+    assert share_of(*registered, sums(1), 2) == SeriesShare(registered.series, 2, first)
+
+
+def test_counts_have_a_column_each() -> None:
+    assert list(usage_columns(Usage(1, 2, 3, 4)).values()) == [1, 2, 3, 4]

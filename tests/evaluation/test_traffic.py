@@ -1,5 +1,3 @@
-"""Attempts as they come: each a run of its own, whoever asks, how often and however it ends."""
-
 import asyncio
 from dataclasses import replace
 
@@ -19,6 +17,8 @@ from constraint_first.store.series import Series
 from constraint_first.store.store import Store
 
 SERIES = Series("served", "direct", "m")
+
+
 FOUR, FIVE = (Problem(f"What is {n} + 1?", id=f"q{n}") for n in (3, 4))
 
 

@@ -1,0 +1,841 @@
+import asyncio
+import random
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from loopback import Endpoint, Reply, completion, failure
+from loopback import Endpoint as Server
+from postgres import Postgres, empty_database
+from stored import attempt
+from sums import number_in, reply_right, right, sums, write_sums
+from worker_crew import WorkerCrew
+
+import constraint_first
+from constraint_first.attempt.drive import Scripted
+from constraint_first.benchmark.registry import Benchmark
+from constraint_first.method.baselines import Direct
+from constraint_first.method.rewording import Wording
+from constraint_first.model.client import ServedModel
+from constraint_first.model.error import Rejected, Unauthorized
+from constraint_first.model.limit import Limiter
+from constraint_first.model.resolve import ModelRef, Price, PriceList
+from constraint_first.model.wire import SILENT, Decoding, Watcher
+from constraint_first.problem import Prompt
+from constraint_first.protocol import Call, Completion, Usage
+from constraint_first.run.job import (
+    ClaimedAttempts,
+    EvaluationWatcher,
+    Job,
+    ListedAttempts,
+    prepare,
+    recount,
+    run,
+)
+from constraint_first.run.model_pool import (
+    PendingSeries,
+    SeriesModels,
+    Unrunnable,
+    pending_series,
+    write_settings,
+)
+from constraint_first.run.shared import NothingRunnable, awork, work
+from constraint_first.store import schema
+from constraint_first.store import writer as lease_statement
+from constraint_first.store import writer as sql
+from constraint_first.store.database import LeaseLost, StoreError
+from constraint_first.store.query import attempt_rows, outcome_rows
+from constraint_first.store.series import Series, fingerprint
+from constraint_first.store.store import Store
+from constraint_first.store.writer import LeaseKey, Leases, SeriesShare, Waiting, drop_finished
+
+from .test_kill import Model
+
+SERIES = Series("sums", "direct", "m")
+
+
+# After a server has started nothing expires for as long as a lease: tests do not wait for that.
+LONG, SHORT = 60.0, 0.05
+
+
+@pytest.fixture
+def store(postgres: str) -> Iterator[Store]:
+    with Store(postgres) as store:
+        yield store
+    empty_database(postgres)
+
+
+@contextmanager
+def worker(store: Store, seconds: float = LONG) -> Generator[tuple[Store, Leases]]:
+    """Be another worker on the same store, in the same process."""
+    with (
+        Store(store.database.url.render_as_string(hide_password=False)) as own,
+        own.leasing(seconds) as leases,
+    ):
+        yield own, leases
+
+
+def enter(store: Store, problems: int = 40, runs: int = 2) -> SeriesShare:
+    registered = store.register(SERIES, sums(problems), runs)
+    return SeriesShare(registered.series, runs)
+
+
+def ended(key: LeaseKey, **values: Any) -> dict[str, Any]:
+    row = attempt(*key, **values)
+    del row["finished_at"]  # the server's clock tells it
+    return row
+
+
+def expire(store: Store) -> None:
+    """Let an hour go by."""
+    past = sa.text("UPDATE leases SET expires = expires - interval '1 hour'")
+    store.change(lambda connection: connection.execute(past))
+
+
+def prolong(store: Store) -> None:
+    """Give whoever has leases another hour."""
+    more = sa.text("UPDATE leases SET expires = expires + interval '1 hour'")
+    store.change(lambda connection: connection.execute(more))
+
+
+def test_nobody_claims_what_another_has_however_many_claim_at_once(store: Store) -> None:
+    share = enter(store)
+
+    def claim_all(_: int) -> list[LeaseKey]:
+        with worker(store) as (_own, leases):
+            found: list[LeaseKey] = []
+            while some := leases.claim(share, 7):
+                found += [(share.series, *key) for key in some]
+            leases.forget(found)
+            leases._named["owner"] = "nobody"  # pyright: ignore[reportPrivateUsage]
+            return found
+
+    with ThreadPoolExecutor(4) as pool:
+        claimed = [key for found in pool.map(claim_all, range(4)) for key in found]
+    assert len(claimed) == len(set(claimed)) == 80
+
+
+def test_the_planner_knows_of_attempts_that_are_entered_in_great_number(store: Store) -> None:
+    share = enter(store, 500, 4)
+    known = sa.text("SELECT count(*) FROM pg_stats WHERE tablename = 'leases'")
+    assert store.read(known) != [(0,)]
+    named = {"owner": "anybody", "seconds": LONG, "most": 32}
+    explained = sa.text(f"EXPLAIN {sql.CLAIM.text}").bindparams(**named, **share.parameters)
+    plan = "\n".join(line for (line,) in store.read(explained))
+    assert "leases_free" in plan
+    assert "Sort" not in plan
+
+
+def test_attempts_come_run_by_run_and_only_those_that_are_wanted(store: Store) -> None:
+    share = enter(store, problems=3, runs=3)
+    with worker(store) as (_, leases):
+        numbers = sorted({problem for problem, _ in leases.claim(share, 3)})
+        some = SeriesShare(share.series, 2, (numbers[0], numbers[2]))
+        assert list(leases.claim(some, 9)) == [(numbers[0], 1), (numbers[2], 1)]
+        assert leases.waiting([share, some]) == {share.series: Waiting(0, 4)}
+        assert leases.waiting([share]) == {share.series: Waiting(4, 9)}
+
+
+async def test_how_an_attempt_ended_is_written_with_the_end_of_its_lease(store: Store) -> None:
+    share = enter(store, problems=1, runs=2)
+    with worker(store) as (own, leases):
+        (first, second) = ((share.series, *key) for key in leases.claim(share, 2))
+        await own.write_attempt(ended(first))
+        await own.write_attempt(ended(second, status="failed"))
+        assert leases.waiting([share]) == {share.series: Waiting(0, 0)}
+        (times,) = zip(*own.read(sa.select(schema.attempts.c.finished_at)), strict=True)
+        ((now,),) = own.read(sa.select(sa.extract("epoch", sa.func.clock_timestamp())))
+        assert all(0 <= float(now) - time < 60 for time in times)
+    enter(store, problems=1, runs=2)  # the same command again: what failed is to be made
+    with worker(store) as (_, leases):
+        assert list(leases.claim(share, 9)) == [second[1:]]
+
+
+async def test_nothing_is_written_of_an_attempt_that_another_took_over(store: Store) -> None:
+    share = enter(store, problems=1, runs=1)
+    with worker(store) as (slow, first), worker(store, SHORT) as (quick, second):
+        (key,) = ((share.series, *key) for key in first.claim(share, 9))
+        assert not second.claim(share, 9)
+        expire(store)
+        assert second.waiting([share]) == {share.series: Waiting(1, 1)}
+        assert second.claim(share, 9)
+        prolong(store)
+        with pytest.raises(LeaseLost, match="another worker has taken this attempt over"):
+            await slow.write_attempt(ended(key, answer="slow"))
+        first._due = 0.0  # pyright: ignore[reportPrivateUsage]
+        first.renew()
+        await quick.write_attempt(ended(key, answer="quick"))
+        with pytest.raises(LeaseLost):
+            await slow.write_attempt(ended(key, answer="slow"))
+        assert [row.answer for row in store.read(sa.select(schema.attempts))] == ["quick"]
+
+
+async def test_who_hears_of_its_loss_goes_no_further(store: Store) -> None:
+    share = enter(store, problems=1, runs=1)
+    with worker(store) as (slow, first), worker(store, SHORT) as (_, second):
+        ((problem, run),) = first.claim(share, 9)
+        key = {"series": share.series, "problem": problem, "run": run}
+        expire(store)
+        second.waiting([share])
+        second.claim(share, 9)
+        prolong(store)
+        slow.require_lease(key)  # it does not know yet
+        first._due = 0.0  # pyright: ignore[reportPrivateUsage]
+        first.renew()
+        with pytest.raises(LeaseLost):
+            slow.require_lease(key)
+
+
+def test_a_worker_that_lives_renews_what_it_has(store: Store) -> None:
+    share, expiry = enter(store, problems=1, runs=1), sa.select(schema.leases.c.expires)
+    with worker(store) as (_, leases):
+        leases.claim(share, 9)
+        times = [store.read(expiry)[0][0]]
+        for _ in range(2):
+            leases.renew()  # the first time at once, then when a third of the lease is over
+            times.append(store.read(expiry)[0][0])
+        assert times[0] < times[1] == times[2]
+
+
+def test_what_expired_is_still_its_owners_until_somebody_takes_it(store: Store) -> None:
+    share = enter(store, problems=1, runs=1)
+    with worker(store) as (_, first), worker(store, SHORT) as (_, second):
+        first.claim(share, 9)
+        expire(store)
+        first._due = 0.0  # pyright: ignore[reportPrivateUsage]
+        first.renew()
+        assert second.waiting([share]) == {share.series: Waiting(0, 1)}
+
+
+def test_nothing_expires_before_a_server_has_been_back_for_as_long_as_a_lease(
+    frail_postgres: Postgres,
+) -> None:
+    with Store(frail_postgres.url) as store:
+        share = enter(store, problems=1, runs=1)
+        with worker(store) as (_, first), worker(store) as (_, second):
+            first.claim(share, 9)
+            frail_postgres.stop()
+            frail_postgres.start()
+            expire(store)
+            assert second.waiting([share]) == {share.series: Waiting(0, 1)}
+        schema.METADATA.drop_all(store.database)
+
+
+def test_who_ends_in_good_order_leaves_all_to_others_at_once(store: Store) -> None:
+    share = enter(store)
+    with worker(store) as (_, leases):
+        leases.claim(share, 32)
+    with worker(store) as (_, leases):
+        assert leases.waiting([share]) == {share.series: Waiting(80, 80)}
+        some = leases.claim(share, 2)
+        leases.give_back([(share.series, *next(iter(some)))])
+        assert leases.waiting([share]) == {share.series: Waiting(79, 80)}
+
+
+def test_a_claim_of_which_the_server_did_not_say_whether_it_was_made_is_made_anew(
+    store: Store,
+) -> None:
+    share = enter(store, problems=3, runs=1)
+    with worker(store) as (own, leases):
+        kept = set(leases.claim(share, 1))
+        leases._claim(share, 2)  # pyright: ignore[reportPrivateUsage]
+        leases._doubtful = True  # pyright: ignore[reportPrivateUsage]
+        assert set(leases.claim(share, 9)) | kept == {
+            (problem, 0) for (problem,) in own.read(sa.select(schema.problems.c.id))
+        }
+
+
+async def test_what_was_made_meanwhile_is_not_to_be_made(store: Store) -> None:
+    share = enter(store, problems=2, runs=1)
+    (number, *_) = store.read(sa.select(schema.problems.c.id).order_by(schema.problems.c.id))[0]
+    await store.write_attempt(attempt(share.series, number))  # as a merge would
+    store.change(lambda connection: drop_finished(connection, share.series))
+    with worker(store) as (_, leases):
+        assert [problem for problem, _ in leases.claim(share, 9)] == [number + 1]
+        assert not leases.has_others(share.series)
+
+
+def test_whoever_has_the_store_alone_takes_all_leases_away(store: Store) -> None:
+    share = enter(store, problems=2, runs=1)
+    with worker(store) as (_, first), worker(store) as (_, second):
+        first.claim(share, 9)
+        assert second.has_others(share.series)
+        with store.exclusively():  # the first lost its connection, say, and does not know
+            assert not second.has_others(share.series)
+        assert len(second.claim(share, 9)) == 2
+
+
+def test_calls_that_are_stored_come_with_the_claim(store: Store) -> None:
+    from sums_run import PROBLEMS
+
+    from constraint_first.attempt.drive import Scripted
+    from constraint_first.run.job import prepare, run
+
+    class PowerCut(BaseException):
+        pass
+
+    asked: list[object] = []
+
+    def die(call: Any) -> str:
+        asked.append(call)
+        if len(asked) == 4:  # the second of the second attempt
+            raise PowerCut
+        return right(call)
+
+    job = prepare(store, Series("sums", "cfr", "m"), PROBLEMS, 1, Scripted(die))
+    with pytest.raises(PowerCut):
+        asyncio.run(run(store, [job], width=1))
+    with worker(store) as (_, leases):
+        known = leases.claim(job.share, 9)
+    assert [len(claimed.known) for claimed in known.values()] == [1, 0, 0, 0]
+    assert next(iter(known.values())).problem == replace(PROBLEMS[1], benchmark="sums")
+
+
+STATEMENTS = {
+    name: str(value)
+    for name, value in vars(lease_statement).items()
+    if isinstance(value, sa.ClauseElement) and name.isupper()
+}
+
+
+def test_time_is_told_by_the_servers_clock_alone() -> None:
+    for name, text in STATEMENTS.items():
+        for part in re.split(r"\bexpires\b", text)[1:]:
+            # An expiry is set to nothing, or to the clock and so many seconds, or compared with it.
+            assert re.match(r" = NULL| = clock_|, | [<>] clock_| = '-infinity'", part), (name, text)
+
+
+def test_nobody_waits_for_what_another_worker_is_writing() -> None:
+    for name in ("CLAIM", "FREE_EXPIRED"):
+        assert "FOR UPDATE SKIP LOCKED" in STATEMENTS[name]
+
+
+COUNT = 100
+
+
+@pytest.fixture
+def shared(postgres: str) -> Iterator[str]:
+    yield postgres
+    empty_database(postgres)
+
+
+class Slow:
+    """An engine that counts what it is asked, over all workers."""
+
+    def __init__(self, asked: Counter[int]) -> None:
+        self.asked = asked
+
+    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+        self.asked[number_in(call)] += 1
+        await asyncio.sleep(0.01)
+        return Completion(right(call))
+
+
+async def test_workers_share_a_grid_and_each_ends_when_it_is_whole(shared: str) -> None:
+    asked: Counter[int] = Counter()
+
+    async def work() -> Job:
+        with Store(shared) as store, store.running():
+            job = prepare(store, SERIES, sums(COUNT), 1, Slow(asked))
+            await run(store, [job], width=8)
+            return job
+
+    jobs = await asyncio.gather(*(work() for _ in range(3)))
+    assert asked == Counter(range(COUNT))
+    for job in jobs:  # each counts what all have made
+        assert (job.tally.total, job.tally.ok, job.tally.correct) == (COUNT, COUNT, COUNT)
+    assert sum(job.tally.made for job in jobs) == COUNT
+    assert all(job.tally.made > 0 for job in jobs)
+
+
+async def test_who_has_nothing_to_do_waits_for_others_and_takes_over_what_expires(
+    shared: str,
+) -> None:
+    with Store(shared) as dead:
+        job = prepare(dead, SERIES, sums(5), 1, Scripted(right))
+        with dead.leasing(0.3) as leases:
+            assert len(leases.claim(job.share, 32)) == 5
+            leases._named["owner"] = "nobody"  # pyright: ignore[reportPrivateUsage]
+    with Store(shared) as store:
+        job = prepare(store, SERIES, sums(5), 1, Scripted(right))
+        await run(store, [job], width=2, lease=0.3)
+        assert job.tally.complete
+        assert len(list(attempt_rows(store))) == 5
+
+
+class Refused:
+    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+        raise Unauthorized("HTTP 401: bad key")
+
+
+async def test_a_worker_without_a_key_leaves_the_series_to_those_who_have_one(shared: str) -> None:
+    asked: Counter[int] = Counter()
+    with Store(shared) as good, Store(shared) as bad:
+        jobs = [
+            prepare(store, SERIES, sums(COUNT), 1, engine)
+            for store, engine in ((good, Slow(asked)), (bad, Refused()))
+        ]
+        running = asyncio.create_task(run(good, jobs[:1], width=4))
+        while not asked:
+            await asyncio.sleep(0.001)
+        await run(bad, jobs[1:], width=4)
+        assert "HTTP 401" in jobs[1].tally.left
+        await running
+        assert {row["status"] for row in attempt_rows(good)} == {"ok"}
+    assert jobs[0].tally.complete
+    assert asked == Counter(range(COUNT))
+
+
+async def test_a_file_is_gone_through_by_one_run(tmp_path: object) -> None:
+    with Store(f"{tmp_path}/runs.db") as store:
+        job = prepare(store, SERIES, sums(2), 2, Scripted(right))
+        attempts = ListedAttempts([job])
+        found = [await attempts.next() for _ in range(5)]
+        assert [(one.problem.id, one.run) if one else None for one in found] == [
+            ("p0", 0), ("p1", 0), ("p0", 1), ("p1", 1), None,
+        ]  # fmt: skip
+        assert found[0]
+        assert not await attempts.give_up(found[0])
+
+
+async def test_no_more_is_claimed_than_can_be_begun(shared: str) -> None:
+    with Store(shared) as store:
+        job = prepare(store, SERIES, sums(12), 1, Scripted(right))
+        with store.leasing(60) as leases:
+            attempts = ClaimedAttempts(leases, [job], width=3)
+            assert await attempts.next()
+            assert leases.waiting([job.share])[job.number].free == 12 - 3
+            await attempts.close()
+
+
+PRICES = PriceList(Price(1_000, 2_000))
+
+
+class Choosy:
+    """An engine that refuses odd problems."""
+
+    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+        if number_in(call) % 2:
+            raise Rejected("HTTP 400: no odd numbers")
+        return Completion(right(call), usage=Usage(3, 4))
+
+
+async def test_a_worker_counts_what_another_has_made_and_why_it_failed(postgres: str) -> None:
+    with Store(postgres) as one, Store(postgres) as two:
+        first = prepare(one, SERIES, sums(4), 1, Choosy(), PRICES)
+        second = prepare(two, SERIES, sums(4), 1, Choosy(), PRICES)
+        await run(one, [first], width=2)
+        await recount(two, [second])
+        tally = second.tally
+        assert (tally.ok, tally.failed, tally.correct, tally.total) == (2, 2, 2, 4)
+        assert tally.usage == Usage(6, 8)
+        assert list(tally.reasons.items()) == [("HTTP 400: no odd numbers", 2)]
+        assert str(tally.cost) == str(first.tally.cost)
+        again = prepare(two, SERIES, sums(4), 1, Choosy(), PRICES)  # they are to be made again
+        assert (again.tally.failed, again.tally.resumed) == (0, 2)
+        await recount(two, [again])
+        assert again.tally.failed == 0
+        from constraint_first.store import schema
+
+        schema.METADATA.drop_all(one.database)
+
+
+SUMS = Benchmark("sums", "Sums", sums(6))
+
+
+@pytest.fixture
+def options(postgres: str) -> Iterator[constraint_first.RunOptions]:
+    yield constraint_first.RunOptions(store=postgres, concurrency=4, lease=1.0)
+    empty_database(postgres)
+
+
+class Hearing(EvaluationWatcher):
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    def skipped(self, what: str, why: str) -> None:
+        self.heard.append(f"{what}: {why}")
+
+
+async def enter_grid(
+    options: constraint_first.RunOptions, server: Server, *methods: str, model: str = "m"
+) -> None:
+    """Enter a grid whose every call is refused: nothing of it is made, and all is to be made."""
+    server.script(failure(400, "not now"))
+    server.respond = None
+    ref = constraint_first.ModelRef(model, base_url=server.url)
+    await constraint_first.aevaluate(SUMS, methods or "direct", runs=2, model=ref, options=options)
+    server.respond = reply_right
+
+
+def statuses(options: constraint_first.RunOptions) -> list[str]:
+    with Store(options.store, existing=True) as store:
+        return [row["status"] for row in attempt_rows(store)]
+
+
+async def test_a_worker_makes_what_others_entered(
+    options: constraint_first.RunOptions, endpoint: Server
+) -> None:
+    await enter_grid(options, endpoint, "direct", "cfr")
+    done = await awork(options)
+    assert done.complete, done.stopped
+    assert [(one.series.method, one.tally.ok, one.tally.total) for one in done.series] == [
+        ("direct", 12, 12),
+        ("cfr", 12, 12),
+    ]
+    assert [one.accuracy for one in done.series] == [1.0, 1.0]
+    assert statuses(options) == ["ok"] * 24
+    asked = len(endpoint.requests)
+    assert (await awork(options)).series == ()
+    assert len(endpoint.requests) == asked
+
+
+async def test_several_workers_and_an_evaluation_share_the_work(
+    options: constraint_first.RunOptions, endpoint: Server
+) -> None:
+    await enter_grid(options, endpoint)
+    endpoint.requests.clear()
+    ref = constraint_first.ModelRef("m", base_url=endpoint.url)
+    every = [awork(options), awork(options)]
+    more = constraint_first.aevaluate(SUMS, "direct", runs=4, model=ref, options=options)
+    await asyncio.gather(*every, more)
+    assert len(endpoint.requests) == 24
+    assert statuses(options) == ["ok"] * 24
+
+
+async def test_what_is_missing_on_a_machine_is_said_and_the_rest_is_made(
+    options: constraint_first.RunOptions,
+    endpoint: Server,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    presets = tmp_path / "models.toml"
+    presets.write_text(f'["keyed"]\nbase_url = "{endpoint.url}"\nkey_env = "ODD_KEY"\n')
+    monkeypatch.setenv("CFR_MODELS", str(presets))
+    monkeypatch.setenv("ODD_KEY", "sk-secret")
+    endpoint.script(failure(400, "not now"))
+    await constraint_first.aevaluate(SUMS, "direct", runs=1, model="keyed", options=options)
+    await enter_grid(options, endpoint)
+    monkeypatch.delenv("ODD_KEY")
+    hearing = Hearing()
+    done = await awork(options, watcher=hearing)
+    (heard,) = hearing.heard
+    assert "(direct on sums with keyed): model 'keyed': " in heard
+    assert "ODD_KEY is not set" in heard
+    assert [one.series.model for one in done.series] == ["m"]
+    assert "cannot be run here" in done.stopped
+    with pytest.raises(NothingRunnable, match="ODD_KEY is not set"):
+        await awork(options)
+    monkeypatch.setenv("ODD_KEY", "sk-secret")
+    assert (await awork(options)).complete
+
+
+async def test_a_worker_may_bring_its_own_engine_or_address(
+    options: constraint_first.RunOptions, endpoint: Server
+) -> None:
+    await enter_grid(options, endpoint)
+    await enter_grid(options, endpoint, model="other")
+    endpoint.requests.clear()
+    engine = constraint_first.Scripted(right, name="m")
+    done = await awork(options, engine=engine)
+    assert (len(engine.asked), len(endpoint.requests)) == (12, 0)
+    assert "served here as m" in done.stopped
+    with Server() as elsewhere:
+        elsewhere.respond = reply_right
+        assert (
+            await awork(options, instead=constraint_first.ModelRef(base_url=elsewhere.url))
+        ).complete
+        assert len(elsewhere.requests) == 12
+
+
+async def test_the_budget_of_the_grid_is_that_of_the_worker(
+    options: constraint_first.RunOptions, endpoint: Server
+) -> None:
+    endpoint.respond = reply_right
+    ref = constraint_first.ModelRef("m", base_url=endpoint.url)
+    limited = constraint_first.RunOptions(store=options.store, concurrency=1, max_tokens_total=350)
+    grid = constraint_first.Experiment(
+        benchmarks=(SUMS,), methods=("direct",), runs=1, max_tokens=100
+    )
+    stopped = await constraint_first.aevaluate(grid, model=ref, options=limited)
+    made = stopped.series[0].tally.ok
+    assert "raise --max-tokens-total" in stopped.stopped
+    done = await awork(options)
+    assert "the budget is spent" in done.stopped
+    assert done.series[0].tally.ok == made
+    with Store(options.store) as store, store.database.begin() as connection:
+        connection.execute(sa.update(schema.budgets).values(max_tokens=None))
+    assert (await awork(options)).complete
+
+
+def test_a_file_has_no_workers(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="workers share a PostgreSQL database"):
+        work(constraint_first.RunOptions(store=str(tmp_path / "runs.db")))
+
+
+def test_ordinary_code_can_be_a_worker(options: constraint_first.RunOptions) -> None:
+    engine, told = constraint_first.Scripted(right), list[int]()
+    with Store(options.store) as store:
+        registered = store.register(Series("sums", "direct", engine.model), sums(2), 1)
+        assert registered.problems
+    done = work(options, engine=engine, progress=lambda now: told.append(now.done))
+    assert done.complete
+    assert told[-1] == 2
+
+
+HERE = ModelRef()
+
+
+REF = ModelRef("m", "http://127.0.0.1:9/v1", "MY_KEY", 4_096, key="sk-very-secret")
+
+
+def served(ref: ModelRef | None, **others: ServedModel) -> ServedModel:
+    engine = Scripted([], name=(ref and ref.model) or "m")
+    return ServedModel(engine, Limiter(4), None, others=others, ref=ref)
+
+
+def enter_settings(
+    store: Store, series: Series, ref: ModelRef | None = REF, **others: ServedModel
+) -> PendingSeries:
+    registered = store.register(series, sums(2), 1)
+    write_settings(store, [registered.series], served(ref, **others), "grid")
+    return next(one for one in pending_series(store) if one.number == registered.series)
+
+
+def test_a_series_is_made_anew_from_what_the_store_has(store: Store) -> None:
+    series = Series("sums", "cfr(reply=json)", "m", Decoding(0.2, None, 7, 99), "Be brief.")
+    found = enter_settings(store, series)
+    made = found.build()
+    assert replace(made, given=None) == series
+    assert made.build() == series.build()
+    assert found.budget == "grid"
+
+
+def test_own_prompts_come_with_it(store: Store) -> None:
+    prompts = (Prompt("direct", "Solve: [[problem]]", replaced=True),)
+    worded = Series("sums", "direct", "m").reworded(Wording("mine", prompts))
+    made = enter_settings(store, worded).build()
+    assert made.method == "direct(wording=mine)"
+    assert fingerprint(made.build()) == fingerprint(worded.build())
+
+
+def test_models_are_named_as_they_were_and_no_key_is_stored(store: Store) -> None:
+    other = served(ModelRef("big", "http://127.0.0.1:8/v1"))
+    found = enter_settings(store, Series("sums", "direct", "m"), REF, router=other)
+    expected = replace(REF, key="")
+    assert found.find_models(HERE) == SeriesModels(
+        expected, (("router", ModelRef("big", "http://127.0.0.1:8/v1")),)
+    )
+    assert "sk-very-secret" not in str(store.read(sa.select(schema.run_settings)))
+    elsewhere = ModelRef(base_url="http://node7:8000/v1", key_name="NODE_KEY")
+    assert found.find_models(elsewhere).main == replace(
+        expected, base_url="http://node7:8000/v1", key_name="NODE_KEY"
+    )
+
+
+def test_an_address_with_a_secret_is_not_stored(store: Store) -> None:
+    secret = ModelRef("m", "http://me:hunter22@host/v1?token=abcdefgh")
+    found = enter_settings(store, Series("sums", "direct", "m"), secret)
+    stored = str(store.read(sa.select(schema.run_settings)))
+    assert "hunter22" not in stored
+    assert "abcdefgh" not in stored
+    with pytest.raises(Unrunnable, match=r"\(http://host/v1\) carries a secret, .* --base-url"):
+        found.find_models(HERE)
+    given = ModelRef(base_url=secret.base_url)
+    assert found.find_models(given).main.base_url == secret.base_url
+
+
+def test_several_addresses_go_with_a_series(store: Store) -> None:
+    several = ModelRef("m", ("http://gpu1:8000/v1", "http://gpu2:8000/v1"))
+    found = enter_settings(store, Series("sums", "direct", "m"), several)
+    assert found.find_models(HERE).main == several
+    here = ModelRef(base_url=("http://a/v1", "http://b/v1"))
+    assert found.find_models(here).main.base_url == ("http://a/v1", "http://b/v1")
+
+
+def test_the_address_of_the_environment_goes_with_the_series(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:7/v1")
+    found = enter_settings(store, Series("sums", "direct", "m"), ModelRef("m"))
+    monkeypatch.delenv("OPENAI_BASE_URL")
+    assert found.find_models(HERE).main.base_url == "http://127.0.0.1:7/v1"
+
+
+def test_what_was_given_as_an_object_runs_only_where_it_was_made(store: Store) -> None:
+    method = Direct(budget=99)
+    found = enter_settings(store, Series("sums", repr(method), "m", given=method), None)
+    with pytest.raises(Unrunnable, match="as an object runs only where it was made"):
+        found.build()
+    with pytest.raises(Unrunnable, match="its engine was given as an object"):
+        found.find_models(HERE)
+
+
+def test_a_method_that_asks_otherwise_here_is_not_run(store: Store) -> None:
+    found = replace(enter_settings(store, Series("sums", "direct", "m")), fingerprint="another")
+    with pytest.raises(Unrunnable, match="install the same version of cfr"):
+        found.build()
+
+
+def test_what_is_made_is_pending_no_longer_and_a_file_keeps_nothing(
+    store: Store, tmp_path: object
+) -> None:
+    enter_settings(store, Series("sums", "direct", "m"))
+    with store.database.begin() as connection:
+        connection.execute(schema.leases.delete())
+    assert not pending_series(store)
+    with Store(f"{tmp_path}/runs.db") as file:
+        write_settings(file, [1], served(REF), None)
+
+
+PROBLEMS, RUNS, CONCURRENCY, KILLS = 30, 2, 4, 6
+
+
+METHODS = (
+    "cfr-brief",
+    "until-agreed(base=program,most=3)",
+    "self-consistency(base=cfr-brief,samples=2)",
+)
+
+
+ATTEMPTS = PROBLEMS * RUNS * len(METHODS)
+
+
+# An attempt that waits for the disk gives its place at the endpoint to another.
+IN_FLIGHT = 2 * CONCURRENCY
+
+
+LEASE = 2.0
+
+
+SMALL, LARGE = 60_000, 20_000_000
+
+
+class Programmer(Model):
+    """A model that also writes programs; it counts what it answered."""
+
+    def __call__(self, body: dict[str, Any]) -> Reply:
+        reply = super().__call__(body)
+        if reply.status == 200 and reply.chunks is None and "\\boxed" in str(reply.body):
+            n = number_in(body)
+            whole = completion(f"```python\nprint({n + 1})\n```\nIt is \\boxed{{{n + 1}}}.")
+            reply.body = whole.body if "oops" not in str(reply.body) else reply.body
+        return reply
+
+
+def command(endpoint: Endpoint, url: str, budget: int) -> list[str]:
+    options = f"--runs {RUNS} --seed 5 --concurrency {CONCURRENCY} --model m --quiet"
+    methods = [part for method in METHODS for part in ("--method", method)]
+    limits = ["--lease", str(LEASE), "--max-tokens", "200", "--max-tokens-total", str(budget)]
+    given = ["--base-url", endpoint.url, "--store", url, *options.split(), *limits]
+    return ["eval", "sums.jsonl", *methods, *given]
+
+
+def spent(url: str) -> tuple[int, int]:
+    with Store(url, existing=True) as store:
+        ((tokens,),) = store.read(sa.select(schema.budgets.c.tokens))
+        aside = sa.func.coalesce(sa.func.sum(schema.reservations.c.tokens), 0)
+        return tokens, int(store.read(sa.select(aside))[0][0])
+
+
+def left(url: str) -> int:
+    with Store(url, existing=True) as store:
+        return len(store.read(sa.select(schema.leases)))
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    while not condition():
+        time.sleep(0.01)
+
+
+def stored_calls(url: str) -> int:
+    with Store(url, existing=True) as store:
+        made = sa.select(sa.func.count()).where(schema.calls.c.finish != "executed")
+        return store.read(made.select_from(schema.calls))[0][0]
+
+
+@pytest.fixture
+def server(frail_postgres: Postgres) -> Iterator[Postgres]:
+    yield frail_postgres
+    empty_database(frail_postgres.url)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("offsets", "helper"), [((0, 0, 0, 0), "eval"), ((-3600, 0, 3600, 7200), "work")]
+)
+def test_workers_that_are_killed_make_every_attempt_once(
+    endpoint: Endpoint,
+    tmp_path: Path,
+    server: Postgres,
+    offsets: Sequence[int],
+    helper: str,
+) -> None:
+    url, model, chance = server.url, Programmer(0.25), random.Random(7)
+    endpoint.respond = model
+    write_sums(tmp_path / "sums.jsonl", PROBLEMS)
+    began, clocks = time.time(), cycle(offsets)
+    with WorkerCrew(tmp_path) as crew:
+        for _ in range(4):
+            crew.start(command(endpoint, url, SMALL), next(clocks))
+        ended = crew.wait()
+        assert [code for code, _ in ended] == [7] * 4, ended
+        assert all("raise --max-tokens-total" in said for _, said in ended), ended
+        tokens, aside = spent(url)
+        assert tokens <= SMALL, "more was spent than allowed"
+        assert (aside, 18 * len(model.answered) <= tokens) == (0, True)
+
+        enter = command(endpoint, url, LARGE)
+        work = ["work", "--store", url, "--concurrency", str(CONCURRENCY), "--lease", str(LEASE)]
+        others = enter if helper == "eval" else [*work, "--quiet"]
+        crew.start(enter, next(clocks))
+        wait_until(lambda: spent(url)[1] > 0)  # what is to be made is entered
+        for _ in range(3):
+            crew.start(others, next(clocks))
+        for n in range(KILLS):
+            time.sleep(chance.uniform(0.1, 0.8))
+            if n == KILLS // 2:
+                server.stop()
+                time.sleep(0.3)
+                server.start()
+            crew.kill(chance.choice([*crew.running]))
+            crew.start(enter if n % 3 == 0 else others, next(clocks))
+        assert left(url) > 0, "the kills were all too late"
+        model.faults = 0.0
+        ended = crew.wait()
+        # A call that failed too often is 7; one that began while there was no server says so.
+        assert all(code in (0, 7) or "cannot be opened" in said for code, said in ended), ended
+        crew.start(enter)
+        assert [code for code, _ in crew.wait()] == [0]
+    tokens, aside = spent(url)
+    assert aside == 0
+    assert 18 * len(model.answered) <= tokens <= LARGE
+    calls = stored_calls(url)
+    stops = KILLS + 4  # those that a spent budget ended broke off as well
+    assert calls <= len(model.answered) <= calls + stops * IN_FLIGHT
+    _every_attempt_once(url, began)
+
+
+def _every_attempt_once(url: str, began: float) -> None:
+    with Store(url, existing=True) as store:
+        rows = list(outcome_rows(store))
+        assert not store.read(sa.select(schema.leases))
+        orders = store.read(sa.select(*schema.calls.primary_key))
+    keys = Counter((row["method"], row["problem"], row["run"]) for row in rows)
+    assert len(keys) == keys.total() == ATTEMPTS
+    assert {(row["status"], row["verdict"]) for row in rows} == {("ok", "correct")}
+    assert all(began - 1 <= row["finished_at"] <= time.time() + 1 for row in rows)
+    places: dict[tuple[int, ...], list[int]] = {}
+    for *place, ordinal in orders:
+        places.setdefault(tuple(place), []).append(ordinal)
+    assert all(sorted(found) == list(range(len(found))) for found in places.values())
+    assert len(places) == ATTEMPTS
