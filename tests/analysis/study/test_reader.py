@@ -5,14 +5,25 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from instructed import requests
+from stored import attempt
 from sums import right, sums
 
 from constraint_first.attempt.drive import Scripted
 from constraint_first.benchmark.source import GoldInstruction, write_instructions
+from constraint_first.cli.runs import export_command as command
 from constraint_first.error import InputError
 from constraint_first.problem import Problem
-from constraint_first.report.reader import existing_store, open_study, read_file, read_store
+from constraint_first.report.reader import (
+    existing_store,
+    open_study,
+    outcome_lines,
+    read_file,
+    read_store,
+    stage_cost,
+)
+from constraint_first.report.study import StageCost
 from constraint_first.run.job import prepare, run
+from constraint_first.store import schema
 from constraint_first.store.database import StoreError
 from constraint_first.store.series import Series
 from constraint_first.store.store import Store
@@ -183,3 +194,207 @@ async def test_instructions_survive_every_export(tmp_path: Path) -> None:
     assert ours.problems["requests", "odd"].instructions == (odd,)
     (only,) = ours.arms
     assert {one.answer for one in only.all_attempts()} == {None}
+
+
+EXPORTS = (".jsonl", ".jsonl.gz", ".csv", ".parquet")
+
+
+HOSTILE = ("=cmd|x", "'=cmd|x", "''-x", "@p", "-1", "'", 'say "hi", twice\nor more', "ü")
+
+
+def needs_pyarrow(kind: str) -> None:
+    if kind == ".parquet":
+        pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed here")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    """A store of attempts whose names and texts a spreadsheet would take for formulas."""
+    url = str(tmp_path / "runs.db")
+    problems = [Problem(f"{text} {n}", id=text, answer=text) for n, text in enumerate(HOSTILE)]
+    details = {"routed": True, "cues": ["=x"], "rung": "fallback"}
+    with Store(url) as opened:
+        known = opened.register(Series("=b", "direct", "'=m"), problems)
+        rows = [
+            attempt(known.series, number, run, answer=name, text=name, seconds=0.1 * run)
+            | {"details": json.dumps(details), "verdict": "correct" if run else "incorrect"}
+            for name, number in known.problems.items()
+            for run in range(2)
+        ]
+        failed = {"status": "failed", "verdict": None, "tier": None, "answer": None, "text": ""}
+        rows[-1] |= failed | {"error": "-busy"}
+        rows[-3] |= {"text": "x" * 200_000}  # longer than Python's limit for a cell
+        with opened.database.begin() as connection:
+            connection.execute(schema.attempts.insert(), rows)
+    return url
+
+
+@pytest.mark.parametrize("kind", EXPORTS)
+def test_every_export_is_read_back_as_the_store_was(kind: str, store: str, tmp_path: Path) -> None:
+    needs_pyarrow(kind)
+    path = tmp_path / f"out{kind}"
+    done = CliRunner().invoke(command, [str(path), "--store", store])
+    assert done.exit_code == 0, done.output
+    with Store(store, existing=True) as opened:
+        stored, found = read_store(opened), read_file(path)
+        assert [vars(arm) for arm in found.arms] == [vars(arm) for arm in stored.arms]
+        assert found.problems == stored.problems
+        keys = [(*stored.arms[0].key, name, run) for name in HOSTILE for run in range(2)]
+        assert found.transcripts(keys) == stored.transcripts(keys)
+
+
+def test_outcomes_of_anyone_in_a_table(tmp_path: Path) -> None:
+    path = tmp_path / "o.csv"
+    path.write_text("Problem,method,run,correct\n1,A,0,True\n1,A,1,0\n\n1,B,0,\n")
+    rows = [row for _, row in outcome_lines(path)]
+    assert [(r["method"], r["run"], r["verdict"], r["status"]) for r in rows] == [
+        ("A", 0, "correct", "ok"),
+        ("A", 1, "incorrect", "ok"),
+        ("B", 0, None, "failed"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("problem,method,run,correct\n1,A,0,maybe\n", "line 2: .*'correct'"),
+        ("problem,method,run,correct\n1,A,first,1\n", "line 2: .*'run'"),
+        ("problem,method\n1\n", "line 2: has 1 cells where the header has 2"),
+        ("problem,correct\n1,1\n", "line 2: .*'method'"),
+        ('problem,method\n"1,A\n', "line 2: not CSV"),
+    ],
+)
+def test_what_is_wrong_with_a_table_is_told(text: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "o.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=rf"o\.csv, {said}"):
+        list(outcome_lines(path))
+
+
+def read(path: Path, *rows: dict[str, Any]) -> list[dict[str, Any]]:
+    path = path / "o.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return [row for _, row in outcome_lines(path)]
+
+
+def test_a_line_of_four_fields_has_all_of_them(tmp_path: Path) -> None:
+    (row,) = read(tmp_path, {"problem": 7, "method": "direct", "run": 2, "correct": 1})
+    assert row == {
+        "problem": "7",
+        "method": "direct",
+        "label": "Direct CoT",
+        "run": 2,
+        "benchmark": "",
+        "model": "",
+        "decoding": "{}",
+        "correct": 1,
+        "status": "ok",
+        "verdict": "correct",
+        "details": {},
+        "stages": {},
+        "problem_text": None,
+        "gold": None,
+        "answer": None,
+        "text": None,
+        "input_tokens": 0,
+        "output_tokens": 0,
+        "shared_tokens": 0,
+        "seconds": 0,
+        "finished_at": 0,
+    }
+
+
+@pytest.mark.parametrize(
+    ("given", "status", "verdict"),
+    [
+        ({"correct": True}, "ok", "correct"),
+        ({"correct": 0}, "ok", "incorrect"),
+        ({"correct": None}, "failed", None),
+        ({"correct": False, "status": "truncated"}, "truncated", "incorrect"),
+        ({"correct": True, "status": "failed"}, "failed", None),
+        ({"verdict": "undecided"}, "ok", "undecided"),
+        ({"verdict": None, "status": "failed"}, "failed", None),
+        ({"verdict": "incorrect", "status": "unparsed"}, "unparsed", "incorrect"),
+    ],
+)
+def test_correct_and_verdict_come_to_the_same(
+    tmp_path: Path, given: dict[str, Any], status: str, verdict: str | None
+) -> None:
+    (row,) = read(tmp_path, {"problem": "1", "method": "a"} | given)
+    assert (row["status"], row["verdict"]) == (status, verdict)
+
+
+def test_runs_are_numbered_where_they_are_not_named(tmp_path: Path) -> None:
+    line = {"problem": 1, "method": "a", "correct": True}
+    rows = read(tmp_path, line, line | {"problem": 2}, line, line | {"model": "m"})
+    assert [row["run"] for row in rows] == [0, 0, 1, 0]
+
+
+def test_stages_are_costs(tmp_path: Path) -> None:
+    used = {"calls": 1, "input_tokens": 5, "output_tokens": 7, "seconds": 0.5}
+    (row,) = read(tmp_path, outcome("1", "a", True) | {"stages": {"s": used, "t": {}, "u": 3}})
+    assert row["stages"] == {"s": StageCost(1, 5, 7, 0.5), "t": StageCost()}
+    assert stage_cost(used) == StageCost(1, 5, 7, 0.5)
+    assert StageCost(1, 5, 7, 0.5) + StageCost(2, 1, 1, 1.0) == StageCost(3, 6, 8, 1.5)
+    assert StageCost(1, 5, 7).tokens == 12
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"method": "a", "correct": True}, "needs 'problem'"),
+        ({"problem": "1", "correct": True}, "needs 'method'"),
+        ({"problem": "1", "method": "a"}, "needs 'correct'"),
+        ({"problem": "1", "method": "a", "correct": "yes"}, "'correct' must be true or false"),
+        ({"problem": "1", "method": "a", "correct": 1, "run": "x"}, "'run' must be a whole"),
+        (
+            {"problem": "1", "method": "a", "correct": 1, "status": "odd"},
+            "'status' must be one of ok",
+        ),
+        ({"problem": True, "method": "a", "correct": 1}, "'problem' must be a text or a number"),
+        ({"problem": "1", "method": "a", "verdict": "fine"}, "needs 'correct'"),
+        ({"problem": "1", "method": "a", "correct": 1, "seconds": 1e300}, "'seconds' must be"),
+        ({"problem": "1", "method": "a", "correct": float("nan")}, "NaN is no value there"),
+        (
+            {"problem": "1", "method": "a", "correct": 1, "gold": {}},
+            "'gold' must be a text or a number",
+        ),
+        ({"problem": "1", "method": "a", "correct": 1, "output_tokens": "9"}, "'output_tokens'"),
+        (
+            {"problem": "1", "method": "a", "correct": 1, "stages": {"s": {"calls": -1}}},
+            "'calls' must be a number",
+        ),
+    ],
+)
+def test_a_bad_line_is_named(tmp_path: Path, row: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=f"line 2: .*{said}"):
+        read(tmp_path, outcome("0", "a", True), row)
+
+
+def test_fields_of_other_types_are_read_as_text(tmp_path: Path) -> None:
+    odd = {
+        "answer": 42,
+        "gold": [1, 2],
+        "text": {"a": 10**30},
+        "model": 7,
+        "label": 3,
+        "details": "x",
+    }
+    odd |= {"input_tokens": 12.0, "seconds": None, "stages": [], "decoding": "hot"}
+    (row,) = read(tmp_path, outcome("1", "a", True) | odd)
+    assert (row["model"], row["label"], row["decoding"]) == ("7", "3", "{}")
+    assert (row["answer"], row["gold"], row["input_tokens"]) == ("42", "1, 2", 12)
+    assert row["text"] == '{"a": 1000000000000000000000000000000}'
+    assert (row["details"], row["stages"], row["seconds"]) == ({}, {}, 0)
+
+
+def test_settings_are_the_same_in_any_order(tmp_path: Path) -> None:
+    one = {"decoding": {"temperature": 1e-05, "seed": 1}}
+    other = {"decoding": {"seed": 1, "temperature": 0.00001}}
+    rows = read(tmp_path, outcome("1", "a", True) | one, outcome("1", "a", True, 1) | other)
+    assert {row["decoding"] for row in rows} == {'{"temperature":0.00001,"seed":1}'}
+
+
+def test_a_method_that_is_not_ours_keeps_its_name(tmp_path: Path) -> None:
+    rows = read(tmp_path, outcome("1", "cfr", True), outcome("1", "mine (v2)", True))
+    assert [row["label"] for row in rows] == ["CFR (always-on)", "mine (v2)"]

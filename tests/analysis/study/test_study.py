@@ -1,17 +1,50 @@
-import pytest
-from hand_made import arm, study, texts
+from collections import Counter
+from dataclasses import replace
 
+import pytest
+from hand_made import arm, study, texts, two_benchmarks
+from instructed import FEW_WORDS, NO_COMMA
+
+from constraint_first.benchmark.source import write_instructions
+from constraint_first.method.registry import METHODS
 from constraint_first.report.study import (
+    CFR,
+    ROUTED_CFR,
+    SELF_CONSISTENCY,
     Arm,
     Attempt,
+    ProblemText,
     StudyError,
     benchmark_label,
+    benchmarks_named,
+    benchmarks_of,
+    by_model,
+    check_variants,
+    count_statuses,
+    family_label,
+    family_named,
+    family_of,
+    find_variant,
+    groups_and_all,
+    groups_of,
     model_label,
+    name_notes,
     pooled_label,
+    read_decoding,
+    short_names,
+    sizes_by_benchmark,
+    variant_notes,
+    variants,
+    with_short_names,
+    write_decoding,
 )
 
 BASE = arm("direct", {"1": "+-", "2": "0?", "3": "??"}, benchmark="aime24", model="a")
+
+
 WARM = '{"temperature":1.0}'
+
+
 STUDY = study(
     BASE,
     arm("cfr(x=1)", {"1": "+"}, benchmark="aime24", model="a"),
@@ -91,3 +124,206 @@ def test_names_as_the_paper_prints_them() -> None:
     assert benchmark_label("mine") == "mine"
     assert model_label("deepseek-chat") == "DeepSeek-V4-Pro"
     assert model_label("mine") == "mine"
+
+
+def test_arms_by_model_method_and_benchmark() -> None:
+    other = arm("direct", {"1": "+"}, model="other")
+    deepseek, second = by_model(study(*two_benchmarks().arms, other))
+    assert (deepseek.model, deepseek.title) == ("deepseek-chat", "DeepSeek-V4-Pro")
+    assert {method: list(arms) for method, arms in deepseek.methods.items()} == {
+        "direct": ["aime24", "aime25"],
+        "routed-cfr": ["aime24", "aime25"],
+        "cfr": ["aime24"],
+    }
+    assert deepseek.name("cfr") == "CFR (always-on)"
+    assert second.arms() == [other]
+    assert benchmarks_of([deepseek, second]) == ["aime24", "aime25", "set"]
+    (nameless,) = by_model(study(arm("direct", {"1": "+"}, model="")))
+    assert nameless.title == "All attempts"
+
+
+def test_the_decoding_of_most_attempts_counts() -> None:
+    cold = arm("direct", {"1": "+"}, decoding='{"temperature":0.0}')
+    warm = arm("direct", {"1": "-", "2": "-"}, decoding='{"temperature":0.7}')
+    (part,) = by_model(study(cold, warm))
+    assert part.arms() == [warm]
+
+
+def test_arms_without_a_verdict_are_left_out() -> None:
+    assert by_model(study(arm("direct", {"1": "?"}))) == []
+
+
+def test_methods_are_paired_on_what_both_have() -> None:
+    (part,) = by_model(two_benchmarks())
+    pairs = part.paired("cfr", "routed-cfr")
+    assert [(one.method, other.method, one.benchmark) for one, other in pairs] == [
+        ("cfr", "routed-cfr", "aime24")
+    ]
+    assert part.paired("cfr", "none such") == part.paired("none such", "cfr") == []
+    assert part.shared_benchmarks("direct") == ["aime24"]
+    assert part.keep(("direct", "routed-cfr")).shared_benchmarks("direct") == ["aime24", "aime25"]
+    assert part.shared_benchmarks("none such") == []
+
+
+def test_sizes_are_judged_problems_and_most_runs() -> None:
+    parts = by_model(study(*two_benchmarks().arms, arm("direct", {"1": "++", "2": "?"})))
+    assert sizes_by_benchmark(parts) == {
+        "aime24": [(4, 2)],
+        "aime25": [(1, 1)],
+        "set": [(1, 2)],
+    }
+
+
+def test_statuses_are_added_up() -> None:
+    arms = [arm("direct", {"1": "+0", "2": "?"}), arm("cfr", {"1": "-"})]
+    assert count_statuses(arms) == Counter(ok=2, unparsed=1, failed=1)
+
+
+def made(*names: str) -> list[Arm]:
+    return [arm(name, {"0": "+"}) for name in names]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_registered_method_is_a_family_whatever_its_options(name: str) -> None:
+    assert family_of(Arm("b", name, "?", "m")) == name
+    assert family_of(Arm("b", f"{name}(reply=json, rounds=2)", "?", "m")) == name
+    assert family_of(Arm("b", "Made(here=1)", family_label(name), "m")) == name
+
+
+def test_a_method_of_anyone_is_a_family_of_its_own() -> None:
+    assert family_of(Arm("b", "mine(x=1)", "Mine", "m")) == "mine"
+    assert family_of(Arm("b", "CFR (always-on)", "CFR (always-on)", "m")) == CFR
+    assert family_label("mine") == "mine"
+
+
+def test_a_family_is_found_by_its_name_and_by_its_label() -> None:
+    found = study(*made("cfr(reply=json)", "mine(x=1)"), Arm("b", "Routed(x=1)", "Routed-CFR", "m"))
+    named = {name: family_named(found, name) for name in ("CFR", "cfr (always-on)", "mine")}
+    assert named == {"CFR": CFR, "cfr (always-on)": CFR, "mine": "mine"}
+    assert family_named(found, "routed-cfr") == ROUTED_CFR
+    assert family_named(found, "cfr(reply=prose)") == family_named(found, "direct") == ""
+
+
+def test_a_vote_over_routed_cfr_is_a_vote() -> None:
+    assert family_of(arm("self-consistency(base=routed-cfr)", {})) == SELF_CONSISTENCY
+
+
+def test_the_bare_name_stands_for_its_family_unless_nothing_of_it_was_judged() -> None:
+    found = study(*made("cfr(reply=json)", "cfr", "routed-cfr"))
+    assert variants(found, CFR) == ["cfr(reply=json)", "cfr"]
+    assert find_variant(found, CFR) == "cfr"
+    failed = study(*made("cfr(reply=json)"), arm("cfr", {"0": "?"}))
+    assert find_variant(failed, CFR) == "cfr(reply=json)"
+
+
+def test_otherwise_the_one_with_most_judged_attempts_stands_for_it() -> None:
+    few, many, more = "cfr(reply=json)", "cfr(reply=prose)", "cfr(x=1)"
+    found = study(arm(few, {"1": "+"}), arm(many, {"1": "++"}), arm(more, {"1": "--"}))
+    assert find_variant(found, CFR) == many
+    assert find_variant(found, CFR, ["direct", few]) == few
+    assert find_variant(found, ROUTED_CFR) is None
+
+
+def test_which_variant_is_meant_is_said_where_there_are_others() -> None:
+    found = study(*made("direct", "cfr(reply=json)", "cfr", "routed-cfr"))
+    assert variant_notes(found, ["direct", "cfr(reply=json)", "routed-cfr", None, "none"]) == (
+        "CFR (always-on) is cfr(reply=json) here; in these data are also cfr (--variant chooses).",
+    )
+    (said,) = variant_notes(found, ["cfr"], "--method")
+    assert said.endswith("(--method chooses).")
+
+
+def test_a_choice_must_be_there_and_be_one_of_its_family() -> None:
+    found = study(*made("direct", "cfr(reply=json)", "cfr"))
+    assert check_variants(found, ["cfr", "direct", "cfr"]) == ("cfr", "direct")
+    with pytest.raises(StudyError, match=r"has no variant 'cfr\(x=1\)'; it has direct, cfr\("):
+        check_variants(found, ["cfr(x=1)"])
+    with pytest.raises(StudyError, match="are of one family; choose one of them"):
+        check_variants(found, ["cfr", "cfr(reply=json)"])
+
+
+def variants_named(*names: str) -> dict[str, str]:
+    label = "Until two agree"
+    return short_names(study(*(replace(one, label=label) for one in made(*names))))
+
+
+def test_variants_are_told_apart_by_the_fewest_words() -> None:
+    base = "program(tokens=200,check=off)"
+    four = (
+        "until-agreed",
+        "until-agreed(base=program(tokens=200),most=3,agree=1)",
+        f"until-agreed(base={base},most=3,agree=1,check=off)",
+        "until-agreed(most=5)",
+    )
+    assert list(variants_named(*four).values()) == [
+        "Until two agree",
+        "Until two agree [most=3]",
+        "Until two agree [most=3, check=off]",
+        "Until two agree [most=5]",
+    ]
+    assert list(variants_named(four[2]).values()) == ["Until two agree"]
+    same = ("one(a=1)", "two(a=1)")  # their options are the same
+    assert list(variants_named(*same).values()) == [f"Until two agree [{name}]" for name in same]
+    many = [f"x({','.join(f'{k}{n}={n}' for k in 'abcdef')})" for n in range(3)]
+    assert list(variants_named(*many).values()) == [f"Until two agree [{name}]" for name in many]
+
+
+def test_every_arm_gets_its_short_name_and_a_note_says_what_it_leaves_out() -> None:
+    names = ("direct", "routed-cfr(reply=json)", "cfr(a=1,b=2)", "cfr(a=2,b=2)", "cfr(a=3)")
+    found = with_short_names(study(*made(*names)))
+    assert [one.name for one in found.arms] == [
+        *("Direct CoT", "Routed-CFR"),
+        *(f"CFR (always-on) [a={n}]" for n in (1, 2, 3)),
+    ]
+    assert name_notes(found) == (
+        "Names have the options that tell variants apart. In full: Routed-CFR is "
+        "routed-cfr(reply=json); CFR (always-on) [a=1] is cfr(a=1,b=2); CFR (always-on) [a=2] is "
+        "cfr(a=2,b=2).",
+    )
+    assert name_notes(with_short_names(study(*made("direct", "cfr")))) == ()
+
+
+YEARS = ("aime24", "aime25", "aime26")
+
+
+def test_the_years_of_aime_are_a_group_and_nothing_else_is() -> None:
+    assert groups_of(["cmimc25", *YEARS, "brumo25", "mine", ""]) == {"AIME": YEARS}
+    assert groups_of(["aime26", "aime24", "aime26"]) == {"AIME": ("aime26", "aime24")}
+    assert groups_of(["aime24", "cmimc25"]) == {}
+
+
+def test_what_is_taken_together_is_each_group_and_all() -> None:
+    assert groups_and_all(["cmimc25", *YEARS]) == [YEARS, ("cmimc25", *YEARS)]
+    assert groups_and_all(YEARS) == [YEARS]
+    assert groups_and_all(["a", "b"]) == [("a", "b")]
+    assert groups_and_all([]) == []
+
+
+def test_a_group_is_named_like_a_benchmark() -> None:
+    assert benchmarks_named("aime", ["cmimc25", "aime24", "aime26"]) == ("aime24", "aime26")
+    assert benchmarks_named("AIME", ["cmimc25"]) == ("AIME",)
+    assert benchmarks_named("", ["", "mine"]) == ("",)
+
+
+def test_what_is_no_object_has_no_settings() -> None:
+    assert read_decoding("[]") == {}
+
+
+def test_settings_are_written_as_stores_write_them() -> None:
+    assert write_decoding({"seed": None, "temperature": 1}) == '{"temperature":1.0,"seed":null}'
+    assert write_decoding("hot") == "{}"
+    odd = write_decoding({"system": "\ud800", "seed": 10**30})
+    assert read_decoding(odd) == {"seed": 10**30, "system": "\ud800"}
+
+
+def test_a_gold_answer() -> None:
+    asked = ProblemText("What is 1 + 1?", "2")
+    assert (asked.instructions, asked.gold_shown, asked.gold_name) == ((), "2", "gold answer")
+    assert ProblemText("What is 1 + 1?").gold_shown is None
+
+
+def test_gold_instructions() -> None:
+    asked = ProblemText("Write.", write_instructions([NO_COMMA, FEW_WORDS]))
+    assert asked.instructions == (NO_COMMA, FEW_WORDS)
+    assert asked.gold_name == "gold instructions"
+    assert asked.gold_shown == "The reply does without “,”. The reply has at most 9 words."
