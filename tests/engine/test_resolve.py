@@ -1,13 +1,48 @@
+"""The model that a name means: presets, prices, endpoints, and the method auto."""
+
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from pathlib import Path
 
+import platformdirs
 import pytest
 
+from constraint_first.attempt.drive import Scripted
+from constraint_first.attempt.solve import solve
+from constraint_first.error import InputError
+from constraint_first.method.method import MethodError
+from constraint_first.method.policy import Calibrated, Policy, Rule
+from constraint_first.method.registry import make
+from constraint_first.model import resolve as automatic
 from constraint_first.model.error import EngineError, Unauthorized
 from constraint_first.model.local import Local
 from constraint_first.model.openai import OpenAI
-from constraint_first.model.pull import DEFAULT_MODEL
+from constraint_first.model.pull import DEFAULT_MODEL, catalogue
 from constraint_first.model.replicas import Balanced
-from constraint_first.model.resolve import ModelRef, known_context, resolve, runs_here, served_name
+from constraint_first.model.resolve import (
+    Cost,
+    ModelRef,
+    Preset,
+    Price,
+    PriceList,
+    choose_for,
+    choose_method,
+    find_preset,
+    find_price,
+    known_context,
+    presets,
+    price_list,
+    resolve,
+    runs_here,
+    served_name,
+    sum_costs,
+    user_file,
+    write_dollars,
+)
+from constraint_first.problem import Problem
+from constraint_first.protocol import Call, Completion, Exchange, Usage
+
+# --- resolve.
 
 
 def test_nothing_named_means_the_embedded_model(pulled: list[str]) -> None:
@@ -147,3 +182,299 @@ def test_a_preset_may_list_several_with_a_key_each(
     assert [one.key for one in engine.endpoints] == ["a-secret", "b-secret"]
     assert "secret" not in repr(engine.endpoints)
     assert {one.model for one in engine.endpoints} == {"m"}
+
+
+# --- presets.
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "mine.toml"
+    monkeypatch.setenv("CFR_MODELS", str(path))
+    return path
+
+
+def test_the_models_of_the_paper_have_presets() -> None:
+    labels = {name: preset.label for name, preset in presets().items()}
+    assert labels["deepseek-chat"] == "DeepSeek-V4-Pro"
+    assert labels["qwen3.5-9b-instruct"] == "Qwen3.5-9B"
+    assert labels["qwen3.5-35b-a3b-instruct"] == "Qwen3.5-35B-A3B"
+    assert labels["justrl-1.5b"] == "JustRL-1.5B"
+
+
+def test_the_embedded_model_runs_here() -> None:
+    preset = presets()[DEFAULT_MODEL]
+    assert preset.base_url == ""
+    assert preset.context == catalogue()[DEFAULT_MODEL].context
+
+
+def test_a_users_file_adds_and_overrides_key_by_key(own: Path) -> None:
+    own.write_text(
+        '["deepseek-chat"]\nprice = { input = 2, cached = 0.5, output = 4 }\n'
+        '["my model"]\nbase_url = "http://h/v1"\n'
+    )
+    deepseek = presets()["deepseek-chat"]
+    assert deepseek.price == Price(2, 4, 0.5)
+    assert deepseek.key_env == "DEEPSEEK_API_KEY"
+    assert find_preset("my model") == Preset("my model", base_url="http://h/v1")
+    assert find_preset("nothing") is None
+    assert find_preset(None) is None
+
+
+def test_the_users_folder_is_looked_into(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def config(_name: str) -> Path:
+        return tmp_path
+
+    monkeypatch.setattr(platformdirs, "user_config_path", config)
+    assert user_file() is None
+    (tmp_path / "models.toml").write_text('[mine]\nlabel = "Mine"\n')
+    assert presets()["mine"].label == "Mine"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("label = 3", r"mine\.toml: 'label' must be a table, headed \[\"NAME\"\], not 3"),
+        ("[m]\nlabel", r"mine\.toml: not TOML"),
+        ("[m]\nkey = 'x'", r"mine\.toml: \[\"m\"\]: there is no 'key'; did you mean 'key_env'\?"),
+        ("[m]\nzzz = 'x'", "there is no 'zzz'; choose from label, base_url"),
+        ("[m]\nlabel = 3", "'label' must be a text, not 3"),
+        ("[m]\nbase_url = 'h/v1'", "'base_url' must be an address that begins with http"),
+        ("[m]\nbase_url = []", "'base_url' must be a text or a list of texts, not"),
+        (
+            "[m]\nbase_url = ['http://me:hush@h', 3]",
+            "'base_url' must be a text or a list of texts$",
+        ),
+        ("[m]\nbase_url = ['http://h', 'h']", "'base_url' must be an address that begins"),
+        (
+            "[m]\nbase_url = ['http://a', 'http://b']\nkey_env = ['A', 'B', 'C']",
+            r"\[\"m\"\]: 'key_env' lists 3, and 'base_url' 2; name one variable for all",
+        ),
+        ("[m]\ncontext = true", "'context' must be a whole number of tokens, not True"),
+        ("[m]\ncontext = 0", "'context' must be a whole number of tokens, not 0"),
+        ("[m]\nreasons = 'yes'", "'reasons' must be true or false, not 'yes'"),
+        ("[m]\nprice = 3", "'price' must be { input = …, cached = …, output = … }, not 3"),
+        ("[m]\nprice = { input = 3 }", "price: needs 'output', dollars for a million tokens"),
+        ("[m]\nprice = { input = -1, output = 1 }", "price: 'input' must be dollars"),
+        (
+            "[m]\nprice = { inputs = 1, output = 1 }",
+            "price: there is no 'inputs'; did you mean 'input'",
+        ),
+    ],
+)
+def test_a_mistake_is_named_with_file_and_key(own: Path, text: str, message: str) -> None:
+    own.write_text(text)
+    with pytest.raises(InputError, match=message):
+        presets()
+
+
+def test_several_endpoints_have_one_key_or_one_each(
+    own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    addresses = 'base_url = ["http://me:hush@a/v1", "http://b/v1"]\n'
+    own.write_text(
+        f'[one]\n{addresses}key_env = "A"\n[none]\n{addresses}'
+        f'[each]\n{addresses}key_env = ["A", "B"]\n'
+    )
+    one, none, each = (presets()[name] for name in ("one", "none", "each"))
+    assert [key for _, key in one.endpoints] == ["A", "A"]
+    assert each.endpoints == [("http://me:hush@a/v1", "A"), ("http://b/v1", "B")]
+    assert none.endpoints[1] == ("http://b/v1", "")
+    assert one.shown == "http://a/v1, http://b/v1"
+    monkeypatch.setenv("A", "k")
+    assert (one.has_key, none.has_key, each.has_key) == (True, None, False)
+    assert each.key_names == ["A", "B"]
+
+
+def test_a_mistake_in_an_address_shows_no_password(own: Path) -> None:
+    own.write_text("[m]\nbase_url = 'me:hush@h/v1'")
+    with pytest.raises(InputError, match="'base_url' must be an address that begins") as caught:
+        presets()
+    assert "hush" not in str(caught.value)
+
+
+def test_a_file_that_is_named_must_be_there(own: Path) -> None:
+    with pytest.raises(
+        InputError, match=r"CFR_MODELS: there is no file .*mine\.toml; name another"
+    ):
+        presets()
+    own.write_bytes(b"\xff")
+    with pytest.raises(InputError, match="not UTF-8"):
+        presets()
+
+
+def test_whether_a_key_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert Preset("m").has_key is None
+    assert Preset("m", key_env="MINE").has_key is False
+    monkeypatch.setenv("MINE", "k")
+    assert Preset("m", key_env="MINE").has_key is True
+
+
+def test_a_price_is_found_by_either_name_of_a_model(own: Path) -> None:
+    own.write_text(
+        '["mine"]\nmodel = "org/served"\nprice = { input = 1, output = 2 }\n'
+        '["free"]\nmodel = "org/free"\n'
+    )
+    assert find_price("mine") == find_price("org/served") == Price(1, 2)
+    assert find_price("org/free") is find_price("else") is find_price(None) is None
+    listed = price_list("free", ["mine"])
+    assert (listed.main, listed.others, listed.has_prices) == (None, {"mine": Price(1, 2)}, True)
+    assert not price_list("free").has_prices
+
+
+# --- price.
+
+
+def test_what_tokens_cost() -> None:
+    usage = Usage(input=1_000_000, output=500_000, cached=400_000)
+    assert Price(2, 4).cost(usage) == pytest.approx(4.0)  # pyright: ignore
+    assert Price(2, 4, 0.5).cost(usage) == pytest.approx(3.4)  # pyright: ignore
+
+
+@pytest.mark.parametrize(
+    ("amount", "written"),
+    [
+        (0.0, "$0"),
+        (1.37, "$1.37"),
+        (2.0, "$2.00"),
+        (1234.5, "$1,234.50"),
+        (0.05, "$0.05"),
+        (0.5, "$0.50"),
+        (0.0042, "$0.0042"),
+        (0.004, "$0.004"),
+        (0.000_999_9, "$0.001"),
+        (0.000_012_3, "$0.000012"),
+        (1e-9, "under $0.000001"),
+        (0.999, "$1.00"),
+    ],
+)
+def test_money_is_written_for_people(amount: float, written: str) -> None:
+    assert write_dollars(amount) == written
+
+
+def exchange(usage: Usage, model: str | None = None) -> Exchange:
+    return Exchange(
+        Call.user("?", stage="direct", max_tokens=9, model=model), Completion("", usage=usage)
+    )
+
+
+def test_each_call_is_priced_by_the_model_that_answered() -> None:
+    listed = PriceList(Price(1, 1), {"small": Price(10, 10), "free": None})
+    own, small = exchange(Usage(10**6)), exchange(Usage(0, 10**6), "small")
+    assert listed.total([own, small]) == Cost(11.0)
+    assert str(listed.total([own, small])) == "$11.00"
+
+
+def test_what_is_not_known_makes_a_cost_incomplete() -> None:
+    listed = PriceList(Price(1, 1), {"free": None})
+    own = exchange(Usage(10**6))
+    assert str(listed.total([own, exchange(Usage(5), "free")])) == "$1.00+"
+    assert str(listed.total([own, exchange(Usage(reported=False))])) == "$1.00+"
+
+
+def test_without_any_price_there_is_no_cost() -> None:
+    assert PriceList(None, {"free": None}).total([exchange(Usage(5))]) is None
+
+
+def test_costs_are_added_up_where_any_is_known() -> None:
+    assert sum_costs([None, Cost(1.0), Cost(0.5, complete=False)]) == Cost(1.5, complete=False)
+    assert sum_costs([None]) is None
+
+
+# --- automatic.
+
+
+def test_a_model_with_a_policy_of_the_package_gets_it() -> None:
+    choice = choose_method(DEFAULT_MODEL)
+    assert choice.method == f"calibrated(policy={DEFAULT_MODEL})"
+    assert str(choice) == (
+        f"auto is calibrated(policy={DEFAULT_MODEL}): "
+        "the policy that comes with the package for this model"
+    )
+
+
+@pytest.mark.parametrize("model", ["", "gpt-7", "paper", "unmeasured"])
+def test_any_other_model_gets_direct_cot_and_a_line_on_calibration(model: str) -> None:
+    choice = choose_method(model)
+    assert choice.method == "calibrated(policy=unmeasured)"
+    assert "Direct CoT" in choice.why
+    assert "cfr calibrate" in choice.why
+
+
+@pytest.mark.parametrize(
+    "model", ["deepseek-chat", "Qwen/Qwen3.5-9B", "hbx/JustRL-DeepSeek-1.5B", "Qwen3.5-35B-A3B-FP8"]
+)
+def test_the_papers_models_get_its_method_on_problems(model: str) -> None:
+    choice = choose_method(model)
+    assert choice.method == "calibrated(policy=paper)"
+    method = make(choice.method)
+    assert isinstance(method, Calibrated)
+    chosen = method.choose(Problem("Find the remainder when 7^100 is divided by 13.")).method
+    assert chosen == make("routed-cfr(reply=prose)")
+    assert method.leaves_alone(Problem("hello"))
+
+
+@pytest.mark.parametrize("model", ["", "gpt-7", "deepseek-chat", DEFAULT_MODEL])
+@pytest.mark.parametrize("text", ["hello", "thanks!", "Write me a poem about tea.", "and why?"])
+def test_what_is_no_problem_is_one_plain_call_with_every_model(model: str, text: str) -> None:
+    engine = Scripted(["Hi!"])
+    solved = solve(text, make(choose_method(model).method), engine=engine)
+    (exchange,) = solved.exchanges
+    assert [(one.role, one.content) for one in exchange.call.messages] == [("user", text)]
+    assert solved.answer == "Hi!"
+
+
+def test_the_library_replies_to_a_request() -> None:
+    solved = solve("Write of tea, without commas.", engine=Scripted(["Tea, warm tea."]))
+    assert solved.solution.details["policy"] == {"rule": 0, "method": "sound(add=off,then=off)"}
+
+
+def test_an_engine_is_asked_for_its_models_name() -> None:
+    assert choose_for(object()).method == "calibrated(policy=unmeasured)"
+    assert choose_for(Scripted([])).method == "calibrated(policy=unmeasured)"
+
+
+def ship(monkeypatch: pytest.MonkeyPatch, method: str, *, sandbox: bool) -> None:
+    """Ship a policy of one method for every problem, on a machine with or without the sandbox."""
+    policy = Policy("m", (Rule((), method),))
+    shipped = Calibrated(policy.digest, (make(method),), make("direct"), policy)
+
+    def find(_: str) -> ModuleSpec | None:
+        return find_spec("os") if sandbox else None
+
+    def made(_: str) -> Calibrated:
+        return shipped
+
+    monkeypatch.setattr(automatic, "make", made)
+    monkeypatch.setattr(automatic, "find_spec", find)
+
+
+@pytest.mark.parametrize("method", ["self-consistency(base=program)", "vote", "prove"])
+def test_a_policy_that_runs_programs_needs_their_sandbox(
+    monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    ship(monkeypatch, method, sandbox=True)
+    assert choose_method(DEFAULT_MODEL).method.startswith("calibrated")
+    ship(monkeypatch, method, sandbox=False)
+    choice = choose_method(DEFAULT_MODEL)
+    assert choice.method == "calibrated(policy=unmeasured)"
+    assert "pip install 'constraint-first[programs]'" in choice.why
+
+
+def test_without_programs_no_sandbox_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    ship(monkeypatch, "reminder", sandbox=False)
+    assert choose_method(DEFAULT_MODEL).method.startswith("calibrated")
+
+
+def test_auto_is_the_default_of_the_library() -> None:
+    solved = solve("What is two plus two?", engine=Scripted([r"\boxed{4}"]))
+    assert solved.answer == "4"
+    assert solved.method == make("calibrated(policy=unmeasured)")
+    assert [one.call.stage for one in solved.exchanges] == ["direct"]
+
+
+def test_auto_is_no_method_by_itself() -> None:
+    with pytest.raises(MethodError, match="method 'auto': stands for a method that the model"):
+        make("auto")
+    with pytest.raises(MethodError, match="method 'auto'"):
+        make("self-consistency(base=auto)")

@@ -1,29 +1,65 @@
-"""Requests over a real connection: whatever comes back is bounded, and every fault has a name."""
+"""Requests to one endpoint: its address, its refusals, and nothing of its key."""
 
+import base64
 import gzip
 import json
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import quote, quote_plus
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from loopback import Endpoint as Server
 from loopback import Reply, completion, failure, gzip_bomb, http, large
 
+from constraint_first.error import CfrError
+from constraint_first.model import error
 from constraint_first.model.error import (
+    NOTHING_SECRET,
     BadReply,
     EngineError,
+    JournalMismatch,
+    ModelFileError,
+    ModelNotFound,
+    PromptTooLong,
+    RateLimited,
+    Redaction,
     Rejected,
     ServerFault,
+    StaleReply,
     StreamCut,
     TimedOut,
+    TooExpensive,
+    TookTooLong,
+    Transient,
     Unauthorized,
     Unreachable,
 )
-from constraint_first.model.transport import Bounds, Endpoint, Incoming, Transport, read_beginning
+from constraint_first.model.transport import (
+    Bounds,
+    DecodingRefused,
+    Endpoint,
+    Incoming,
+    ParameterRefused,
+    Setting,
+    Transport,
+    read_beginning,
+    refusal,
+    without_secrets,
+)
+from constraint_first.model.wire import Decoding
+
+# --- Requests over a real connection: whatever comes back is bounded, and every fault has a name.
+
 
 GOOD = str(completion("4").body).encode()
+
+
 GZIP = {"Content-Encoding": "gzip"}
+
+
 SMALL = Bounds(silence=5, reply_bytes=100_000)
 
 
@@ -233,8 +269,9 @@ PROGRAM = """
 import asyncio, resource, sys
 from constraint_first.model.wire import Watcher
 from constraint_first.model.error import EngineError
-from constraint_first.model.client import Endpoint, OpenAI
+from constraint_first.model.openai import OpenAI
 from constraint_first.model.limit import Retry
+from constraint_first.model.transport import Endpoint
 from constraint_first.protocol import Call
 
 CALL = Call.user("2+2", stage="direct", max_tokens=9)
@@ -309,3 +346,416 @@ async def test_an_exchange_gives_whatever_comes_back(endpoint: Server) -> None:
         assert endpoint.headers[0]["X-Own"] == "1"
     finally:
         await transport.close()
+
+
+# --- address.
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("http://127.0.0.1:8000/v1", "http://127.0.0.1:8000/v1"),
+        ("https://me:hush@host:8000/v1", "https://host:8000/v1"),
+        ("https://hush@host/v1", "https://host/v1"),
+        ("https://me:hu@sh@host/v1", "https://host/v1"),
+        ("https://host/v1?token=hush", "https://host/v1"),
+        ("https://host/v1#hush", "https://host/v1"),
+        ("http://[::1]:8000/v1", "http://[::1]:8000/v1"),
+        ("http://me:hush@[::1/v1?token=hush", "http://[::1/v1"),
+        ("not an address", "not an address"),
+        ("", ""),
+    ],
+)
+def test_an_address_is_shown_without_what_could_be_a_key(address: str, shown: str) -> None:
+    assert without_secrets(address) == shown
+
+
+# --- endpoint.
+
+
+KEY = "sk-0123456789abcdef"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1:8801/v1",
+        "https://api.example.com",
+        "http://[::1]:8000/v1/",
+        "http://under_score:80/v1",
+        "http://münchen.example/v1",
+        "http://me:hush@host/v1",
+    ],
+)
+def test_an_address_that_can_be_asked(url: str) -> None:
+    Endpoint(url, "m").check()
+
+
+@pytest.mark.parametrize(
+    ("url", "way_out"),
+    [
+        ("127.0.0.1:8801/v1", "begin with http:// or https://"),
+        ("localhost:8000/v1", "begin with http:// or https://"),
+        ("not an address", "begin with http://"),
+        ("", "begin with http://"),
+        ("ftp://host/v1", "begin with http://"),
+        ("http://", "its host or its port cannot be"),
+        ("http:///v1", "its host or its port cannot be"),
+        ("http://a..b/v1", "its host or its port cannot be"),
+        (f"http://{'a' * 64}.example/v1", "its host or its port cannot be"),
+        (f"http://{'a.' * 130}b/v1", "its host or its port cannot be"),
+        ("http://-host/v1", "its host or its port cannot be"),
+        ("http://host:99999/v1", "its host or its port cannot be"),
+        ("http://host:0/v1", "its host or its port cannot be"),
+        ("http://[::1/v1", "its host or its port cannot be"),
+        ("http://[zz::1]/v1", "its host or its port cannot be"),
+        ("http://me:pa/ss@host/v1", "its host or its port cannot be"),
+        ("http://ho st/v1", "a space or a control character"),
+        ("http://host/v1\n", "a space or a control character"),
+        ("http://host/\x1b[31m", "a space or a control character"),
+        ("http://host/v1/chat/completions", "leave /chat/completions out"),
+    ],
+)
+def test_an_address_that_cannot_be(url: str, way_out: str) -> None:
+    with pytest.raises(Rejected) as caught:
+        Endpoint(url, "m").check()
+    assert way_out in str(caught.value)
+    assert str(caught.value).isprintable()
+    assert "pa/ss" not in str(caught.value)
+
+
+@pytest.mark.parametrize("odd", ["\n", "\0", "\x7f", "…", "\udce9", "ключ"])
+def test_a_key_that_cannot_be_sent(odd: str) -> None:
+    with pytest.raises(Unauthorized, match=r"^MY_KEY: .*U\+[0-9A-F]{4}\); set it again$") as caught:
+        Endpoint("http://h/v1", "m", KEY + odd, "MY_KEY").check()
+    assert KEY[:8] not in str(caught.value)
+
+
+def test_a_key_and_a_password_cannot_both_be_sent() -> None:
+    with pytest.raises(Unauthorized, match="only one of them can be sent") as caught:
+        Endpoint("http://me:hush@h/v1", "m", KEY).check()
+    assert "hush" not in str(caught.value)
+    assert KEY not in str(caught.value)
+
+
+def test_services_stand_ahead_of_the_query() -> None:
+    endpoint = Endpoint("https://host/v1/?api-version=2024-02-01", "m")
+    assert endpoint.url("models") == "https://host/v1/models?api-version=2024-02-01"
+    assert Endpoint("http://h", "m").url("models") == "http://h/models"
+
+
+def test_everything_that_is_sent_in_secret_is_blotted_out() -> None:
+    endpoint = Endpoint("https://me:hush@host/v1?token=t0k3n-of-mine", "m", KEY)
+    basic = base64.b64encode(b"me:hush").decode()
+    said = f"no {KEY} and hush and {basic} and t0k3n-of-mine"
+    assert endpoint.redaction.quote(said) == "no [key] and [key] and [key] and [key]"
+    assert KEY not in repr(endpoint)
+
+
+@pytest.mark.parametrize("url", ["http://[::1/v1", "me@x", ""])
+def test_whatever_the_address_it_can_be_shown(url: str) -> None:
+    with pytest.raises(EngineError):
+        Endpoint(url, "m").check()
+    assert "me" not in Endpoint(url, "m").shown
+
+
+# --- redaction.
+
+
+LIVE_KEY = "sk-live/AbC+dEf=0123456789"
+
+
+REDACTION = Redaction((LIVE_KEY,))
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        LIVE_KEY,
+        quote(LIVE_KEY, safe=""),
+        quote_plus(LIVE_KEY),
+        quote(LIVE_KEY, safe="").replace("%2F", "%2f"),
+        json.dumps(LIVE_KEY)[1:-1].replace("/", "\\/"),
+        LIVE_KEY.replace("+", "\\u002b").replace("=", "\\u003D"),
+        "".join(f"\\u{ord(c):04x}" for c in LIVE_KEY),
+    ],
+)
+def test_a_key_is_blotted_out_however_it_is_written(written: str) -> None:
+    assert REDACTION.quote(f"wrong key {written}!") == "wrong key [key]!"
+
+
+def test_parts_of_a_key_are_blotted_out_too() -> None:
+    shown = REDACTION.quote(f"{LIVE_KEY[:12]}********{LIVE_KEY[-9:]}")
+    assert shown == "[key]********[key]"
+    assert REDACTION.quote(f"it begins with {LIVE_KEY[:7]}") == f"it begins with {LIVE_KEY[:7]}"
+
+
+@pytest.mark.parametrize("at", range(150, 205))
+def test_a_text_is_cut_only_after_the_key_is_out(at: int) -> None:
+    shown = REDACTION.quote("x" * at + " key: " + LIVE_KEY)
+    assert len(shown) <= 200
+    assert not any(LIVE_KEY[n : n + 4] in shown for n in range(len(LIVE_KEY) - 4))
+
+
+def test_a_short_key_is_blotted_out_as_a_word_alone() -> None:
+    assert Redaction(("k",)).quote("key k of Bearer k, ok?") == "key [key] of Bearer [key], ok?"
+    assert Redaction(("EMPTY",)).quote("NONEMPTY EMPTY") == "NONEMPTY [key]"
+
+
+def test_several_secrets_that_overlap() -> None:
+    shown = Redaction(("abcdefgh12", "12345678")).quote("<abcdefgh12345678>")
+    assert shown == "<[key]>"
+
+
+def test_a_quotation_is_one_line_that_can_be_shown_and_stored() -> None:
+    said = "no\n\nsuch \x1b[31mmodel\0 \ud83d " + "x" * 500
+    shown = NOTHING_SECRET.quote(said)
+    assert shown.startswith("no such \N{REPLACEMENT CHARACTER}[31mmodel")
+    assert len(shown) == 200
+    assert shown.isprintable()
+    assert shown.encode()
+
+
+def test_secrets_are_not_in_its_repr() -> None:
+    assert LIVE_KEY not in repr(REDACTION)
+
+
+@given(st.text(max_size=300), st.text(max_size=300), st.sampled_from([LIVE_KEY, "k", "p4ss"]))
+def test_no_text_around_a_key_brings_it_through(before: str, after: str, key: str) -> None:
+    shown = Redaction((key,)).quote(f"{before} {key} {after}")
+    if len(key) >= 8:
+        assert key not in shown
+    assert len(shown) <= 200
+    assert "\n" not in shown
+
+
+def test_a_text_without_a_secret_is_clean() -> None:
+    assert REDACTION.is_clean("nothing of the kind, however long " * 500)
+    assert NOTHING_SECRET.is_clean(LIVE_KEY)
+    assert not REDACTION.is_clean("x" * 5_000 + quote(LIVE_KEY, safe=""))
+
+
+# --- refusal.
+
+
+ENDPOINT = Endpoint("http://h/v1", "m", key_name="MY_KEY")
+
+
+def refused(status: int, message: str = "no", **headers: str) -> EngineError:
+    body = b'{"error": {"message": "%s"}}' % message.encode()
+    return refusal(ENDPOINT, status, headers, body)
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "way_out"),
+    [
+        (401, Unauthorized, "MY_KEY"),
+        (403, Unauthorized, "MY_KEY"),
+        (404, ModelNotFound, "check the model name 'm'"),
+        (302, Rejected, "final address"),
+        (400, Rejected, "HTTP 400"),
+        (422, Rejected, "HTTP 422"),
+        (429, RateLimited, "try again later"),
+        (500, ServerFault, "try again later"),
+        (503, ServerFault, "try again later"),
+        (408, ServerFault, "try again later"),
+    ],
+)
+def test_each_status_names_the_place_and_the_way_out(
+    status: int, kind: type[EngineError], way_out: str
+) -> None:
+    error = refused(status)
+    assert type(error) is kind
+    assert str(error).startswith(f"http://h/v1: HTTP {status} (no)")
+    assert way_out in str(error)
+
+
+def test_the_status_is_kept() -> None:
+    assert [refused(status).status for status in (401, 404, 429, 500)] == [401, 404, 429, 500]
+
+
+def test_retry_after_is_passed_on() -> None:
+    error = refused(429, **{"Retry-After": "7"})
+    assert isinstance(error, Transient)
+    assert error.retry_after == 7
+
+
+def test_a_spent_account_is_not_asked_again() -> None:
+    assert not isinstance(refused(429, "You exceeded your current quota"), Transient)
+
+
+@pytest.mark.parametrize(
+    ("message", "after", "pause"),
+    [
+        ("Quota exceeded for requests per minute", "1", 1),
+        ("You exceeded your current quota", "20", 20),
+        ("Quota exceeded for requests per minute", None, None),
+        ("You exceeded your current quota. Please retry in 38.5s.", None, 38.5),
+        ("Rate limit reached. Please try again in 20s.", None, 20),
+        ("slow down", "Mon, 01 Jan 2030 00:00:00 +99999999999999999", None),
+        ("slow down", "nan", None),
+    ],
+)
+def test_a_quota_that_time_refills_is_waited_for(
+    message: str, after: str | None, pause: float | None
+) -> None:
+    error = refused(429, message, **({"Retry-After": after} if after else {}))
+    assert isinstance(error, RateLimited)
+    assert error.retry_after == pause
+
+
+@pytest.mark.parametrize(
+    ("url", "way_out"),
+    [
+        ("http://h:8000", "most addresses end in /v1: try http://h:8000/v1"),
+        ("http://me:hush@h/?token=hush", "try http://h/v1"),
+        ("http://h/v1", "check the model name 'm' and the address"),
+    ],
+)
+@pytest.mark.parametrize("status", [404, 405])
+def test_a_path_that_leads_nowhere_suggests_the_usual_one(
+    url: str, way_out: str, status: int
+) -> None:
+    error = refusal(Endpoint(url, "m"), status, {}, b"Not Found")
+    assert type(error) is ModelNotFound
+    assert way_out in str(error)
+    assert "hush" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("message", "setting"),
+    [
+        ("Unsupported value: 'temperature' does not support 0.7 with this model.", "temperature"),
+        ("temperature is not supported with this model", "temperature"),
+        ("invalid temperature: only 1 is allowed for this model", "temperature"),
+        ("Unrecognized request argument supplied: top_p", "top_p"),
+        ("`temperature` and `top_p` cannot both be specified for this model.", "top_p"),
+        ("body.top_p: Extra inputs are not permitted", "top_p"),
+        ("seed: unexpected field", "seed"),
+    ],
+)
+def test_a_setting_that_the_model_does_not_take(message: str, setting: Setting) -> None:
+    error = refused(400, message)
+    assert isinstance(error, DecodingRefused)
+    assert (error.model, error.setting, error.most) == ("m", setting, None)
+    assert error.change == f"{setting} is refused by the model and not sent"
+    without = error.adapt(Decoding(seed=5))
+    assert getattr(without, setting) is None
+    assert error.adapt(without) == without
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "max_tokens is too large: 32768. This model supports at most 8192 completion tokens",
+        "Invalid max_tokens value, the valid range of max_tokens is [1, 8192]",
+        "Range of max_tokens should be [1, 8192]",
+        "max_tokens: 32768 > 8192, which is the maximum allowed number of output tokens",
+        "`max_tokens` must be less than or equal to `8192`, the maximum value",
+        "max_completion_tokens must be <= 8192",
+        "x" * 300 + "max_tokens exceeds the maximum of 8192",
+    ],
+)
+def test_a_budget_that_the_model_does_not_take(message: str) -> None:
+    error = refused(400, message)
+    assert isinstance(error, DecodingRefused)
+    assert (error.setting, error.most) == ("max_tokens", 8192)
+    assert "--max-tokens" in str(error)
+    assert error.adapt(Decoding()) == Decoding(max_tokens=8192)
+    assert error.adapt(Decoding(max_tokens=9000)) == Decoding(max_tokens=9000)
+
+
+@pytest.mark.parametrize(
+    ("message", "way_out"),
+    [
+        ("temperature must be between 0 and 1", "choose another --temperature, or none"),
+        ("seed must be positive", "leave --seed out"),
+        ("max_tokens must be > 0", "HTTP 400"),
+        ("max_tokens must be at most 99999999999999999999", "HTTP 400"),
+        ("The temperature in the problem" + " is high." * 20 + " This is not supported", "none"),
+    ],
+)
+def test_a_value_that_is_refused_is_not_replaced(message: str, way_out: str) -> None:
+    error = refused(400, message)
+    assert type(error) is Rejected
+    assert way_out in str(error)
+
+
+@pytest.mark.parametrize(
+    ("message", "parameter"),
+    [
+        ("response_format is not supported", "response_format"),
+        ("json_object mode unknown", "response_format"),
+        ("Unknown field stream_options", "stream_options"),
+        ("'max_tokens' is not supported. Use 'max_completion_tokens' instead.", "max_tokens"),
+    ],
+)
+def test_a_parameter_that_is_not_known_is_named(message: str, parameter: str) -> None:
+    error = refused(400, message)
+    assert isinstance(error, ParameterRefused)
+    assert error.parameter == parameter
+
+
+@pytest.mark.parametrize(
+    ("message", "limit"),
+    [
+        ("This model's maximum context length is 8192 tokens. However", 8192),
+        ("request (6031 tokens) exceeds the available context size (2048 tokens)", None),
+        ("prompt is too long", None),
+    ],
+)
+def test_a_problem_too_long(message: str, limit: int | None) -> None:
+    error = refused(400, message)
+    assert isinstance(error, PromptTooLong)
+    assert error.limit == limit
+    assert "shorten the problem" in str(error)
+
+
+# --- error.
+
+
+PASSING = {Unreachable, TimedOut, RateLimited, ServerFault, BadReply, StaleReply, StreamCut}
+
+
+FINAL = {
+    Rejected,
+    Unauthorized,
+    ModelNotFound,
+    PromptTooLong,
+    ModelFileError,
+    JournalMismatch,
+    TooExpensive,
+    TookTooLong,
+}
+
+
+ERRORS = [
+    kind
+    for kind in vars(error).values()
+    if isinstance(kind, type) and issubclass(kind, EngineError)
+]
+
+
+def test_every_error_is_either_asked_again_or_final() -> None:
+    assert set(ERRORS) == PASSING | FINAL | {EngineError, Transient}
+    assert all(issubclass(kind, Transient) for kind in PASSING)
+    assert not any(issubclass(kind, Transient) for kind in FINAL)
+
+
+@pytest.mark.parametrize("kind", ERRORS)
+def test_a_person_can_read_every_error(kind: type[EngineError]) -> None:
+    raised = kind("http://h/v1: no luck")
+    assert isinstance(raised, CfrError)
+    assert str(raised) == "http://h/v1: no luck"
+    assert raised.exit_code == 3
+
+
+def test_what_a_refusal_of_a_key_a_model_or_a_length_is() -> None:
+    assert all(issubclass(kind, Rejected) for kind in (Unauthorized, ModelNotFound, PromptTooLong))
+
+
+def test_what_the_endpoint_said_comes_along() -> None:
+    assert RateLimited("slow", 7.5).retry_after == 7.5
+    assert RateLimited("slow").retry_after is None
+    assert PromptTooLong("long", 2_048).limit == 2_048
+    assert PromptTooLong("long").limit is None

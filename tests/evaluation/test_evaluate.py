@@ -325,7 +325,7 @@ def test_a_call_is_bounded_and_fails_its_attempt_alone(
     def hasty(seconds: float) -> Retry:
         return Retry(attempts=1, seconds=seconds)
 
-    monkeypatch.setattr("constraint_first.model.client.Retry", hasty)
+    monkeypatch.setattr("constraint_first.model.openai.Retry", hasty)
     endpoint.respond = lambda body: reply if number_in(body) == 1 else reply_right(body)
     benchmark = Benchmark("sums", "Sums", tuple(sums(3)))
     ref = constraint_first.ModelRef("m", base_url=endpoint.url)

@@ -1,6 +1,9 @@
+"""One model behind several endpoints."""
+
 import asyncio
+import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
 
@@ -14,18 +17,38 @@ from constraint_first.model.error import (
     PromptTooLong,
     RateLimited,
     Rejected,
+    ServerFault,
+    StreamCut,
+    TimedOut,
     Transient,
     Unauthorized,
     Unreachable,
 )
 from constraint_first.model.limit import Limiter, Retry
 from constraint_first.model.openai import OpenAI
-from constraint_first.model.replicas import Balanced
-from constraint_first.model.transport import Bounds, Endpoint
+from constraint_first.model.replicas import (
+    Balanced,
+    Balancer,
+    Listing,
+    Replica,
+    Visit,
+    common_name,
+    differences,
+    is_its_own,
+    list_models,
+    misfit,
+    other_names,
+)
+from constraint_first.model.transport import Bounds, Endpoint, refusal
 from constraint_first.model.wire import SILENT, Decoding, SampledCall, SampledCompletion, Watcher
 from constraint_first.protocol import Call
 
+# --- balanced.
+
+
 CALL = Call.user("What is $2+2$?", stage="direct", max_tokens=99)
+
+
 Pair = tuple[Server, Server]
 
 
@@ -80,8 +103,6 @@ async def until(holds: Callable[[], object]) -> None:
 
 
 # --- Who is asked.
-
-
 async def test_calls_are_shared_out(pair: Pair) -> None:
     for server in pair:
         server.script(completion("4"))
@@ -123,8 +144,6 @@ async def test_each_has_limits_of_its_own(pair: Pair) -> None:
 
 
 # --- Faults.
-
-
 async def test_a_call_that_failed_is_asked_at_once_at_another(pair: Pair) -> None:
     told = Told()
     async with engine(*pair) as both:
@@ -288,8 +307,6 @@ async def test_a_call_has_its_time_at_all_endpoints_together(pair: Pair) -> None
 
 
 # --- What endpoints take.
-
-
 def refusing(word: str) -> Callable[[dict[str, Any]], Reply]:
     def respond(body: dict[str, Any]) -> Reply:
         return failure(400, f"{word} is not supported") if word in body else completion("4")
@@ -344,8 +361,6 @@ async def test_the_context_is_what_all_tell(pair: Pair) -> None:
 
 
 # --- One model, one name.
-
-
 async def test_the_name_of_the_model_is_found_where_all_serve_one(pair: Pair) -> None:
     async with engine(*pair, model="") as both:
         assert both.model == "test-model"
@@ -395,3 +410,332 @@ async def test_each_endpoint_gets_its_own_key_and_shows_none(pair: Pair) -> None
         assert keys[0] not in f"{fault} {both.balancer.status} {told.retries} {both!r}"
     for server, key in zip(pair, keys, strict=True):
         assert {one["Authorization"] for one in server.headers} == {f"Bearer {key}"}
+
+
+# --- balancer.
+
+
+NOWHERE = frozenset[Replica]()
+
+
+GONE = Unreachable("http://b/v1: cannot be reached")
+
+
+@pytest.fixture
+async def balancer() -> AsyncIterator[Balancer]:
+    """Three endpoints of two places each; nothing is sent to them."""
+    endpoints = [Endpoint(f"http://127.0.0.1:9/{name}", "m") for name in "abc"]
+    made = Balancer.over(endpoints, Bounds(), 2)
+    made.pauses = Retry(first_pause=60)
+    await made.open()
+    yield made
+    await made.close()
+
+
+async def take(balancer: Balancer, places: int = 1, *tried: Replica) -> Visit:
+    visit = await balancer.turn(places, frozenset(tried))
+    assert visit
+    return visit
+
+
+async def test_the_least_busy_comes_first_and_of_equals_the_least_asked(
+    balancer: Balancer,
+) -> None:
+    a, b, c = balancer.replicas
+    visits = [await take(balancer) for _ in range(6)]
+    assert [one.replica for one in visits] == [a, b, c, a, b, c]
+    balancer.leave(visits[1])
+    assert (await take(balancer)).replica is b
+    for one in (visits[2], visits[5], visits[0]):
+        balancer.leave(one)
+    assert (await take(balancer)).replica is c
+    assert (await take(balancer)).replica is a  # as busy as c, and asked less
+
+
+async def test_whoever_waits_gets_the_place_that_is_free_first(balancer: Balancer) -> None:
+    visits = [await take(balancer) for _ in range(6)]
+    waiting = [asyncio.create_task(take(balancer)) for _ in range(2)]
+    await asyncio.sleep(0)
+    balancer.leave(visits[2])
+    balancer.leave(visits[0])
+    found = await asyncio.gather(*waiting)
+    assert [one.replica for one in found] == [visits[2].replica, visits[0].replica]
+
+
+async def test_a_group_is_not_overtaken_for_ever(balancer: Balancer) -> None:
+    visits = [await take(balancer) for _ in range(6)]
+    group = asyncio.create_task(take(balancer, 2))
+    await asyncio.sleep(0)
+    single = asyncio.create_task(take(balancer))
+    await asyncio.sleep(0)
+    balancer.leave(visits[0])
+    await asyncio.sleep(0)
+    assert not single.done()
+    balancer.leave(visits[3])
+    assert (await group).replica is visits[0].replica
+    balancer.leave(visits[1])
+    assert (await single).replica is visits[1].replica
+
+
+async def test_a_call_that_failed_goes_elsewhere_and_holds_nobody_up(balancer: Balancer) -> None:
+    a, b, c = balancer.replicas
+    visits = [await take(balancer) for _ in range(6)]
+    elsewhere = asyncio.create_task(take(balancer, 1, a, b))
+    anywhere = asyncio.create_task(take(balancer))
+    await asyncio.sleep(0)
+    balancer.leave(visits[0])
+    assert (await anywhere).replica is a
+    assert not elsewhere.done()
+    balancer.leave(visits[2])
+    assert (await elsewhere).replica is c
+    assert await balancer.turn(1, frozenset(balancer.replicas)) is None
+
+
+async def test_whoever_gives_up_waiting_passes_its_turn_on(balancer: Balancer) -> None:
+    visits = [await take(balancer) for _ in range(6)]
+    first, second = (asyncio.create_task(take(balancer)) for _ in range(2))
+    await asyncio.sleep(0)
+    balancer.leave(visits[0])  # the turn of the first one
+    first.cancel()
+    assert (await second).replica is visits[0].replica
+    third = asyncio.create_task(balancer.turn(1, NOWHERE))
+    await asyncio.sleep(0)
+    third.cancel()
+    await asyncio.gather(first, third, return_exceptions=True)
+    balancer.leave(visits[1])
+    assert sum(one.limiter.in_flight for one in balancer.replicas) == 5
+
+
+async def test_one_that_rests_is_passed_over(balancer: Balancer) -> None:
+    a, _, c = balancer.replicas
+    visit = await take(balancer, 1, a, c)
+    balancer.failed(visit, GONE)
+    balancer.leave(visit)
+    assert [(await take(balancer)).replica for _ in range(4)] == [a, c, a, c]
+    assert balancer.status == "2 of 3 endpoints in use, http://127.0.0.1:9/b rests"
+    assert balancer.has_other(frozenset([a]))
+    assert not balancer.has_other(frozenset([a, c]))
+    assert balancer.seconds_to_next() == 0
+
+
+async def test_those_who_wait_for_one_that_begins_to_rest_are_told(balancer: Balancer) -> None:
+    a, b, c = balancer.replicas
+    visits = [await take(balancer, 1, a, c) for _ in range(2)]
+    waiting = asyncio.create_task(balancer.turn(1, frozenset([a, c])))
+    await asyncio.sleep(0)
+    balancer.failed(visits[0], GONE)
+    assert await waiting is None
+    assert b.resting
+
+
+async def test_while_all_rest_each_may_be_asked_and_a_reply_ends_a_rest(
+    balancer: Balancer,
+) -> None:
+    for one in balancer.replicas:
+        balancer.rest(one, GONE)
+    await asyncio.sleep(0)
+    assert balancer.status.startswith("0 of 3 endpoints in use, http://127.0.0.1:9/a, ")
+    assert balancer.status.endswith("/b and 1 more rest")
+    assert 10 < balancer.seconds_to_next() <= 60
+    visit = await take(balancer)
+    assert await balancer.turn(1, frozenset([visit.replica])) is None
+    balancer.answered(visit)
+    assert balancer.status.startswith("1 of 3 endpoints in use")
+    assert (visit.replica.resting, visit.replica.in_a_row) == (None, 0)
+
+
+@pytest.fixture
+async def looked(endpoint: Server) -> AsyncIterator[tuple[Balancer, list[str]]]:
+    """Two that rest briefly, the second of which can be asked; and what is told of them."""
+    told: list[str] = []
+    endpoints = [Endpoint("http://127.0.0.1:9/v1", "test-model"), Endpoint(endpoint.url, "")]
+    made = Balancer.over(endpoints, Bounds(), 2)
+    made.tell, made.pauses = told.append, Retry(first_pause=0.001, longest_pause=0.001)
+    await made.open()
+    yield made, told
+    await made.close()
+
+
+async def test_after_a_rest_it_is_looked_at(looked: tuple[Balancer, list[str]]) -> None:
+    balancer, told = looked
+    away, there = balancer.replicas
+    balancer.rest(away, GONE)
+    balancer.rest(there, GONE)
+    await until(lambda: not there.resting and away.in_a_row > 2)
+    assert away.resting
+    assert told[0].startswith("http://127.0.0.1:9/v1: cannot be reached")
+    assert len(told) == 1  # the other came back before it was worth a word
+    assert there in balancer.listings
+
+
+async def test_one_that_comes_back_with_another_model_goes_on_resting(
+    looked: tuple[Balancer, list[str]], endpoint: Server
+) -> None:
+    balancer, told = looked
+    _, there = balancer.replicas
+    balancer.listings[balancer.replicas[0]] = await list_models(there)
+    there.name_model("test-model")
+    endpoint.served = [{"id": "another"}]
+    balancer.rest(there, GONE)
+    await until(lambda: isinstance(there.fault, ModelNotFound) and told)
+    assert "serves another, and" in told[-1]
+    endpoint.served = [{"id": "test-model"}]
+    await until(lambda: not there.resting)
+    assert told[-1].endswith(": asked again; 2 of 2 endpoints in use")
+
+
+async def test_one_without_a_list_is_back_when_it_answers_at_all(
+    looked: tuple[Balancer, list[str]], endpoint: Server
+) -> None:
+    balancer, _ = looked
+    _, there = balancer.replicas
+    there.transport.endpoint = Endpoint(endpoint.url + "/other", "m")
+    balancer.rest(there, GONE)
+    await until(lambda: not there.resting)
+
+
+async def test_one_that_asked_for_a_pause_is_not_looked_at(
+    looked: tuple[Balancer, list[str]], endpoint: Server
+) -> None:
+    balancer, _ = looked
+    _, there = balancer.replicas
+    balancer.rest(there, RateLimited("slow down", 0.001))
+    await until(lambda: not there.resting)
+    assert not endpoint.headers
+
+
+async def test_a_list_that_does_not_come(
+    looked: tuple[Balancer, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("constraint_first.model.replicas._LISTING", 0.0)
+    with pytest.raises(TimedOut, match="did not list its models in time"):
+        await list_models(looked[0].replicas[1])
+
+
+async def test_every_endpoint_has_limits_of_its_own(balancer: Balancer) -> None:
+    balancer.limit(lambda: Limiter(1))
+    assert len({id(one.limiter) for one in balancer.replicas}) == 3
+    assert [(await take(balancer)).places for _ in range(3)] == [1, 1, 1]
+
+
+# --- replica.
+
+
+ENDPOINT = Endpoint("http://me:password@h/v1", "m")
+
+
+@pytest.fixture
+def replica() -> Replica:
+    return Replica(ENDPOINT, Bounds(), 4)
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 429, 500, 503])
+def test_what_an_endpoint_says_to_all_calls_is_its_own(status: int) -> None:
+    assert is_its_own(refusal(ENDPOINT, status, {}, b""))
+    assert is_its_own(refusal(ENDPOINT, 429, {}, b'{"error": "quota exceeded"}'))
+
+
+def test_what_is_wrong_with_a_call_is_wrong_everywhere() -> None:
+    assert not is_its_own(refusal(ENDPOINT, 400, {}, b'{"error": "odd"}'))
+    assert not is_its_own(PromptTooLong("too long"))
+    assert not is_its_own(ModelNotFound("a call for another engine"))
+
+
+@pytest.mark.parametrize("fault", [Unreachable("gone"), RateLimited("slow"), ModelNotFound("m")])
+def test_some_faults_are_no_accident_even_while_others_get_through(
+    replica: Replica, fault: EngineError
+) -> None:
+    visit, other = replica.visit(1), replica.visit(1)
+    replica.answer(other)
+    assert replica.must_rest(visit, fault)
+
+
+@pytest.mark.parametrize("fault", [ServerFault("500"), StreamCut("cut")])
+def test_a_fault_while_others_get_through_is_the_calls_own(
+    replica: Replica, fault: EngineError
+) -> None:
+    visit, other = replica.visit(1), replica.visit(1)
+    assert replica.must_rest(visit, fault)
+    replica.answer(other)
+    assert not replica.must_rest(visit, fault)
+
+
+def test_calls_from_before_a_rest_tell_nothing_new(replica: Replica) -> None:
+    visit, other = replica.visit(1), replica.visit(1)
+    replica.begin_rest(Unreachable("gone"))
+    assert not replica.must_rest(visit, Unreachable("gone"))
+    replica.answer(other)
+    assert replica.in_a_row == 1
+    assert str(replica.fault) == "gone"
+    replica.answer(replica.visit(1))
+    assert (replica.in_a_row, replica.fault) == (0, None)
+
+
+def test_its_address_is_shown_without_a_password(replica: Replica) -> None:
+    assert replica.shown == "http://h/v1"
+
+
+# --- model listing.
+
+
+def listing(host: str, *entries: dict[str, Any], key: str = "") -> Listing:
+    return Listing(Endpoint(f"http://{host}/v1", "", key), entries)
+
+
+A = listing("a", {"id": "m"})
+
+
+def test_the_only_model_of_all_endpoints_need_not_be_named() -> None:
+    assert common_name([A, listing("b", {"id": "m"})]) == "m"
+    with pytest.raises(ModelNotFound, match=r"http://b/v1: name a model .* it serves m, n"):
+        common_name([A, listing("b", {"id": "m"}, {"id": "n"})])
+    with pytest.raises(ModelNotFound, match=r"http://b/v1: serves n, and http://a/v1 m; .*leave"):
+        common_name([A, listing("b", {"id": "n"})])
+
+
+def test_an_endpoint_that_does_not_list_the_model_of_another() -> None:
+    assert misfit([A, listing("b", {"id": "m"}, {"id": "n"})], "m") is None
+    assert "http://b/v1: serves n" in str(misfit([listing("b", {"id": "n"}), A], "m"))
+    assert misfit([A, listing("b")], "m") is None  # it has no list
+    alias = [listing("a", {"id": "/x/m.gguf"}), listing("b", {"id": "/y/m.gguf"})]
+    assert misfit(alias, "m") is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "said"),
+    [
+        ({"max_model_len": 32_768}, {"max_model_len": 4_096}, "4096 tokens of context, and"),
+        ({"meta": {"n_ctx": 9}}, {"context_length": 8}, "8 tokens of context, and http://a/v1 has"),
+        ({"root": "org/one"}, {"root": "org/two"}, "the model is org/two there, and org/one at"),
+        ({"meta": {"n_params": 7}}, {"meta": {"n_params": 8}}, "8 parameters, and that of"),
+        ({"meta": {"size": 70}}, {"meta": {"size": 40}}, "40 bytes, .* another quantization"),
+    ],
+)
+def test_where_two_describe_a_model_otherwise(
+    one: dict[str, Any], other: dict[str, Any], said: str
+) -> None:
+    first, second = listing("a", {"id": "m"} | one), listing("b", {"id": "m"} | other)
+    (line,) = differences([first, second, first], "m")
+    assert line.startswith("http://b/v1: ")
+    assert re.search(said, line)
+    assert not list(differences([first, A, first], "m"))
+    assert not list(differences([first, listing("c")], "m"))
+
+
+def test_endpoints_that_list_other_models_where_none_was_chosen() -> None:
+    both = listing("b", {"id": "n"}, {"id": "m"})
+    (line,) = other_names([A, A, both])
+    assert line.startswith("http://b/v1: serves n, m, and http://a/v1 m; a request may come")
+
+
+def test_a_context_that_is_given_is_not_compared() -> None:
+    both = [listing(h, {"id": "m", "max_model_len": n}) for h, n in (("a", 9), ("b", 8))]
+    assert not list(differences(both, "m", with_context=False))
+
+
+def test_a_list_shows_no_key() -> None:
+    key = "sk-secret-12345678"
+    echo = listing("b", {"id": f"n-{key}", "root": key}, key=key)
+    assert key not in str(misfit([A, echo], "m"))
+    first = listing("a", {"id": "m", "root": "x"})
+    assert all(key not in line for line in differences([first, echo], "m"))

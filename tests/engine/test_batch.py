@@ -1,0 +1,629 @@
+"""Batches: files, places, statuses, the client and the model."""
+
+import json
+import tracemalloc
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from batch_server import BatchServer, Provider
+
+from constraint_first.error import InputError, OutputError
+from constraint_first.model.batch import (
+    NOT_PERFORMED,
+    BadResult,
+    BatchClient,
+    BatchModel,
+    BatchStatus,
+    CannotList,
+    Deferred,
+    FileLimits,
+    Place,
+    PlacedCall,
+    Request,
+    RequestFile,
+    RequestId,
+    Result,
+    ResultIndex,
+    parse_request_id,
+    read_result,
+    read_status,
+    request_line,
+    short_digest,
+)
+from constraint_first.model.error import (
+    BadReply,
+    ModelNotFound,
+    Redaction,
+    Rejected,
+    ServerFault,
+    Unauthorized,
+)
+from constraint_first.model.limit import Retry
+from constraint_first.model.resolve import Price
+from constraint_first.model.transport import Bounds, DecodingRefused, Endpoint
+from constraint_first.model.wire import Decoding, error_message
+from constraint_first.protocol import Message, Usage
+
+# --- client.
+
+
+LINE = b'{"custom_id": "a", "method": "POST", "url": "/v1/chat/completions", "body": {}}\n'
+
+
+@pytest.fixture
+def server() -> Iterator[BatchServer]:
+    with BatchServer(Provider(lambda _: (200, {"choices": []}))) as running:
+        yield running
+
+
+@pytest.fixture
+async def client(server: BatchServer) -> AsyncIterator[BatchClient]:
+    endpoint = Endpoint(server.url + "?api-version=1", "m", "sk-0123456789")
+    async with BatchClient(endpoint, Bounds(), Retry(first_pause=0.001)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "requests.jsonl"
+    path.write_bytes(LINE)
+    return path
+
+
+async def test_a_file_goes_up_a_batch_is_made_and_results_come_down(
+    server: BatchServer, client: BatchClient, path: Path
+) -> None:
+    file = await client.upload(path, "cfr-tag.jsonl")
+    stored = server.provider.files[file]
+    assert (stored.name, stored.purpose, stored.data) == ("cfr-tag.jsonl", "batch", LINE)
+    made = await client.create(file, "tag", 0.0, made_before=False)
+    assert (made.status, made.tag, made.input_file) == ("validating", "tag", file)
+    while not (found := await client.look(made.id)).has_ended:
+        pass
+    await client.download(found.output_file, path)
+    assert b'"custom_id": "a"' in path.read_bytes()
+    assert server.asked == ["upload", "create", "look", "look", "look", "download"]
+    assert server.keys == {"Bearer sk-0123456789"}
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+async def test_a_batch_whose_reply_was_lost_is_found_and_not_made_again(
+    server: BatchServer, client: BatchClient, path: Path, *, keeps: bool
+) -> None:
+    server.provider.keeps_metadata = keeps
+    others = [await client.upload(path, "other") for _ in range(5)]
+    for other in others[:2]:
+        await client.create(other, "other", 0.0, made_before=False)
+    file = await client.upload(path, "ours")
+    lost = iter(["cut"])
+    server.interrupt = lambda route, moment: (
+        next(lost, None) if (route, moment) == ("create", "after") else None
+    )
+    made = await client.create(file, "ours", 0.0, made_before=False)
+    for other in others[2:]:
+        await client.create(other, "other", 0.0, made_before=False)
+    assert len(server.provider.batches) == 6
+    assert (await client.create(file, "ours", 0.0, made_before=True)).id == made.id
+    assert len(server.provider.batches) == 6
+    assert not server.provider.cancelled
+
+
+async def test_of_two_batches_of_one_file_the_younger_is_cancelled(
+    server: BatchServer, client: BatchClient, path: Path
+) -> None:
+    file = await client.upload(path, "ours")
+    first = server.provider.create(
+        {"input_file_id": file, "endpoint": "/v1/chat/completions", "completion_window": "24h"}
+    )
+    await client.create(file, "ours", 0.0, made_before=False)
+    found = await client.find(file, "ours", 0.0)
+    assert found is not None
+    assert found.id == first["id"]
+    assert server.provider.cancelled == ["batch_2"]
+
+
+async def test_one_that_was_never_made_is_not_found(
+    server: BatchServer, client: BatchClient, path: Path
+) -> None:
+    file = await client.upload(path, "ours")
+    assert await client.find(file, "ours", 0.0) is None
+    made = await client.create(file, "ours", 0.0, made_before=True)
+    assert made.id == "batch_1"
+    # Those that are far older are not looked through.
+    for _ in range(4):
+        await client.create(await client.upload(path, "x"), "x", 0.0, made_before=False)
+    server.asked.clear()
+    assert await client.find("file-x", "tag", 3e9) is None
+    assert server.asked == ["list"]
+
+
+async def test_an_endpoint_that_does_not_list_is_told_apart(
+    server: BatchServer, client: BatchClient
+) -> None:
+    server.provider.lists = False
+    with pytest.raises(CannotList, match="HTTP 404"):
+        await client.find("file-1", "tag", 0.0)
+
+
+async def test_a_refusal_is_raised_at_once_and_in_words(
+    server: BatchServer, client: BatchClient, path: Path
+) -> None:
+    server.interrupt = lambda _route, _moment: "401"
+    with pytest.raises(Unauthorized, match="HTTP 401"):
+        await client.upload(path, "x")
+    server.interrupt = lambda _route, _moment: "400"
+    with pytest.raises(Rejected, match="HTTP 400"):
+        await client.create("file-1", "tag", 0.0, made_before=False)
+    assert server.asked == ["upload", "create"]
+    server.interrupt = lambda _route, _moment: None
+    with pytest.raises(ModelNotFound):
+        await client.look("batch_1/../x")
+
+
+async def test_replies_that_make_no_sense_are_faults(
+    server: BatchServer, client: BatchClient, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nameless(*_: object) -> dict[str, str]:
+        return {"id": ""}
+
+    def listed(_: str) -> list[str]:
+        return ["odd"]
+
+    monkeypatch.setattr(server.provider, "upload", nameless)
+    with pytest.raises(BadReply, match="no id"):
+        await client.upload(path, "x")
+    monkeypatch.setattr(server.provider, "look", listed)
+    server.provider.batches["b"] = {}
+    with pytest.raises(BadReply, match="not a JSON object"):
+        await client.look("b")
+
+
+async def test_a_download_that_is_cut_begins_anew(
+    server: BatchServer, client: BatchClient, path: Path, tmp_path: Path
+) -> None:
+    file = await client.upload(path, "x")
+    faults = iter(["cut", "500", "429"])
+    server.interrupt = lambda _route, moment: next(faults, None) if moment == "after" else None
+    await client.download(file, tmp_path / "down")
+    assert (tmp_path / "down").read_bytes() == LINE
+    assert server.asked.count("download") == 4
+
+
+# --- Lines of batch files against the documented formats of OpenAI's batch API and vLLM.
+
+
+BODY = {"model": "m", "messages": [{"role": "user", "content": "1 + 1 = \n ü?"}], "max_tokens": 9}
+
+
+def test_a_request_is_one_line_with_the_four_documented_fields() -> None:
+    line = request_line("s1-p1-r0-c0", orjson.dumps(BODY))
+    assert line.endswith(b"\n")
+    assert line.count(b"\n") == 1
+    assert json.loads(line) == {
+        "custom_id": "s1-p1-r0-c0",
+        "method": "POST",
+        "url": "/v1/chat/completions",
+        "body": BODY,
+    }
+
+
+def written(**fields: Any) -> bytes:
+    return json.dumps({"id": "batch_req_1", "custom_id": "a", **fields}).encode()
+
+
+def test_a_result_is_a_status_and_a_body() -> None:
+    reply = {"choices": [{"message": {"content": "2"}}]}
+    response = {"status_code": 200, "request_id": "req_1", "body": reply}
+    name, result = read_result(written(response=response, error=None))
+    assert (name, result.status, json.loads(result.body)) == ("a", 200, reply)
+    assert result.succeeded
+
+
+def test_a_refusal_is_that_of_the_endpoint() -> None:
+    body = {"error": {"message": "no such model", "type": "invalid_request_error"}}
+    response = {"status_code": 400, "request_id": "req_1", "body": body}
+    _, result = read_result(written(response=response, error=None))
+    assert not result.succeeded
+    assert (result.status, error_message(result.body)) == (400, "no such model")
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        ({"error": {"message": "too long", "code": 400}}, "too long"),
+        ({"message": "too long", "code": 400}, "too long"),
+        ("too long", '"too long"'),
+    ],
+)
+def test_vllm_refuses_with_a_status_and_an_error_beside_it(error: Any, said: str) -> None:
+    response = {"status_code": 400, "request_id": "vllm-batch-1", "body": None}
+    _, result = read_result(written(response=response, error=error))
+    assert (result.status, error_message(result.body)) == (400, said)
+
+
+def test_a_request_that_was_not_performed_says_why() -> None:
+    error = {"code": "batch_expired", "message": "the completion window expired"}
+    _, result = read_result(written(response=None, error=error))
+    assert (result.status, result.cancelled) == (NOT_PERFORMED, False)
+    assert error_message(result.body) == "the completion window expired"
+    _, result = read_result(written(response=None, error={"code": "batch_cancelled"}))
+    assert result.cancelled
+
+
+def test_a_body_that_is_text_is_taken_as_it_is() -> None:
+    response = {"status_code": 502, "body": "<html>"}
+    assert read_result(written(response=response)) == ("a", Result(502, b"<html>"))
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        (b"", "not JSON"),
+        (b'{"custom_id": "a", "resp', "not JSON"),
+        (b"[1]", "not a JSON object"),
+        (b"{}", "no custom_id"),
+        (b'{"custom_id": 3}', "no custom_id"),
+        (b'{"custom_id": "a"}', "neither a response nor an error"),
+        (b'{"custom_id": "a", "response": {}}', "no status_code"),
+        (b'{"custom_id": "a", "response": {"status_code": true}}', "no status_code"),
+        (b'{"custom_id": "a", "response": {"status_code": 9999}}', "no status_code"),
+    ],
+)
+def test_what_is_no_result_says_what_is_wrong(line: bytes, why: str) -> None:
+    with pytest.raises(BadResult, match=why):
+        read_result(line)
+
+
+# --- model.
+
+
+CALL = PlacedCall(
+    (Message("user", "What is 1 + 1?"),),
+    "direct",
+    100,
+    json=True,
+    place=Place(1, 2, 3, 4),
+    asked="x",
+)
+
+
+REPLY = {
+    "choices": [{"message": {"content": "2"}, "finish_reason": "stop"}],
+    "usage": {"prompt_tokens": 5, "completion_tokens": 1},
+}
+
+
+class Waves:
+    """Plays a wave: results by body, and all that it is told."""
+
+    def __init__(self, find: Callable[[RequestId], Result | None], tries: int = 1) -> None:
+        self._find = find
+        self.requests: list[Request] = []
+        self.used: list[Usage | None] = []
+        self._tries = tries
+
+    def find(self, name: RequestId) -> Result | None:
+        return self._find(name)
+
+    def failed(self, name: RequestId) -> bool:
+        self._tries -= 1
+        return self._tries >= 0
+
+    def spent(self, name: RequestId, used: Usage | None, price: Price | None) -> None:
+        self.used.append(used)
+
+    def ask(self, request: Request) -> None:
+        self.requests.append(request)
+
+
+def said(status: int, body: Any) -> Result:
+    return Result(status, json.dumps(body).encode())
+
+
+def model(waves: Waves) -> BatchModel:
+    made = BatchModel(Endpoint("http://a/v1", "m"), "http://a/v1", Bounds())
+    made.wave = waves
+    return made
+
+
+async def test_a_call_without_a_result_is_deferred_and_becomes_a_request() -> None:
+    waves = Waves(lambda _: None)
+    with pytest.raises(Deferred):
+        await model(waves).complete(CALL, decoding=Decoding(seed=5))
+    (request,) = waves.requests
+    assert request.name.place == CALL.place
+    assert json.loads(request.body) == {
+        "model": "m",
+        "messages": [{"role": "user", "content": "What is 1 + 1?"}],
+        "max_tokens": 100,
+        "temperature": 0.7,
+        "top_p": 0.95,
+        "seed": 5,
+        "response_format": {"type": "json_object"},
+    }
+    assert request.most == Usage(14 + 64, 100)
+
+
+async def test_a_result_is_the_completion() -> None:
+    waves = Waves(lambda _: said(200, REPLY))
+    completion = await model(waves).complete(CALL)
+    assert (completion.text, completion.usage) == ("2", Usage(5, 1))
+    assert waves.used == [Usage(5, 1)]
+    assert not waves.requests
+
+
+async def test_a_parameter_that_is_refused_is_left_out_of_the_next_request() -> None:
+    refused: list[str] = []
+
+    def find(name: RequestId) -> Result | None:
+        refused.append(name.body)
+        known = {refused[0]: said(400, {"error": {"message": "response_format is unknown"}})}
+        return known.get(name.body)
+
+    waves = Waves(find)
+    with pytest.raises(Deferred):
+        await model(waves).complete(CALL)
+    (request,) = waves.requests
+    assert "response_format" not in json.loads(request.body)
+    assert waves.used == [Usage()]
+
+
+async def test_a_refusal_and_a_refused_setting_are_those_of_an_ordinary_call() -> None:
+    waves = Waves(lambda _: said(400, {"error": {"message": "bad"}}))
+    with pytest.raises(Rejected, match=r"http://a/v1: HTTP 400 \(bad\)"):
+        await model(waves).complete(CALL)
+    waves = Waves(lambda _: said(400, {"error": {"message": "temperature is not supported"}}))
+    with pytest.raises(DecodingRefused):
+        await model(waves).complete(CALL, decoding=Decoding())
+
+
+@pytest.mark.parametrize(
+    ("result", "used"),
+    [
+        (said(500, {"error": {"message": "down"}}), Usage()),
+        (Result(NOT_PERFORMED, b'{"error": {"message": "expired"}}'), Usage()),
+        (said(200, {"odd": True}), None),
+    ],
+)
+async def test_what_may_pass_is_asked_again_as_often_as_it_may(
+    result: Result, used: Usage | None
+) -> None:
+    waves = Waves(lambda _: result)
+    asked = model(waves)
+    with pytest.raises(Deferred):
+        await asked.complete(CALL)
+    assert len(waves.requests) == 1
+    assert waves.used == [used]
+    with pytest.raises(Exception, match=r"down|expired|no choices"):
+        await asked.complete(CALL)
+    assert len(waves.requests) == 1
+
+
+async def test_what_somebody_cancelled_is_not_asked_again() -> None:
+    waves = Waves(lambda _: Result(NOT_PERFORMED, b"cancelled", cancelled=True))
+    with pytest.raises(Rejected, match="not performed"):
+        await model(waves).complete(CALL)
+    with pytest.raises(ServerFault):
+        await model(Waves(lambda _: Result(NOT_PERFORMED, b"x"), tries=0)).complete(CALL)
+
+
+async def test_it_is_asked_between_waves_alone() -> None:
+    made = BatchModel(Endpoint("http://a/v1", "m", context=4_096), "http://a/v1", Bounds())
+    assert (made.model, made.context) == ("m", 4_096)
+    with pytest.raises(RuntimeError, match="between two waves"):
+        await made.complete(CALL)
+
+
+# --- place.
+
+
+PLACE = Place(3, 17, 2, 1)
+
+
+NAME = RequestId(PLACE, short_digest(b"call"), short_digest(b"body"))
+
+
+def test_a_custom_id_says_where_a_result_belongs_and_what_was_asked() -> None:
+    assert str(NAME) == f"s3-p17-r2-c1-{NAME.asked}-{NAME.body}"
+    assert parse_request_id(str(NAME)) == NAME
+    assert len(str(RequestId(Place(*[2**31] * 4), NAME.asked, NAME.body))) <= 77
+    assert len(str(NAME)) <= 64
+    assert NAME.digests == f"{NAME.asked}-{NAME.body}"
+
+
+@pytest.mark.parametrize("other", ["", "request-1", "s1-p1-r0-c0", str(NAME) + "0", f" {NAME}"])
+def test_a_custom_id_of_somebody_else_is_none_of_ours(other: str) -> None:
+    assert parse_request_id(other) is None
+
+
+def test_other_bytes_have_another_digest() -> None:
+    assert short_digest(b"a") != short_digest(b"b")
+    assert len(short_digest(b"a")) == 12
+
+
+# --- request file.
+
+
+def test_a_file_is_full_at_so_many_requests_or_bytes(tmp_path: Path) -> None:
+    file = RequestFile(tmp_path / "a.jsonl", FileLimits(requests=2, size=100))
+    file.add(b"x" * 9 + b"\n")
+    assert file.has_room(b"x" * 90)
+    assert not file.has_room(b"x" * 91)
+    file.add(b"y\n")
+    assert not file.has_room(b"z\n")
+    assert file.path.read_bytes() == b"xxxxxxxxx\ny\n"
+    assert (file.requests, file.size) == (2, 12)
+
+
+def test_a_line_beyond_the_limit_has_a_file_to_itself(tmp_path: Path) -> None:
+    assert RequestFile(tmp_path / "a.jsonl", FileLimits(size=1)).has_room(b"xx\n")
+
+
+def test_the_limits_are_those_of_openai() -> None:
+    assert FileLimits() == FileLimits(50_000, 200_000_000)
+
+
+def test_a_disk_that_takes_nothing_is_named(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="cannot be written"):
+        RequestFile(tmp_path / "none" / "a.jsonl").add(b"x\n")
+
+
+# --- result file.
+
+
+DIGEST = "0123456789ab"
+
+
+def name(problem: int) -> str:
+    return str(RequestId(place(problem), DIGEST, DIGEST))
+
+
+def place(problem: int) -> Place:
+    return Place(1, problem, 0, 0)
+
+
+def line(custom_id: str, status: int = 200, body: Any = "reply") -> str:
+    response = {"status_code": status, "body": body}
+    return json.dumps({"custom_id": custom_id, "response": response, "error": None}) + "\n"
+
+
+def test_results_are_found_by_place_in_whatever_order_they_stand(tmp_path: Path) -> None:
+    output, errors = tmp_path / "output.jsonl", tmp_path / "errors.jsonl"
+    output.write_text("\n" + line(name(2), body="two") + line(name(1), body="one"))
+    errors.write_text(line(name(3), 400, body="no").rstrip("\n"))
+    index = ResultIndex(10_000)
+    read = index.read([output, errors], {name(1), name(2), name(3), name(4)})
+    found = index.find(place(1))
+    assert found is not None
+    assert (str(found.request), found.result.body) == (name(1), b"one")
+    assert [one.request.place for one in read.failed] == [place(3)]
+    assert read.missing == {name(4)}
+    assert (read.answered, len(index)) == (2, 3)
+    assert index.find(place(4)) is None
+    assert not read.odd
+
+
+def test_lines_that_cannot_be_used_are_counted_by_what_is_wrong(tmp_path: Path) -> None:
+    path = tmp_path / "output.jsonl"
+    path.write_text(
+        "not json\n"
+        + line("request-1")
+        + line(name(9))
+        + line(name(1), 500)
+        + line(name(1), body="first")
+        + line(name(1), body="second")
+        + line(name(2), body="x" * 3_000)
+        + line(name(3), body="third")
+    )
+    index = ResultIndex(1_000)
+    read = index.read([path], {name(1), name(2), name(3)})
+    assert str(read) == (
+        "1 × a line that is no result (not JSON); 2 × a result that nobody asked for; "
+        "1 × a second line for one request; 1 × a line larger than 0.001 MB"
+    )
+    found, third = index.find(place(1)), index.find(place(3))
+    assert found is not None
+    assert found.result.body == b"first"
+    assert third is not None
+    assert third.result.body == b"third"
+    assert not read.failed
+    assert read.missing == {name(2)}
+
+
+def test_a_large_file_is_not_held_in_memory(tmp_path: Path) -> None:
+    path, wanted = tmp_path / "output.jsonl", [name(n) for n in range(200)]
+    with path.open("w") as file:
+        for one in wanted:
+            file.write(line(one, body="x" * 100_000))
+    tracemalloc.start()
+    index = ResultIndex(10**6)
+    assert index.read([path], set(wanted)).answered == 200
+    assert tracemalloc.get_traced_memory()[1] < path.stat().st_size / 10
+    tracemalloc.stop()
+    found = index.find(place(199))
+    assert found is not None
+    assert len(found.result.body) == 100_000
+
+
+def test_a_file_that_changes_meanwhile_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "output.jsonl"
+    path.write_text(line(name(1)))
+    index = ResultIndex(10_000)
+    index.read([path], {name(1)})
+    path.write_text("")
+    with pytest.raises(InputError, match="changed while it was read"):
+        index.find(place(1))
+    with pytest.raises(InputError, match="cannot be read"):
+        index.read([tmp_path / "none"], set())
+
+
+# --- status.
+
+
+DOCUMENTED: dict[str, Any] = {
+    "id": "batch_abc123",
+    "object": "batch",
+    "endpoint": "/v1/chat/completions",
+    "errors": None,
+    "input_file_id": "file-abc123",
+    "completion_window": "24h",
+    "status": "completed",
+    "output_file_id": "file-cvaTdG",
+    "error_file_id": "file-HOWS94",
+    "created_at": 1711471533,
+    "request_counts": {"total": 100, "completed": 95, "failed": 5},
+    "metadata": {"cfr": "tag"},
+}
+
+
+def documented(**changes: Any) -> Any:
+    return DOCUMENTED | changes
+
+
+def test_a_batch_is_read_as_documented() -> None:
+    assert read_status(DOCUMENTED, "cfr") == BatchStatus(
+        "batch_abc123", "completed", "file-abc123", "file-cvaTdG", "file-HOWS94", 95, 5,
+        1711471533.0, "tag",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("status", ["validating", "in_progress", "finalizing", "cancelling"])
+def test_some_statuses_are_waited_through(status: str) -> None:
+    assert not read_status(documented(status=status), "cfr").has_ended
+
+
+@pytest.mark.parametrize("status", ["completed", "failed", "expired", "cancelled"])
+def test_others_are_the_end(status: str) -> None:
+    assert read_status(documented(status=status), "cfr").has_ended
+
+
+def test_a_batch_that_failed_says_why_without_the_key() -> None:
+    error = {"code": "invalid_model", "message": "no model for sk-0123456789", "line": 3}
+    found = read_status(
+        documented(errors={"object": "list", "data": [error]}),
+        "cfr",
+        Redaction(("sk-0123456789",)),
+    )
+    assert found.reason == "invalid_model: no model for [key]"
+    assert read_status(documented(errors=["odd"]), "cfr").reason == "odd"
+
+
+def test_what_makes_no_sense_is_left_out() -> None:
+    odd: dict[str, Any] = {
+        "output_file_id": 3,
+        "error_file_id": "a\nb",
+        "request_counts": [],
+        "metadata": "x",
+    }
+    odd |= {"created_at": "now", "errors": 7}
+    found = read_status(documented(**odd), "cfr")
+    assert found == BatchStatus("batch_abc123", "completed", "file-abc123")
+
+
+@pytest.mark.parametrize("value", [None, [], {}, {"id": "a"}, {"id": "", "status": "completed"}])
+def test_what_is_no_batch_is_a_fault(value: Any) -> None:
+    with pytest.raises(BadReply, match="not a batch"):
+        read_status(value, "cfr")
