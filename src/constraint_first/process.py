@@ -94,7 +94,7 @@ class Worker:
             with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
         for pipe in (self._requests, self._replies):
-            with suppress(OSError):  # closing flushes, and nobody reads any more
+            with suppress(OSError):  # closing flushes into a pipe without a reader
                 pipe.close()
         self._process.wait()
 

@@ -1,4 +1,4 @@
-"""An answer that a reply gives as a JSON object: its only field, or the one named for an answer."""
+"""Answers in JSON, also where the JSON is damaged: fields, whole objects, eaten LaTeX commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replies that give no answer, and say so: in a word where an answer should be, or a sentence."""
+"""Reading the final answer out of a reply, or that it gives none."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Whether two trees say the same. One set of rules for both tiers, which differ only in how they
-compare two scalars: by rational arithmetic, or numerically to many digits.
+"""Grading: whether an answer says the same as the gold answer.
+
+One set of rules compares two trees in both tiers, which differ only in how they compare two
+scalars: by rational arithmetic, or numerically to many digits.
 
 Every comparison is true, false or None, and None means that this tier cannot tell.
 """
@@ -771,7 +773,7 @@ class _Pending:
     gold: str
     percent: bool
     spent: float
-    """Seconds in the exact tier. Waiting for a worker is nobody's time."""
+    """Seconds in the exact tier. Excludes the wait for a worker."""
 
 
 def _grade(case: GradingCase, workers: Workers | None) -> Verdict:

@@ -1,8 +1,8 @@
-"""Whether a value is asserted: not denied, not bounded, not only supposed.
+"""The marks of a final answer in a reply: boxes, phrases, choice letters, and what denies them.
 
-"It cannot be 5" names a value and gives no answer; "at least 5" is an answer, and not 5. Both are
-told by the few words beside the value. A verb between them ends their reach: "the number that is
-not used is 5".
+A value must be asserted: not denied, not bounded, not only supposed. "It cannot be 5" names a value
+and gives no answer; "at least 5" is an answer, and not 5. The few words beside the value decide
+that, up to the next verb: "the number that is not used is 5".
 """
 
 from __future__ import annotations

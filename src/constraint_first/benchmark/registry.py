@@ -1,4 +1,4 @@
-"""What is known about each public benchmark: where it lies and what its fields mean."""
+"""The public benchmarks: where each is fetched, how its fields are read, how it is checked."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class Origin:
     unit: str = "line"
     """What its problems are numbered by."""
     hint: str = ""
-    """Where else gold answers may be, for whoever has none."""
+    """Where gold answers may be found, for a set without them."""
 
 
 def check(
@@ -242,7 +242,7 @@ class Benchmark:
     strength: str = ""
     """How tightly the answers are constrained, where the paper says so."""
     system_prompt: str = ""
-    """Sent ahead of every call by whoever runs the benchmark; empty unless somebody sets it."""
+    """Sent ahead of every call of a run; empty by default."""
     taken: str = field(default="", compare=False)
     """One line on the columns of the user's own file, or on instructions that are not known."""
 

@@ -1,8 +1,8 @@
 """Gold instructions: what a whole reply must follow, where a problem has no gold answer.
 
-They travel in the place of the gold answer, as one text: a mark that no answer begins with, and the
-instructions as JSON. Stores, exports and statistics carry it like any gold answer. Whoever judges
-or shows a gold answer asks ``read_instructions`` first.
+They take the place of the gold answer, as one text: a mark that no answer begins with, and the
+instructions as JSON. Stores, exports and statistics carry it like any gold answer. Code that grades
+or shows a gold answer calls ``read_instructions`` first.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A small grammar of decidable statements: patterns of plain text and the predicates they state."""
+"""Claims: decidable statements in free text, read by a small grammar into predicates."""
 
 from __future__ import annotations
 
@@ -317,7 +317,7 @@ def names_of_answer(text: str) -> frozenset[str]:
     return frozenset(words | {_ALSO[word] for word in words if word in _ALSO})
 
 
-# Whether what somebody says of an answer can be true beside what the problem's text states.
+# Whether a statement about the answer can be true together with what the problem's text states.
 #
 # Values of many kinds are tried out, and whole numbers around those that either of them names. A
 # statement contradicts the text where some of them satisfy the text and none of those the

@@ -1,6 +1,8 @@
-"""Answers that are no numbers: times of day, dates, names of days and months, ordered lists.
+"""Predicates: statements about an answer as JSON data, with an interpreter and builders.
 
-Each check reads an answer as it is written and says True, False, or None where it cannot be read.
+First the checks on answers that are no numbers: times of day, dates, names of days and months,
+ordered lists. Each reads an answer as it is written and returns True, False, or None where it is
+not readable.
 """
 
 from __future__ import annotations

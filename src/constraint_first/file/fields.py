@@ -1,7 +1,7 @@
 """Fields of a JSON or TOML object, read by type.
 
-An error names the field, the type that it must have and what stands there instead. Whoever reads
-the file adds where that is: the path, and the line or the table (``within``).
+An error names the field, the type that it must have and the value found instead. ``within`` adds
+the place: the path, and the line or the table.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class FieldType(Generic[T]):
     fits: Callable[[Any], bool]
 
 
-# By their very type: for isinstance true is a whole number, and nobody who writes it means one.
+# By their very type: for isinstance, true is a whole number.
 TEXT: Final[FieldType[str]] = FieldType("a text", lambda value: type(value) is str)
 FILLED: Final[FieldType[str]] = FieldType(
     "a text that is not blank", lambda value: type(value) is str and value.strip() != ""

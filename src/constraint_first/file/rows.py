@@ -1,4 +1,4 @@
-"""Files of JSON Lines that only grow: a row is added, and on the disk, or it is not."""
+"""Files of rows: JSON Lines, JSON, CSV and Parquet, read with bounds and named errors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def append_row(path: Path, value: Json) -> None:
         with path.open("ab+") as file:
             if file.tell():
                 file.seek(-1, os.SEEK_END)
-                # Whatever was cut off there stays a line of its own, and this one is not lost.
+                # A row that was cut off there stays a line of its own, and this one is whole.
                 file.write(b"" if file.read() == b"\n" else b"\n")
             file.write(_line(value))
             file.flush()
@@ -154,7 +154,7 @@ def _open_plain(path: Path) -> BinaryIO:
     mode = path.stat().st_mode
     plain = stat.S_ISREG(mode) or stat.S_ISDIR(mode)
     if not plain and not str(path).startswith(_SHELL_INPUT):
-        # One that nobody writes to, or that never ends, would be waited for without end.
+        # Reading a pipe without a writer, or an endless device, would block for ever.
         raise InputError(f"{path}: a pipe or a device, not a file; copy its content into a file")
     return path.open("rb")
 

@@ -1,4 +1,4 @@
-"""Text that somebody else wrote, made harmless to whatever shows it."""
+"""Untrusted text made safe to print or to store, and files that are written atomically."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Direct CoT: ask for a step-by-step solution, once. The baseline of every comparison."""
+"""Direct CoT, the baseline of every comparison, and the paper's other prompting baselines."""
 
 from __future__ import annotations
 

@@ -155,7 +155,7 @@ def confidence_of(own: int, votes: list[int]) -> float:
     """Say how likely an answer is right that has some of the votes.
 
     This is Bayes' rule for samples that are right half of the time and otherwise give one of five
-    wrong answers, all alike: an answer with n votes weighs 5ⁿ, and one that nobody gave 1. One
+    wrong answers, all alike: an answer with n votes weighs 5ⁿ, and one without a vote 1. One
     sample alone comes to 0.50, two that agree to 0.83, two of three to 0.74, two that differ to
     0.36 each.
     """

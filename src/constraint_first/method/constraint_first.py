@@ -1,8 +1,4 @@
-"""Questions of the solver to the constraint stage (paper: Multi-turn constraint refinement).
-
-The solver may ask before it solves, a bounded number of times: what a constraint means, or what it
-speaks of. The conversation of Stage 1 goes on to answer it, then that of Stage 2.
-"""
+"""CFR in two stages, always on and routed, and its variants (paper: Method, Algorithm 1)."""
 
 from __future__ import annotations
 
@@ -47,6 +43,11 @@ from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json, Problem, Prompt, Solution, load
 from constraint_first.protocol import Call, Completion, Exchange, Steps, ask
 from constraint_first.thinking import without_thinking
+
+# Questions of the solver to the constraint stage (paper: Multi-turn constraint refinement).
+#
+# The solver may ask before it solves, a bounded number of times: what a constraint means, or what
+# it is about. The conversation of Stage 1 goes on to answer it, then that of Stage 2.
 
 MOST_QUESTIONS: Final = 3
 _LONGEST: Final = 500

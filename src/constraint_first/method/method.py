@@ -1,4 +1,4 @@
-"""What every way to answer a problem has in common."""
+"""The contract of a method, its options by name, and methods from other packages."""
 
 from __future__ import annotations
 
@@ -250,7 +250,7 @@ def gathering(chosen: Solution, solutions: Sequence[Solution]) -> Solution:
 
 # Methods that other packages bring, found by their entry points in the group ``cfr.methods``.
 #
-# A package is imported only when its method is asked for, so a broken one is in nobody's way.
+# A package is imported only when its method is named, so a broken one harms no other method.
 
 GROUP: Final = "cfr.methods"
 

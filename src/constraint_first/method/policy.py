@@ -1,6 +1,6 @@
 """A policy: which method answers which problems of one model, with the evidence for each rule.
 
-``cfr calibrate`` learns it from graded runs, and ``policy_file`` reads and writes it.
+``cfr calibrate`` learns it from graded runs; its file is TOML that a person can edit.
 """
 
 from __future__ import annotations

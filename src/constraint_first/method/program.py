@@ -1,4 +1,4 @@
-"""What a program may import in the sandbox, in words for a prompt."""
+"""Solving by a program: the model writes it, the sandbox runs it, its output is the answer."""
 
 from __future__ import annotations
 

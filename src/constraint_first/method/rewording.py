@@ -124,7 +124,7 @@ def plain_name(method: str) -> str:
 # Own prompts from a folder, and a system message from a file, as a person keeps them.
 
 _LONGEST: Final = 100_000
-"""Characters of a prompt or a system message: more than anybody writes, less than a book."""
+"""Most characters of a prompt or a system message."""
 _LONGEST_NAME: Final = 60
 
 

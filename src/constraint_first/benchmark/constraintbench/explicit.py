@@ -1,4 +1,4 @@
-"""Explicit tier, counts: without some numbers, with both days. The text says which are counted."""
+"""Explicit tier: the text states the demand on the answer."""
 
 from __future__ import annotations
 
@@ -42,6 +42,7 @@ from constraint_first.constraint.predicate import (
 
 explicit = partial(family, "explicit")
 
+# Explicit tier, counts: without some numbers, with both days. The text says which are counted.
 
 _WITHOUT = (
     r"How many integers from $<low>$ to $<high>$ (both included) are «not:not divisible by $<k>$»?",

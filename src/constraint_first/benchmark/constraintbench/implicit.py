@@ -1,4 +1,4 @@
-"""Implicit tier, time: a clock counts minutes to 59."""
+"""Implicit tier: the demand follows from common knowledge, and nothing states it."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from constraint_first.constraint.predicate import (
 
 implicit = partial(family, "implicit")
 
+# Implicit tier, time: a clock counts minutes to 59.
 
 _MINUTE_ONE = (
     r"A lesson begins at $<start>$ and lasts <times> minutes. At how many minutes past the hour "
@@ -654,7 +655,7 @@ def pages_read(rng: Random, level: Level) -> Draft:
     return Draft(told, t * pages, rules, lures)
 
 
-# Implicit tier, lengths: whoever goes there comes back.
+# Implicit tier, lengths: a way there is also a way back.
 
 _COMMUTE_ONE = (
     r"<name> goes to work on <parts> days, always in the car, and comes home again every evening. "

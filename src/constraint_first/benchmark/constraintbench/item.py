@@ -69,7 +69,7 @@ class GoldConstraint:
     span: str | None = None
     """The words of the problem that state it; None where it is implied."""
     pins: bool = False
-    """Whether it leaves one answer alone, so that whoever knows it knows the answer."""
+    """Whether it leaves only one answer possible, so that knowing it is knowing the answer."""
 
 
 @dataclass(frozen=True, slots=True)

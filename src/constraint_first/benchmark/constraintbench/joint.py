@@ -1,4 +1,4 @@
-"""Joint tier, digits: a number that its digits and one more condition fix."""
+"""Joint tier: several conditions fix the answer together."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ from constraint_first.constraint.predicate import (
 
 joint = partial(family, "joint")
 
+# Joint tier, digits: a number that its digits and one more condition fix.
 
 _SWAP = (
     r"«size:A <size>-digit number» has «sum:digit sum $<s>$»<middle>. Written backwards, it "

@@ -472,7 +472,7 @@ _PINNING: Final = frozenset({"encoded", "counts", "rounded", "in_unit"})
 
 
 def _pinned(item: Item) -> Iterator[str]:
-    """Test what is said about pinning: whoever knows an unmarked constraint must still solve."""
+    """Test the marks of pinning: an unmarked constraint must leave the problem unsolved."""
     if all(gold.pins for gold in item.constraints):
         yield "no constraint can be known without solving"
     for gold in item.constraints:

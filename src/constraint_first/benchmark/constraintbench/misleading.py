@@ -1,4 +1,4 @@
-"""Misleading tier, chances: probabilities in the text, and a part or a number is asked."""
+"""Misleading tier: a cue in the text suggests another answer."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ from constraint_first.constraint.predicate import (
 
 misleading = partial(family, "misleading")
 
+# Misleading tier, chances: probabilities in the text, and a part or a number is asked.
 
 _SETTINGS = (
     (
