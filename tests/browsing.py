@@ -38,7 +38,8 @@ needs_browser = pytest.mark.skipif(CHROMIUM is None or find_spec("playwright") i
 
 Look = Literal["wide", "phone", "dark"]
 # The dark has other colours alone: something to look at.
-LOOKS: tuple[Look, ...] = ("wide", "phone", *(("dark",) if "CFR_PICTURES" in os.environ else ()))
+_OTHERS: tuple[Look, ...] = ("phone", *(("dark",) if "CFR_PICTURES" in os.environ else ()))
+LOOKS: list[Any] = ["wide", *(pytest.param(one, marks=pytest.mark.long) for one in _OTHERS)]
 _VIEWS: dict[Look, dict[str, Any]] = {
     "wide": {"viewport": {"width": 1280, "height": 900}},
     "phone": {"viewport": {"width": 390, "height": 844}, "has_touch": True},

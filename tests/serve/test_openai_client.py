@@ -26,17 +26,6 @@ async def clients(
             yield client, server
 
 
-async def test_models(endpoint: Server) -> None:
-    async with clients(endpoint, model=None) as (client, _):
-        assert [model.id async for model in client.models.list()] == [
-            "auto@test-model",
-            "test-model",
-        ]
-        assert (await client.models.retrieve("auto@test-model")).owned_by == "constraint-first"
-        with pytest.raises(openai.NotFoundError):
-            await client.models.retrieve("none")
-
-
 async def test_a_whole_completion(endpoint: Server) -> None:
     endpoint.script(completion(SPEC), completion(r"So \boxed{5}."))
     async with clients(endpoint) as (client, _):
@@ -69,32 +58,6 @@ async def test_a_stream(endpoint: Server) -> None:
     assert chunks[-2].choices[0].finish_reason == "stop"
     assert chunks[-1].usage
     assert chunks[-1].usage.completion_tokens == 7 + 2
-
-
-async def test_the_helper_that_puts_a_stream_together(endpoint: Server) -> None:
-    endpoint.script(stream("So ", r"\boxed{5}."))
-    async with (
-        clients(endpoint) as (client, _),
-        client.chat.completions.stream(model="direct@", messages=ASKED) as streaming,
-    ):
-        final = await streaming.get_final_completion()
-    assert final.choices[0].message.content == r"So \boxed{5}."
-
-
-async def test_three_at_once(endpoint: Server) -> None:
-    async with clients(endpoint) as (client, _):
-        got = await client.chat.completions.create(model="direct@", messages=ASKED, n=3)
-        assert [choice.index for choice in got.choices] == [0, 1, 2]
-        assert got.usage
-        assert got.usage.completion_tokens == 21
-        streaming = await client.chat.completions.create(
-            model="direct@", messages=ASKED, n=3, stream=True
-        )
-        said = {0: "", 1: "", 2: ""}
-        async for chunk in streaming:
-            for choice in chunk.choices:
-                said[choice.index] += choice.delta.content or ""
-    assert set(said.values()) == {r"the answer is \boxed{4}"}
 
 
 @pytest.mark.parametrize(

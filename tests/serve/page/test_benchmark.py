@@ -174,14 +174,3 @@ async def test_what_is_not_there_is_refused(endpoint: Server, path: str, status:
         shown = await pages.get(path)
     assert shown.status == status
     assert '<div class="fault"' in shown.text
-
-
-async def test_odd_values_are_shown_and_not_obeyed(endpoint: Server) -> None:
-    names = ("split", "tier", "family", "level", "kind", "q")
-    asked: dict[str, str] = dict.fromkeys(names, HOSTILE)
-    async with paged(endpoint.url) as pages:
-        page = await pages.get(f"/benchmark?{urlencode(asked)}")
-        part = await pages.get(f"/benchmark?{urlencode(asked)}", HX_Request="true")
-        one = await pages.get(f"/benchmark/{PUBLIC[0].id}?{urlencode(asked)}")
-    assert page.status == part.status == one.status == 200
-    assert "No problem is like that" in page.words

@@ -1,3 +1,6 @@
+"""Marking and its agreement, for several people."""
+
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -5,8 +8,14 @@ from typing import Any
 import pytest
 from loopback import Endpoint as Server
 from paged import HOSTILE, Paged, paged
+from paged_store import make_store
 
-SAFE = HOSTILE.replace("\x1b", "").replace("\u202e", "")
+from constraint_first.error import InputError
+from constraint_first.report.exhibit.marks import MISTAKE_LABELS, read_classes
+from constraint_first.report.reader import open_study
+from constraint_first.serve.page.marking import Sitting, _turn  # pyright: ignore[reportPrivateUsage]
+from constraint_first.serve.setting import RequestError
+
 SITTING = {"annotator": "ada", "size": "3", "seed": "7"}
 
 
@@ -18,22 +27,22 @@ async def mark(pages: Paged, **form: str) -> Any:
     return await pages.post("/audit/mark", SITTING | form, HX_Request="true")
 
 
-async def test_marks_a_missing_constraint_and_a_note_are_kept(
+async def test_each_mark_is_on_the_disk_at_once(
     endpoint: Server, store: str, tmp_path: Path
 ) -> None:
     async with paged(endpoint.url, store, marks=tmp_path) as pages:
         shown = await pages.get("/audit/mark?annotator=ada&size=3&seed=7")
         count = shown.text.count('<li class="task')
-        for at, word in enumerate(["entailed", "not_entailed", *["vague"] * (count - 2)], start=1):
+        words = ["entailed", "not_entailed", *["vague"] * (count - 2)]
+        for at, word in enumerate(words, start=1):
             shown = await mark(pages, n="1", at=str(at), mark=word)
         assert "Next attempt" in shown.words
         await mark(pages, n="1", at=str(count + 1), missing=" it is positive ")
         await mark(pages, n="1", at=str(count + 1), note="hm")
     last = lines(tmp_path)[-1]
-    marks = ["entailed", "not_entailed", *["vague"] * (count - 2)]
-    assert [one["mark"] for one in last["constraints"]] == marks
+    assert [one["mark"] for one in last["constraints"]] == words
     assert (last["annotator"], last["missing"], last["note"]) == ("ada", ["it is positive"], "hm")
-    assert len(lines(tmp_path)) == count + 2  # each mark is on the disk at once
+    assert len(lines(tmp_path)) == count + 2
 
 
 async def test_it_goes_on_where_it_stopped(endpoint: Server, store: str, tmp_path: Path) -> None:
@@ -133,27 +142,182 @@ async def test_a_file_that_cannot_be_written_is_said(
     assert "cannot be written" in shown.words
 
 
-async def test_an_enemys_constraints_are_shown_and_not_obeyed(
-    endpoint: Server, tmp_path: Path
+def classes(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "classes.jsonl").read_text().splitlines()]
+
+
+async def test_classes_land_where_the_other_commands_read_them(
+    endpoint: Server, store: str, tmp_path: Path
 ) -> None:
+    async with paged(endpoint.url, store, marks=tmp_path) as pages:
+        first = await pages.get("/audit/errors?annotator=ada")
+        form = {"annotator": "ada", "n": "1", "class": "arithmetic", "note": " off by one "}
+        second = await pages.post("/audit/errors", form, HX_Request="true")
+        again = await pages.get("/audit/errors?annotator=ada&n=1")
+        same = await pages.post("/audit/errors", form, HX_Request="true")
+        plain = await pages.post("/audit/errors", form | {"n": "2"})
+    assert "error 1 of 6, 0 classed" in first.words
+    assert all(label in first.words for label in MISTAKE_LABELS.values())
+    assert "error 2 of 6, 1 classed" in second.words
+    assert 'value="off by one"' in again.text
+    assert again.text.count('aria-pressed="true"') == 1
+    assert same.status == 200
+    assert plain.headers["Location"] == ("/audit/errors?annotator=ada&runs=1&size=50&seed=1&n=3")
+    one, two = classes(tmp_path)  # what was said before is not written again
+    assert (one["class"], one["note"], one["annotator"]) == ("arithmetic", "off by one", "ada")
+    assert (one["method"], one["model"]) == ("cfr", "m-1")
+    study = open_study(store)
+    known = read_classes(tmp_path / "classes.jsonl", study)
+    key = (one["benchmark"], one["problem"])
+    assert known.find(key, "cfr", "m-1") == "arithmetic"
+    assert two["problem"] != one["problem"]
+
+
+async def test_the_error_is_shown_with_its_reply(
+    endpoint: Server, store: str, tmp_path: Path
+) -> None:
+    async with paged(endpoint.url, store, marks=tmp_path) as pages:
+        shown = await pages.get("/audit/errors?annotator=ada&baseline=program&method=direct")
+    assert "wrong answer" in shown.words
+    assert "gold answer" in shown.words
+    assert "The reply that gave it" in shown.words
+    assert "Let us see" in shown.words
+    assert "error 1 of 12" in shown.words
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ({"class": "lazy"}, "is not one of"),
+        ({"class": "other", "n": "99"}, "there are 6 errors"),
+        ({"class": "other", "annotator": "?"}, "a name has"),
+        ({"class": "other", "baseline": "cfr", "method": "cfr"}, "compared with itself"),
+        ({"class": "other", "model": "nothing"}, "has no model"),
+    ],
+)
+async def test_a_class_that_makes_no_sense_is_refused(
+    endpoint: Server, store: str, tmp_path: Path, form: dict[str, str], said: str
+) -> None:
+    async with paged(endpoint.url, store, marks=tmp_path) as pages:
+        sent = {"annotator": "ada", "n": "1"} | form
+        shown = await pages.post("/audit/errors", sent, HX_Request="true")
+    assert (shown.status, said in shown.words) == (400, True)
+    assert not (tmp_path / "classes.jsonl").exists()
+
+
+async def test_two_methods_that_do_not_differ(endpoint: Server, tmp_path: Path) -> None:
     file = tmp_path / "runs.jsonl"
-    spec = {"raw_constraints": [{"id": SAFE, "type": SAFE, "description": SAFE}]}
-    row = {
-        "benchmark": SAFE,
-        "problem": SAFE,
-        "problem_text": SAFE,
-        "gold": SAFE,
-        "run": 0,
-        "model": SAFE,
-        "method": "cfr",
-        "correct": False,
-        "details": {"rung": "parsed", "constraints": spec},
-    }
-    file.write_text(json.dumps(row) + "\n")
+    rows = [
+        {"problem": "1", "method": name, "run": 0, "correct": True} for name in ("direct", "cfr")
+    ]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     async with paged(endpoint.url, str(file), marks=tmp_path) as pages:
-        shown = await pages.get("/audit/mark?annotator=ada")
-        marked = await mark(pages, size="50", seed="1", at="1", mark="vague", benchmark=SAFE)
-        missing = await mark(pages, size="50", seed="1", missing=HOSTILE)
-        audit = await pages.get(f"/audit?annotator={'%3Cscript%3E'}")
-    assert [one.status for one in (shown, marked, missing, audit)] == [200] * 4
-    assert "<script>document.title" in missing.words
+        shown = await pages.get("/audit/errors?annotator=ada")
+    assert "have no problem that only one of them solves" in shown.words
+
+
+SAFE = HOSTILE.replace("\x1b", "").replace("\u202e", "")
+
+
+async def test_before_anything_is_marked(endpoint: Server, store: str, tmp_path: Path) -> None:
+    async with paged(endpoint.url) as none, paged(endpoint.url, store, marks=tmp_path) as pages:
+        nothing = await none.get("/audit")
+        shown = await pages.get("/audit?annotator=ada")
+    assert "cfr serve runs.db" in nothing.words
+    assert "So far" not in shown.words
+    assert 'value="ada"' in shown.text
+    assert str(tmp_path / "labels.jsonl") in shown.words
+    assert not (tmp_path / "labels.jsonl").exists()
+
+
+async def test_marks_become_rates_and_agreement(
+    endpoint: Server, store: str, tmp_path: Path
+) -> None:
+    async with paged(endpoint.url, store, marks=tmp_path) as pages:
+        for annotator, marks in (("ada", "e" * 9), ("ben", "n" + "e" * 8)):
+            for at, mark in enumerate(marks, start=1):
+                form = {"annotator": annotator, "n": "1", "at": str(at)}
+                word = {"e": "entailed", "n": "not_entailed"}[mark]
+                await pages.post("/audit/mark", form | {"mark": word}, HX_Request="true")
+            error = {"annotator": annotator, "n": "1", "class": "other"}
+            await pages.post("/audit/errors", error)
+        shown = await pages.get("/audit")
+    assert "ada 1 0 1" in shown.words
+    assert "Manual audit of Stage 1 constraints" in shown.words
+    assert "ada, ben" in shown.words
+    assert "Agreement on error classes" in shown.words
+    assert "κ is not defined, both marked every error other" in shown.words
+
+
+async def test_two_people_mark_at_the_same_time(
+    endpoint: Server, store: str, tmp_path: Path
+) -> None:
+    async with paged(endpoint.url, store, marks=tmp_path) as pages:
+        forms = [
+            {"annotator": name, "n": "1", "at": str(at), "mark": "vague"}
+            for at in (1, 2, 3)
+            for name in ("ada", "ben", "cem")
+        ]
+        await asyncio.gather(
+            *(pages.post("/audit/mark", form, HX_Request="true") for form in forms)
+        )
+    lines = [json.loads(line) for line in (tmp_path / "labels.jsonl").read_text().splitlines()]
+    last = {line["annotator"]: line for line in lines}
+    assert {*last} == {"ada", "ben", "cem"}
+    for line in last.values():
+        assert [one["mark"] for one in line["constraints"]][:3] == ["vague"] * 3
+
+
+async def test_marks_elsewhere_and_files_that_are_broken(
+    endpoint: Server, store: str, tmp_path: Path
+) -> None:
+    other = make_store(tmp_path / "other.db", model="m-2")
+    async with paged(endpoint.url, store, other, marks=tmp_path) as pages:
+        form = {"annotator": "ada", "n": "1", "at": "1", "mark": "vague", "runs": "2"}
+        await pages.post("/audit/mark", form)
+        first = await pages.get("/audit?runs=1")
+        (tmp_path / "labels.jsonl").write_text("{")
+        broken = await pages.get("/audit")
+    assert "Marks on attempts that are not in these runs: 1." in first.words
+    assert broken.status == 400
+    assert "labels.jsonl, line 1" in broken.words
+
+
+def test_a_sitting_survives_an_address() -> None:
+    found = Sitting.read({"annotator": " ada ", "runs": "2", "size": "", "method": "cfr(x=1)&"})
+    assert found == Sitting("ada", 2, 50, 1, method="cfr(x=1)&")
+    assert found.fields() == {
+        "annotator": "ada",
+        "runs": "2",
+        "size": "50",
+        "seed": "1",
+        "method": "cfr(x=1)&",
+    }
+    assert found.to_query(n=3).endswith("method=cfr%28x%3D1%29%26&n=3")
+
+
+@pytest.mark.parametrize("name", ["", "<script>", "a" * 41, "\n"])
+def test_a_name_is_a_name(name: str) -> None:
+    with pytest.raises(InputError, match="a name has up to 40 letters"):
+        Sitting.read({"annotator": name})
+
+
+@pytest.mark.parametrize(
+    ("sent", "left", "number", "after"),
+    [
+        ({}, [2, 4], 2, 4),
+        ({"n": "3"}, [2, 4], 3, 4),
+        ({"n": "4"}, [2, 4], 4, 2),
+        ({"n": "2"}, [2], 2, None),
+        ({}, [], 1, None),
+    ],
+)
+def test_whose_turn_it_is(
+    sent: dict[str, str], left: list[int], number: int, after: int | None
+) -> None:
+    assert _turn(sent, left, 5, "errors") == (number, after)
+
+
+def test_there_is_no_turn_beyond_the_last() -> None:
+    with pytest.raises(RequestError, match="n: there are 5 errors"):
+        _turn({"n": "6"}, [1], 5, "errors")

@@ -1,14 +1,22 @@
+"""The playground: its form, its reading of a text, and answers as they come."""
+
+import ast
+import asyncio
 import html
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+import json
+import shlex
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 from loopback import Endpoint as Server
-from loopback import completion
-from paged import HOSTILE, paged
-from served import CUED
+from loopback import Reply, completion, cut_stream, failure, stream
+from paged import HOSTILE, Paged, paged
+from served import CUED, SPEC
 
 from constraint_first.benchmark.constraintbench.item import load
 from constraint_first.method.registry import names
+from constraint_first.serve.page.playground import write_samples
 
 ITEM = load("public")[0]
 
@@ -109,21 +117,133 @@ async def test_what_cannot_be_asked_is_refused(
     assert endpoint.requests == []
 
 
-async def test_whatever_is_asked_is_shown_and_not_obeyed(endpoint: Server) -> None:
-    fields = ("problem", "left", "right", "model", "seed", "temperature")
-    asked: dict[str, str] = dict.fromkeys(fields, HOSTILE)
-    endpoint.served = [{"id": HOSTILE}]
-    async with paged(endpoint.url, model=None) as pages:
-        page = await pages.get(f"/?{urlencode(asked)}")
-        part = await pages.post("/playground/problem", asked)
-        unknown = await pages.get(f"/?item={quote(HOSTILE)}")
-    assert page.status == part.status == unknown.status == 200
-    assert "{{ 7 * 7 }}" in page.text
-    assert "{{ 7 * 7 }}" in part.text
-
-
 async def test_an_endpoint_that_is_away_does_not_keep_the_page(endpoint: Server) -> None:
     async with paged("http://127.0.0.1:9/v1", model=None) as pages:
         shown = await pages.get("/")
     assert shown.status == 200
     assert "the server&#39;s own" in shown.text
+
+
+PROGRAM = "```python\nprint(6 * 7)\n```"
+
+
+async def follow(pages: Paged, method: str, problem: str = CUED, **more: Any) -> list[Any]:
+    """Ask, and return the events."""
+    body = {"problem": problem, "method": method, **more}
+    address = f"{pages.server.root}/playground/answer"
+    async with pages.session.post(address, json=body) as reply:
+        assert reply.status == 200, await reply.text()
+        assert reply.headers["Content-Type"].startswith("text/event-stream")
+        told = (await reply.text()).split("\n\n")
+    return [json.loads(event[6:]) for event in told if event.startswith("data: ")]
+
+
+def kinds(events: list[Any]) -> list[str]:
+    return [event["kind"] for event in events]
+
+
+async def test_stages_come_with_a_title_words_and_html(endpoint: Server) -> None:
+    endpoint.script(completion(SPEC), stream("It is ", r"\boxed{5}", "."))
+    async with paged(endpoint.url) as pages:
+        events = await follow(pages, "cfr-brief")
+    titles = [event["text"] for event in events if event["kind"] == "step"]
+    assert titles == ["Stage 1: constraints", "Stage 2: solution"]
+    first, second = ([e for e in events if e["step"] == step] for step in (1, 2))
+    assert kinds(first) == ["step", "words", "html"]
+    assert "<b>C1</b> <i>modular</i> <p>taken modulo 7</p>" in first[-1]["text"]
+    assert "".join(e["text"] for e in second if e["kind"] == "words") == r"It is \boxed{5}."
+    assert '<mrow class="boxed">' in second[-1]["text"]
+    assert events[-1]["kind"] == "end"
+    assert '<p class="final"><span>5</span>' in events[-1]["text"]
+    assert 'class="sign holds"' in events[-1]["text"]
+    assert "2 calls" not in events[-1]["text"]
+
+
+async def test_a_program_and_its_output_are_shown(endpoint: Server) -> None:
+    endpoint.script(completion(PROGRAM))
+    async with paged(endpoint.url) as pages:
+        events = await follow(pages, "program", "What is 6 times 7?")
+    ran = [e["text"] for e in events if e["kind"] == "html"][1]
+    assert "print(6 * 7)" in ran
+    assert "<pre>42</pre>" in ran
+
+
+async def test_a_reply_that_may_be_changed_is_a_draft(endpoint: Server) -> None:
+    endpoint.script(stream("Rain, cold ", "rain."))
+    async with paged(endpoint.url) as pages:
+        events = await follow(pages, "sound", "Write about rain. Do not use any commas.")
+    assert [e["text"] for e in events if e["kind"] == "step"] == ["Draft"]
+    (draft,) = (e["text"] for e in events if e["kind"] == "html")
+    assert draft.startswith("<details>")
+    assert "Rain cold rain." in events[-1]["text"]
+
+
+async def test_samples_that_nobody_followed_are_folded(endpoint: Server) -> None:
+    async with paged(endpoint.url) as pages:
+        events = await follow(pages, "self-consistency(samples=3)", "What is 2 + 2?")
+    whole = [e["text"] for e in events if e["kind"] == "html"]
+    assert sum("<summary>7 tokens</summary>" in text for text in whole) == 2
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [(failure(401, "no such key"), "no such key"), (cut_stream("It", " is"), "cut")],
+)
+async def test_what_goes_wrong_is_told(endpoint: Server, reply: Reply, said: str) -> None:
+    endpoint.script(reply)
+    async with paged(endpoint.url) as pages:
+        events = await follow(pages, "direct")
+        logged = (await pages.server.logged(1))[0]
+    assert kinds(events)[-1] == "error"
+    assert said in events[-1]["text"] or "ended" in events[-1]["text"]
+    assert logged["error"]
+
+
+async def test_a_browser_that_goes_away_ends_the_call(endpoint: Server) -> None:
+    endpoint.script(Reply(endless=b'data: {"choices": [{"delta": {"content": "on "}}]}\n\n'))
+    async with paged(endpoint.url) as pages:
+        body = {"problem": "x", "method": "direct"}
+        address = f"{pages.server.root}/playground/answer"
+        async with pages.session.post(address, json=body) as reply:
+            while b"words" not in await reply.content.readline():
+                pass  # before that the endpoint may not have been asked
+            reply.close()
+        assert await asyncio.to_thread(endpoint.left.wait, 60)
+        assert (await pages.server.logged(1))[0]["error"] == "the client went away"
+
+
+async def test_long_silence_is_filled(endpoint: Server) -> None:
+    endpoint.script(Reply(body=completion("It is 4.").body, delay=0.3))
+    async with paged(endpoint.url, silence=0.05) as pages:
+        body = {"problem": "x", "method": "direct"}
+        async with pages.session.post(f"{pages.server.root}/playground/answer", json=body) as reply:
+            told = await reply.text()
+    assert ": still at work\n\n" in told
+    assert '"kind":"end"' in told
+
+
+TEXTS = ["What is 2 + 2?", 'It\'s $HOME `id` "$(id)" \\n\n! 🧮', HOSTILE]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_shell_and_python_send_the_very_same(text: str) -> None:
+    made = write_samples("http://[::1]:80/v1", "cfr@m'x", text, {"seed": 7}, token=True)
+    words = shlex.split(made.curl)
+    sent: dict[str, Any] = {"model": "cfr@m'x", "messages": [{"role": "user", "content": text}]}
+    assert words[1] == "http://[::1]:80/v1/chat/completions"
+    assert json.loads(words[-1]) == sent | {"seed": 7}
+    assert 'Bearer $CFR_TOKEN"' in made.curl
+    (call,) = [
+        node
+        for node in ast.walk(ast.parse(made.python))
+        if isinstance(node, ast.Call) and len(node.keywords) == 3
+    ]
+    given = {word.arg: ast.literal_eval(word.value) for word in call.keywords}
+    assert given == sent | {"seed": 7}
+    assert 'api_key=os.environ["CFR_TOKEN"]' in made.python
+
+
+def test_without_a_token_none_is_named() -> None:
+    made = write_samples("http://h/v1", "direct@", "x", {}, token=False)
+    assert "CFR_TOKEN" not in made.curl + made.python
+    assert made.python.startswith("from openai import OpenAI")

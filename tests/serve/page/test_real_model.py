@@ -21,7 +21,7 @@ from constraint_first.model.pull import find_model, pull
 from constraint_first.store.query import summaries
 from constraint_first.store.store import Store
 
-pytestmark = [needs_browser, pytest.mark.slow]
+pytestmark = [needs_browser, pytest.mark.long]
 
 MODEL = "smollm2-135m-instruct"
 PRIMES = "How many positive integers less than 20 are prime?"

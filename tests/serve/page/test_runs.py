@@ -1,7 +1,10 @@
+"""Stored runs and comparisons."""
+
+import html
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
-from urllib.parse import quote
 
 import pytest
 from instructed import request_store
@@ -10,8 +13,111 @@ from paged import HOSTILE, paged
 from paged_store import ITEMS, make_store
 from stored import attempt
 
+import constraint_first.report.canvas as figures
+from constraint_first.error import CfrError
+from constraint_first.report.notation import MissingExtra
+from constraint_first.serve.page.runs import view_store
+from constraint_first.serve.page.site import ALL, RunLibrary, RunSource
+from constraint_first.serve.setting import RequestError
 from constraint_first.store import schema
 from constraint_first.store.store import Store
+
+FEW = ITEMS[:2]
+
+
+def test_sources_go_by_numbers_and_each_is_there_once(tmp_path: Path) -> None:
+    library = RunLibrary(["a.db", "b.jsonl", "a.db"])
+    assert [(one.number, one.url, one.is_store) for one in library.sources] == [
+        (1, "a.db", True),
+        (2, "b.jsonl", False),
+    ]
+    for number in (0, 3, 99, -1):
+        with pytest.raises(RequestError, match="no such store"):
+            library.source(number)
+
+
+def test_a_password_is_not_shown() -> None:
+    source = RunSource(1, "postgresql://me:secret@host/db")
+    assert "secret" not in source.name
+
+
+def test_a_study_is_read_again_when_its_store_has_changed(tmp_path: Path) -> None:
+    url = make_store(tmp_path / "runs.db", FEW, runs=1)
+    library = RunLibrary([url])
+    first = library.study(1)
+    assert library.study(1) is first
+    with Store(url) as store:
+        row = attempt(1, 1, 7)
+        store.change(lambda c: c.execute(schema.attempts.insert(), row))
+    second = library.study(1)
+    assert second is not first
+    assert len(list(second.all_attempts())) == len(list(first.all_attempts())) + 1
+
+
+def test_all_sources_can_be_one_study(tmp_path: Path) -> None:
+    one = make_store(tmp_path / "one.db", FEW, runs=1)
+    two = make_store(tmp_path / "two.db", FEW, runs=1, model="m-2")
+    library = RunLibrary([one, two])
+    assert library.study(ALL).names("model") == ["m-1", "m-2"]
+    assert library.study(2).names("model") == ["m-2"]
+
+
+def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
+    with pytest.raises(CfrError, match="no runs were named"):
+        RunLibrary([]).study(ALL)
+    with pytest.raises(CfrError, match="there is no such store"):
+        RunLibrary([str(tmp_path / "gone.db")]).study(1)
+    with Store(str(tmp_path / "empty.db")):
+        pass
+    with pytest.raises(CfrError, match="no attempts yet"):
+        RunLibrary([str(tmp_path / "empty.db")]).study(1)
+
+
+def test_a_database_on_a_server_has_a_stamp_too(postgres: str) -> None:
+    with Store(postgres) as store:
+        source = RunSource(1, postgres)
+        before = source.stamp()
+        assert source.is_store
+        assert before == source.stamp()
+        schema.METADATA.drop_all(store.database)
+
+
+def test_each_series_has_its_score_and_its_cost(store: str) -> None:
+    view = view_store(RunSource(1, store))
+    direct, cfr, program = view.lines
+    assert (direct.accuracy, cfr.accuracy, program.accuracy) == ("50.0", "75.0", "100.0")
+    assert direct.interval.startswith("[29.")
+    assert (direct.attempted, direct.problems, direct.begun) == (24, 24, 0)
+    assert view.attempts == 3 * 48
+    assert view.tokens == sum(line.summary.tally.usage.total for line in view.lines)
+    assert (view.failures, view.running, view.cost, view.begun) == ((), False, None, 0)
+
+
+def test_words_choose_series(store: str) -> None:
+    source = RunSource(1, store)
+
+    def found(words: str) -> list[str]:
+        return [line.summary.series.method for line in view_store(source, words).shown]
+
+    assert found("") == ["direct", "cfr", "program"]
+    assert found("always-ON") == ["cfr"]
+    assert found("mini cot") == ["direct"]
+    assert found("3") == ["program"]
+    assert found("nothing like it") == []
+
+
+def test_failures_and_what_is_under_way(tmp_path: Path) -> None:
+    url = make_store(tmp_path / "runs.db", ITEMS[:2], runs=1)
+    with Store(url) as store, store.exclusively():
+        ended = {"status": "failed", "verdict": None, "tier": None, "answer": None}
+        row = attempt(1, 1, 9, **ended, error="HTTP 500; wait")
+        store.change(lambda c: c.execute(schema.attempts.insert(), row))
+        view = view_store(RunSource(1, url))
+        assert view.running
+    (failure,) = view.failures
+    assert (failure.count, failure.run) == (1, 9)
+    assert not view_store(RunSource(1, url)).running
+
 
 SAFE = HOSTILE.replace("\x1b", "").replace("\u202e", "")
 
@@ -162,26 +268,6 @@ async def test_what_is_not_there_is_refused(
     assert '<div class="fault"' in shown.text
 
 
-async def test_an_enemys_store_is_shown_and_not_obeyed(endpoint: Server, tmp_path: Path) -> None:
-    items = [replace(ITEMS[0], text=HOSTILE, family=SAFE), replace(ITEMS[1], text=SAFE + "?")]
-    name = "<img src=x onerror=alert(1)>.db"
-    url = make_store(tmp_path / name, items, runs=1, model=SAFE, text=HOSTILE)
-    async with paged(endpoint.url, url) as pages:
-        shown = [
-            await pages.get(f"/runs/1{rest}")
-            for rest in (
-                "",
-                f"?q={quote(SAFE)}",
-                "/1",
-                f"/1?q={quote(HOSTILE)}",
-                *(f"/{series}/attempt?problem=1" for series in (1, 2, 3)),
-                f"/1/attempt?problem={quote(HOSTILE)}",
-            )
-        ]
-    assert [one.status for one in shown] == [200] * 7 + [400]
-    assert all("<img src=x" in one.words for one in shown)
-
-
 async def test_gold_instructions_are_shown_in_words(endpoint: Server, tmp_path: Path) -> None:
     url = request_store(str(tmp_path / "runs.db"), 4, runs=1)
     async with paged(endpoint.url, url) as pages:
@@ -194,3 +280,91 @@ async def test_gold_instructions_are_shown_in_words(endpoint: Server, tmp_path: 
     assert "correct: it follows 2 of 2 instructions" in right.words
     for page in (listed, right, wrong):
         assert "kwargs" not in page.text
+
+
+async def test_two_methods_get_a_verdict_a_plot_and_lists(endpoint: Server, store: str) -> None:
+    async with paged(endpoint.url, store) as pages:
+        shown = await pages.get("/compare")
+    assert "On m-1, CFR (always-on) is better than Direct CoT: +25.0 points" in shown.words
+    assert '<svg xmlns="http://www.w3.org/2000/svg" id="forest"' in shown.text
+    assert 'data-name="paired"' in shown.text
+    assert "Improved: 6 problems" in shown.words
+    assert "Degraded: 0 problems" in shown.words
+    assert "Direct CoT right in 0 of 2 runs; CFR (always-on) right in 2 of 2 runs" in shown.words
+
+
+async def test_any_two_can_be_chosen(endpoint: Server, store: str) -> None:
+    async with paged(endpoint.url, store) as pages:
+        shown = await pages.get("/compare?runs=1&baseline=program&method=direct")
+        itself = await pages.get("/compare?baseline=cfr&method=cfr")
+        unknown = await pages.get("/compare?method=nothing")
+    assert "Direct CoT is worse than Program" in shown.words
+    assert "Degraded: 12 problems" in shown.words
+    assert '<option value="program" selected>' in shown.text
+    assert "one method alone" in itself.words
+    assert (unknown.status, "has no method 'nothing'" in unknown.words) == (400, True)
+
+
+async def test_a_case_shows_both_transcripts_and_leads_to_all_messages(
+    endpoint: Server, store: str
+) -> None:
+    async with paged(endpoint.url, store) as pages:
+        shown = await pages.get("/compare?baseline=direct&method=cfr")
+        path = html.unescape(re.findall(r'hx-get="(/compare/case[^"]+)"', shown.text)[0])
+        case = await pages.get(path, HX_Request="true")
+        links = [html.unescape(link) for link in re.findall('href="(/runs[^"]+)"', case.text)]
+        attempts = [await pages.get(link) for link in links]
+        missing = await pages.get(path + "x", HX_Request="true")
+    assert case.text.count('<div class="side">') == 2
+    assert "Constraints that Stage 1 stated" in case.words
+    assert "Gold answer:" in case.words
+    assert [one.status for one in attempts] == [200, 200]
+    assert "incorrect" in attempts[0].words
+    assert "correct: it is the gold answer" in attempts[1].words
+    assert missing.status == 404
+
+
+async def test_several_sources_and_models_can_be_chosen(
+    endpoint: Server, store: str, tmp_path: Path
+) -> None:
+    other = make_store(tmp_path / "other.db", ITEMS[:8], runs=1, model="m-2")
+    async with paged(endpoint.url, store, other) as pages:
+        first = await pages.get("/compare")
+        second = await pages.get("/compare?runs=2")
+        both = await pages.get("/compare?runs=0&model=m-2&benchmark=constraintbench-mini")
+        path = html.unescape(re.findall(r'hx-get="(/compare/case[^"]+)"', both.text)[0])
+        case = await pages.get(path)
+    assert "On m-1, CFR" in first.words
+    assert "8 problems of ConstraintBench-mini" in second.words
+    assert "all together" in both.words
+    assert "On m-2" in both.words
+    assert case.status == 200
+    assert "/runs/" not in case.text  # which store it is in is not known
+
+
+async def test_without_matplotlib_the_table_says_the_same(
+    endpoint: Server, store: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(*_: str) -> None:
+        raise MissingExtra("reports need matplotlib")
+
+    monkeypatch.setattr(figures, "require", missing)
+    async with paged(endpoint.url, store) as pages:
+        shown = await pages.get("/compare")
+    assert shown.status == 200
+    assert "<svg" not in shown.text
+    assert "is better than" in shown.words
+
+
+async def test_what_cannot_be_compared_is_said(endpoint: Server, tmp_path: Path) -> None:
+    lone = tmp_path / "lone.jsonl"
+    row = {"problem": "1", "method": "direct", "run": 0, "correct": True}
+    lone.write_text(json.dumps(row) + "\n")
+    async with paged(endpoint.url) as none, paged(endpoint.url, str(lone)) as pages:
+        nothing = await none.get("/compare")
+        one = await pages.get("/compare")
+        gone = await pages.get("/compare?runs=7")
+        odd = await pages.get("/compare?runs=..%2f1")
+    assert "cfr serve runs.db" in nothing.words
+    assert "has one method alone" in one.words
+    assert (gone.status, odd.status) == (404, 400)
