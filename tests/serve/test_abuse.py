@@ -231,14 +231,6 @@ async def test_a_compressed_body_is_not_unpacked(endpoint: Server) -> None:
         assert reply.status == 415
 
 
-async def test_a_body_in_several_parts_is_refused(endpoint: Server) -> None:
-    async with served(endpoint.url) as server, aiohttp.ClientSession() as session:
-        address = f"{server.url}/chat/completions"
-        head = {"Content-Type": "multipart/form-data; boundary=x"}
-        async with session.post(address, data=b"--x", headers=head) as reply:
-            assert reply.status == 415
-
-
 # Connections.
 
 

@@ -144,6 +144,7 @@ async def test_a_signal_is_bounded_and_a_second_one_waits_for_nothing(
     assert [row["error"] for row in rows] == ["the server is being stopped"] * 2
 
 
+@pytest.mark.long
 async def test_a_thousand_connections_that_say_nothing(endpoint: Server) -> None:
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4_096), hard))
@@ -163,6 +164,7 @@ async def test_a_thousand_connections_that_say_nothing(endpoint: Server) -> None
     assert code == 0, err
 
 
+@pytest.mark.long
 async def test_a_flood_from_the_endpoint_is_not_held(endpoint: Server) -> None:
     """Replies of 200 MB, whole and as a stream, to methods and passed through."""
     event = next(iter((stream("a" * 1_000_000).chunks or ())[1:]))
@@ -188,6 +190,7 @@ async def test_a_flood_from_the_endpoint_is_not_held(endpoint: Server) -> None:
     assert sum("larger than 16 MB" in error for error in errors) == 4
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", ["direct@", "test-model"])
 async def test_a_client_that_reads_nothing_is_left_in_the_end(endpoint: Server, model: str) -> None:
     event = next(iter((stream("a" * 100_000).chunks or ())[1:]))

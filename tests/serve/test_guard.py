@@ -1,12 +1,26 @@
-"""Who may ask, from which page, and by which name for the server: over real sockets."""
+"""The guard of every route, its places, and the front that all routes share."""
 
+import asyncio
 import socket
 from typing import Any
 
 import aiohttp
 import pytest
+from aiohttp import web
 from loopback import Endpoint as Server
-from served import Served, served
+from loopback import completion
+from served import Served, chat, served
+from yarl import URL
+
+from constraint_first.error import InputError
+from constraint_first.model.resolve import ModelRef
+from constraint_first.serve.context import SERVED, Metrics, Services
+from constraint_first.serve.context import Served as Request
+from constraint_first.serve.guard import Admission
+from constraint_first.serve.request import MethodChoice
+from constraint_first.serve.server import ADMISSION, make_application
+from constraint_first.serve.service import UpstreamOptions, opened_upstream
+from constraint_first.serve.setting import RequestError, ServeSettings, is_loopback
 
 TOKEN = "a-token-of-ours"  # noqa: S105
 ANYWHERE = "0.0.0.0"  # noqa: S104
@@ -27,10 +41,9 @@ async def ask(
 HOSTS = ["localhost", "127.0.0.1:1", "[::1]:8080", "LOCALHOST:80", "my.localhost", "127.1.2.3"]
 
 
-@pytest.mark.parametrize("host", HOSTS)
-async def test_names_of_this_machine_are_answered(endpoint: Server, host: str) -> None:
+async def test_names_of_this_machine_are_answered(endpoint: Server) -> None:
     async with served(endpoint.url) as server:
-        assert (await ask(server, Host=host))[0] == 200
+        assert [(await ask(server, Host=host))[0] for host in HOSTS] == [200] * len(HOSTS)
 
 
 FOREIGN = [
@@ -43,17 +56,13 @@ FOREIGN = [
 ]
 
 
-@pytest.mark.parametrize("host", FOREIGN)
-@pytest.mark.parametrize(
-    "path", ["/v1/chat/completions", "/v1/models", "/health", "/metrics", "/x"]
-)
-async def test_any_other_name_is_refused_on_every_route(
-    endpoint: Server, host: str, path: str
-) -> None:
+async def test_any_other_name_is_refused_on_every_route(endpoint: Server) -> None:
     async with served(endpoint.url) as server:
-        verb = "POST" if "chat" in path else "GET"
-        status, told, _ = await ask(server, path, verb, Host=host)
-    assert (status, told["error"]["code"]) == (403, "host_not_allowed")
+        for path in ("/v1/chat/completions", "/v1/models", "/health", "/metrics", "/x"):
+            for host in FOREIGN:
+                verb = "POST" if "chat" in path else "GET"
+                status, told, _ = await ask(server, path, verb, Host=host)
+                assert (status, told["error"]["code"]) == (403, "host_not_allowed")
     assert endpoint.requests == []
 
 
@@ -147,3 +156,262 @@ async def test_every_reply_tells_a_browser_to_be_careful(endpoint: Server) -> No
             assert headers["Content-Security-Policy"].startswith("default-src 'none'")
             assert headers["X-Frame-Options"] == "DENY"
             assert headers["Server"] == "cfr"
+
+
+class Crowd:
+    """Requests that hold their places until they are told to leave."""
+
+    def __init__(self, most: int = 2, waiting: int = 2, seconds: float = 60) -> None:
+        self.admission = Admission(most, waiting, seconds)
+        self.leave: dict[str, asyncio.Event] = {}
+        self.inside: list[str] = []
+        self.served: dict[str, Request] = {}
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        return self.admission.under_way, self.admission.waiting
+
+    def come(self, name: str) -> asyncio.Task[Any]:
+        self.leave[name], self.served[name] = asyncio.Event(), Request()
+
+        async def visit() -> None:
+            async with self.admission.place(self.served[name]):
+                self.inside.append(name)
+                await self.leave[name].wait()
+
+        return asyncio.create_task(visit())
+
+
+async def settle() -> None:
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+async def test_so_many_at_a_time_and_the_rest_in_order() -> None:
+    crowd = Crowd()
+    tasks = [crowd.come(name) for name in "abcd"]
+    await settle()
+    assert crowd.inside == ["a", "b"]
+    assert crowd.counts == (2, 2)
+    crowd.leave["b"].set()
+    await settle()
+    assert crowd.inside == ["a", "b", "c"]
+    for event in crowd.leave.values():
+        event.set()
+    await asyncio.gather(*tasks)
+    assert (crowd.inside, crowd.counts) == (["a", "b", "c", "d"], (0, 0))
+
+
+async def test_too_many_are_refused_with_a_time_to_come_back() -> None:
+    crowd = Crowd(most=1, waiting=1)
+    tasks = [crowd.come(name) for name in "abc"]
+    await settle()
+    with pytest.raises(RequestError, match="1 wait") as error:
+        await tasks[2]
+    assert (error.value.status, error.value.retry_after) == (503, 1)
+    for name in "ab":
+        crowd.leave[name].set()
+    await asyncio.gather(*tasks[:2])
+
+
+async def test_whoever_gives_up_leaves_the_queue_in_order() -> None:
+    crowd = Crowd(most=1)
+    tasks = [crowd.come(name) for name in "abc"]
+    await settle()
+    tasks[1].cancel()
+    await settle()
+    assert crowd.counts == (1, 1)
+    crowd.leave["a"].set()
+    await settle()
+    assert crowd.inside == ["a", "c"]
+    tasks[2].cancel()
+    await settle()
+    assert crowd.counts == (0, 0)
+
+
+async def test_a_turn_that_comes_as_it_is_given_up_goes_to_the_next() -> None:
+    crowd = Crowd(most=1)
+    tasks = [crowd.come(name) for name in "abc"]
+    await settle()
+    crowd.leave["a"].set()
+    await tasks[0]  # b has its turn now, and has not noticed yet
+    tasks[1].cancel()
+    await settle()
+    assert crowd.inside[-1] == "c"
+    crowd.leave["c"].set()
+    await tasks[2]
+    assert crowd.admission.under_way == 0
+
+
+async def test_a_request_has_an_end_and_waiting_counts() -> None:
+    crowd = Crowd(most=1, seconds=0.05)
+    tasks = [crowd.come(name) for name in "ab"]
+    for task in tasks:
+        with pytest.raises(RequestError, match=r"not done after 0\.05 s") as error:
+            await task
+        assert error.value.status == 504
+    assert crowd.admission.under_way == 0
+
+
+async def test_an_error_of_the_request_itself_is_its_own() -> None:
+    with pytest.raises(TimeoutError, match="mine"):
+        async with Crowd().admission.place(Request()):
+            raise TimeoutError("mine")
+
+
+async def test_at_the_end_nobody_comes_in_and_those_inside_have_their_grace() -> None:
+    crowd = Crowd(most=2)
+    quick, slow = crowd.come("quick"), crowd.come("slow")
+    await settle()
+    crowd.admission.stop(0.05)
+    with pytest.raises(RequestError, match="being stopped") as error:
+        await crowd.come("late")
+    assert error.value.status == 503
+    crowd.leave["quick"].set()
+    await quick
+    with pytest.raises(RequestError, match="being stopped"):
+        await slow
+    assert crowd.served["slow"].why_cancelled == "the server is being stopped"
+
+
+TABLE = web.RouteTableDef()
+KEY = "a-token"
+
+
+@TABLE.get("/page")
+async def show(request: web.Request) -> web.Response:
+    """Show a page that has a policy of its own."""
+    assert request.app[ADMISSION].under_way == 1
+    assert request[SERVED].deadline
+    policy = {"Content-Security-Policy": "default-src 'self'"}
+    return web.Response(text="hello", content_type="text/html", headers=policy)
+
+
+@TABLE.get("/moved")
+async def move(request: web.Request) -> web.Response:
+    """Send a browser elsewhere."""
+    raise web.HTTPSeeOther("/page")
+
+
+@TABLE.get("/broken")
+async def break_down(request: web.Request) -> web.Response:
+    """Break down with a secret in the words."""
+    raise KeyError("sk-secret")
+
+
+async def get_page(path: str, **headers: str) -> tuple[int, str, dict[str, str], list[str]]:
+    log: list[str] = []
+    ref = ModelRef("m", "http://127.0.0.1:9/v1")
+    async with opened_upstream(ref, UpstreamOptions()) as upstream:
+        services = Services(
+            ServeSettings(token=KEY),
+            upstream,
+            MethodChoice(("auto",), 8),
+            Metrics(),
+            lambda line: log.append(str(line)),
+        )
+        runner = web.AppRunner(make_application(services, TABLE), access_log=None)
+        await runner.setup()
+        try:
+            await web.TCPSite(runner, "127.0.0.1", 0).start()
+            address = f"http://127.0.0.1:{runner.addresses[0][1]}{path}"
+            async with (
+                aiohttp.ClientSession() as session,
+                session.get(address, headers=headers, allow_redirects=False) as reply,
+            ):
+                return reply.status, await reply.text(), dict(reply.headers), log
+        finally:
+            await runner.cleanup()
+
+
+async def test_a_table_of_somebody_elses_is_behind_the_same_front() -> None:
+    assert (await get_page("/page"))[0] == 401
+    assert (await get_page("/page", Host="evil.example"))[0] == 403
+    status, text, headers, log = await get_page("/page", Authorization=f"Bearer {KEY}")
+    assert (status, text) == (200, "hello")
+    assert headers["Content-Security-Policy"] == "default-src 'self'"
+    assert headers["X-Frame-Options"] == "DENY"
+    assert "/page" in log[0]
+
+
+async def test_redirects_are_no_errors() -> None:
+    status, _, headers, _ = await get_page("/moved", Authorization=f"Bearer {KEY}")
+    assert (status, headers["Location"]) == (303, "/page")
+
+
+async def test_a_mistake_of_ours_is_logged_by_its_place_and_told_to_nobody() -> None:
+    status, text, _, log = await get_page("/broken", Authorization=f"Bearer {KEY}")
+    assert status == 500
+    assert "KeyError in" in log[0]
+    assert "test_guard, line" in log[0]
+    assert "sk-secret" not in text + log[0]
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/v2/chat", "/v1/../etc/passwd", "/v1/%2e%2e/%2e%2e/etc/passwd", "//etc/passwd"]
+)
+async def test_there_is_nothing_else(endpoint: Server, path: str) -> None:
+    async with (
+        served(endpoint.url) as server,
+        aiohttp.ClientSession() as session,
+        session.get(URL(server.root + path, encoded=True)) as reply,
+    ):
+        assert reply.status == 404
+        assert (await reply.json())["error"]["type"] == "not_found_error"
+
+
+async def test_too_many_at_a_time_are_told_to_come_back(endpoint: Server) -> None:
+    slow = completion("4")
+    slow.delay = 0.3
+    endpoint.script(slow)
+    async with served(endpoint.url, most_requests=1, most_waiting=1) as server:
+        replies = await asyncio.gather(*(chat(server) for _ in range(4)))
+        statuses = sorted(status for status, _ in replies)
+        assert statuses == [200, 200, 503, 503]
+        async with (
+            aiohttp.ClientSession() as session,
+            session.get(f"{server.root}/health") as reply,
+        ):
+            assert reply.status == 200
+
+
+async def test_a_request_has_an_end(endpoint: Server) -> None:
+    slow = completion("4")
+    slow.delay = 30
+    endpoint.script(slow)
+    async with served(endpoint.url, request_seconds=0.2) as server:
+        status, body = await chat(server)
+        assert (status, body["error"]["code"]) == (504, "request_timeout")
+        assert "not done after 0.2 s" in server.log[0]["error"]
+
+
+SECRET = "a-token"  # noqa: S105
+
+
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "127.8.8.8", "::1", "[::1]", "localhost", "a.localhost"]
+)
+def test_loopback_addresses(host: str) -> None:
+    assert is_loopback(host)
+    ServeSettings(host=host).check()
+
+
+@pytest.mark.parametrize(
+    "host", [ANYWHERE, "::", "192.168.1.2", "example.org", "", "localhost.evil"]
+)
+def test_any_other_address_needs_a_token(host: str) -> None:
+    assert not is_loopback(host)
+    with pytest.raises(InputError, match="CFR_TOKEN"):
+        ServeSettings(host=host).check()
+    ServeSettings(host=host, token=SECRET).check()
+
+
+@pytest.mark.parametrize("token", ["two words", "tab\t", "schlüssel"])
+def test_a_token_that_no_header_can_carry_is_refused(token: str) -> None:
+    with pytest.raises(InputError, match="choose another") as error:
+        ServeSettings(token=token).check()
+    assert token not in str(error.value)
+
+
+def test_the_token_is_shown_nowhere() -> None:
+    assert SECRET not in repr(ServeSettings(token=SECRET))

@@ -95,15 +95,6 @@ async def test_mistakes_of_the_client(endpoint: Server) -> None:
         assert unknown.value.code == "model_not_found"
 
 
-async def test_the_client_waits_as_long_as_the_endpoint_asks(endpoint: Server) -> None:
-    endpoint.script(failure(429, "no", Retry_After="3"), completion(r"\boxed{5}"))
-    async with served(endpoint.url) as server:
-        async with openai.AsyncOpenAI(base_url=server.url, api_key="x", max_retries=1) as client:
-            got = await client.chat.completions.create(model="direct@", messages=ASKED)
-        assert got.choices[0].message.content == r"\boxed{5}"
-        assert [line["status"] for line in server.log] == [429, 200]
-
-
 async def test_a_stream_that_breaks_is_an_error_and_no_answer(endpoint: Server) -> None:
     endpoint.script(cut_stream("So "))
     async with clients(endpoint) as (client, _):

@@ -1,14 +1,62 @@
+"""Replies in OpenAI's format: answers, the work before them, errors, the log and the counts."""
+
 import json
 from typing import Any
 
+import pytest
+from aiohttp.test_utils import make_mocked_request
+
 from constraint_first.attempt.attempt import Attempt
+from constraint_first.error import InputError
 from constraint_first.method.baselines import Direct
+from constraint_first.method.checked import assess
+from constraint_first.method.method import MethodError
 from constraint_first.method.registry import make
 from constraint_first.method.soundness import mended, stated_in
+from constraint_first.model.error import (
+    BadReply,
+    EngineError,
+    ModelNotFound,
+    PromptTooLong,
+    RateLimited,
+    Rejected,
+    ServerFault,
+    StreamCut,
+    TimedOut,
+    TookTooLong,
+    Unauthorized,
+    Unreachable,
+)
 from constraint_first.model.resolve import Cost
+from constraint_first.model.transport import DecodingRefused
 from constraint_first.problem import Json, Problem, Solution
-from constraint_first.protocol import Call, Completion, Entry, Exchange, Usage
-from constraint_first.serve.reply import ReplyHead, final_text, message, own_part, usage_json
+from constraint_first.protocol import (
+    Call,
+    Completion,
+    Entry,
+    Exchange,
+    Execution,
+    Output,
+    Program,
+    Usage,
+)
+from constraint_first.sandbox.sandbox import SandboxMissing
+from constraint_first.serve.context import Metrics, Served, access_line, describe_access
+from constraint_first.serve.reply import (
+    ReplyHead,
+    describe_checks,
+    describe_constraints,
+    describe_output,
+    describe_start,
+    describe_work,
+    final_text,
+    heading,
+    message,
+    own_part,
+    usage_json,
+)
+from constraint_first.serve.setting import RequestError, request_error
+from constraint_first.store.database import StoreError
 
 PROBLEM = Problem("Find the remainder when $3^5$ is divided by 7.", id="p")
 
@@ -124,3 +172,208 @@ def test_what_a_method_noted_and_no_json_can_hold_is_told_all_the_same() -> None
     told = json.loads(ReplyHead("m").whole([one]))
     assert told["cfr"]["details"]["huge"] == str(2**80)
     assert make("direct").label == told["cfr"]["label"]
+
+
+CUED = Problem("Find the remainder when $3^5$ is divided by 7.")
+PLAIN = Problem("Compute $3^5$.")
+LIST = (
+    '{"raw_constraints": [{"id": "C1", "type": "modular", "description": "taken modulo 7"}],'
+    ' "propagated_constraints": [{"from": ["C1"], "description": "0 to 6"}],'
+    ' "answer_format": "integer"}'
+)
+
+
+def test_what_is_known_before_anything_is_asked() -> None:
+    told = describe_start(make("routed-cfr"), CUED)
+    assert "Cues:\n- modular_remainder: “remainder”" in told
+    assert "The text demands:\n- The answer is a remainder: an integer from 0 to 6." in told
+    assert describe_start(make("routed-cfr"), PLAIN) == "No restrictive cue."
+    assert describe_start(make("direct"), PLAIN) == ""
+    policy = describe_start(make("calibrated"), CUED)
+    assert policy.startswith("Policy: ")
+
+
+def test_constraints_are_listed() -> None:
+    told = describe_constraints(Completion(LIST))
+    assert "- C1 (modular): taken modulo 7" in told
+    assert "- 0 to 6" in told
+    assert "format of the answer: integer" in told
+    assert describe_constraints(Completion("no idea")).startswith("none (")
+
+
+def test_a_program_is_shown_once() -> None:
+    program, output = Program("print(1/0)\n"), Output("", "ZeroDivisionError: division by zero")
+    assert "print(1/0)" in describe_output(program, output, listed=False)
+    told = describe_output(program, output, listed=True)
+    assert "print(1/0)" not in told
+    assert "ZeroDivisionError" in told
+
+
+def test_checks_are_marked() -> None:
+    checks: list[Json] = [
+        {"sentence": f"S{n}.", "truth": t} for n, t in enumerate(("holds", "violated", "odd"))
+    ]
+    told = describe_checks(Solution("5", "", details={"checks": checks}))
+    assert [line[2] for line in told.splitlines()[-3:]] == ["✓", "✗", "?"]
+    assert describe_checks(Solution("5", "", details={"conflicts": ["No!"]})).endswith("- No!")
+    assert describe_checks(Solution("5", "")) == ""
+    assert describe_checks(Solution(None, "", details={"checks": "odd"})) == ""
+
+
+def test_work_from_its_start_on() -> None:
+    call = Call.user("?", stage="stage1", max_tokens=9)
+    source = "print(5)"
+    reply = Completion(f"```python\n{source}\n```", reasoning="Let me see.")
+    told = describe_work(
+        make("program"),
+        CUED,
+        assess(CUED, Solution("5", "5")),
+        [
+            Exchange(call, Completion(LIST)),
+            Exchange(Call.user("?", stage="program", max_tokens=9), reply),
+            Execution(Program(f"{source}\n"), Output("5\n")),
+        ],
+    )
+    assert told.startswith("The text demands:")
+    order = (
+        "Stage 1: constraints",
+        "taken modulo 7",
+        "**Program**",
+        "Let me see.",
+        source,
+        "Output",
+    )
+    places = [told.index(one) for one in order]
+    assert places == sorted(places)
+    assert told.count(source) == 1
+    assert heading("direct") == "\n\n**Solution**\n\n"
+
+
+def refused(status: int) -> Rejected:
+    error = Rejected("no")
+    error.status = status
+    return error
+
+
+def unavailable() -> ServerFault:
+    error = ServerFault("busy", 3)
+    error.status = 503
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "kind", "code"),
+    [
+        (RateLimited("slow down", 6.2), 429, "rate_limit_error", "rate_limit_exceeded"),
+        (Unreachable("away"), 502, "server_error", "upstream_failed"),
+        (StreamCut("cut"), 502, "server_error", "upstream_failed"),
+        (BadReply("odd"), 502, "server_error", "upstream_failed"),
+        (unavailable(), 503, "server_error", "upstream_failed"),
+        (TimedOut("silent"), 504, "server_error", "upstream_timeout"),
+        (TookTooLong("long"), 504, "server_error", "upstream_timeout"),
+        (Unauthorized("no key"), 502, "server_error", "upstream_unauthorized"),
+        (ModelNotFound("none"), 404, "not_found_error", "model_not_found"),
+        (MethodError("none"), 404, "not_found_error", "model_not_found"),
+        (PromptTooLong("long"), 400, "invalid_request_error", "context_length_exceeded"),
+        (DecodingRefused("no", "m", "top_p"), 400, "invalid_request_error", "unsupported_value"),
+        (refused(422), 422, "invalid_request_error", None),
+        (refused(429), 429, "rate_limit_error", "insufficient_quota"),
+        (refused(302), 502, "server_error", "upstream_failed"),
+        (EngineError("odd"), 502, "server_error", "upstream_failed"),
+        (SandboxMissing("none"), 501, "server_error", "sandbox_missing"),
+        (StoreError("full"), 500, "server_error", "journal"),
+        (InputError("odd"), 400, "invalid_request_error", None),
+        (RequestError("no", 403, code="x"), 403, "permission_error", "x"),
+        (ExceptionGroup("several", [RateLimited("slow down")]), 429, "rate_limit_error",
+         "rate_limit_exceeded"),
+    ],
+)  # fmt: skip
+def test_each_error_has_its_status_and_its_name(
+    error: Exception, status: int, kind: str, code: str | None
+) -> None:
+    reply = request_error(error)
+    assert (reply.status, reply.type, reply.code) == (status, kind, code)
+    told = json.loads(reply.body())["error"]
+    assert set(told) == {"message", "type", "param", "code"}
+    response = reply.response()
+    assert response.status == status
+    assert response.content_type == "application/json"
+
+
+def test_the_time_to_wait_is_a_header_in_whole_seconds() -> None:
+    assert request_error(RateLimited("x", 6.2)).response().headers["Retry-After"] == "7"
+    assert "Retry-After" not in request_error(RateLimited("x")).response().headers
+    assert "Retry-After" not in request_error(RateLimited("x", float("inf"))).response().headers
+
+
+def test_an_error_that_we_have_no_words_for_is_not_quoted() -> None:
+    reply = request_error(KeyError("sk-secret"))
+    assert reply.status == 500
+    assert b"sk-secret" not in reply.body()
+
+
+def test_half_a_surrogate_pair_is_told_all_the_same() -> None:
+    assert b"odd" in request_error(RequestError("odd \ud800")).body()
+
+
+def test_a_line_for_programs_and_one_for_people() -> None:
+    headers = {"Authorization": "Bearer a-token"}
+    request = make_mocked_request("POST", "/v1/chat/completions?token=secret", headers)
+    served = Served(id="chatcmpl-1", model="direct@m", method="direct", upstream="m", stream=True)
+    served.usage, served.error = Usage(10, 5), "it went wrong"
+    served.spoke()
+    line = access_line(request, served, 502)
+    assert {"time", "id", "verb", "path", "status", "seconds", "first_word_seconds"} <= set(line)
+    assert (line["path"], line["status"]) == ("/v1/chat/completions", 502)
+    assert (line["input_tokens"], line["output_tokens"]) == (10, 5)
+    said = describe_access(line)
+    assert " 502 " in said
+    assert said.endswith("POST /v1/chat/completions direct@m 10+5 tokens: it went wrong")
+    assert "secret" not in f"{line}{said}"
+    assert "a-token" not in f"{line}{said}"
+
+
+def test_what_is_not_known_is_left_out() -> None:
+    line = access_line(make_mocked_request("GET", "/health"), Served(), 200)
+    assert not {"model", "method", "stream", "error", "input_tokens"} & set(line)
+    assert describe_access(line).endswith("GET /health")
+
+
+COUNTED = Call.user("?", stage="stage1", max_tokens=9)
+COUNTED_REPLY = Completion("4", usage=Usage(10, 5, 2))
+
+
+def test_what_is_counted() -> None:
+    metrics = Metrics()
+    metrics.answered("direct", 200, 0.3, 0.1)
+    metrics.answered("direct", 429, 0.3, None)
+    metrics.watch(lambda: 3, lambda: 1)
+    metrics.called(COUNTED, COUNTED_REPLY, 0.2)
+    metrics.executed(Output("1"))
+    metrics.executed(Output("", "ValueError"))
+    shown = metrics.exposed().decode()
+    for line in (
+        'cfr_requests_total{method="direct",status="200"} 1.0',
+        'cfr_requests_total{method="direct",status="429"} 1.0',
+        'cfr_request_seconds_count{method="direct"} 2.0',
+        'cfr_first_token_seconds_count{method="direct"} 1.0',
+        "cfr_requests_under_way 3.0",
+        "cfr_requests_waiting 1.0",
+        'cfr_stage_calls_total{stage="stage1"} 1.0',
+        'cfr_stage_seconds_sum{stage="stage1"} 0.2',
+        'cfr_tokens_total{direction="input",stage="stage1"} 10.0',
+        'cfr_tokens_total{direction="output",stage="stage1"} 5.0',
+        'cfr_tokens_total{direction="reasoning",stage="stage1"} 2.0',
+        'cfr_programs_total{outcome="error"} 1.0',
+        "process_resident_memory_bytes",
+    ):
+        assert line in shown, line
+
+
+def test_stages_that_are_made_up_are_one() -> None:
+    metrics = Metrics()
+    for number in range(300):
+        metrics.called(Call.user("?", stage=f"stage-{number}", max_tokens=9), COUNTED_REPLY, 0.1)
+    shown = metrics.exposed().decode()
+    assert 'cfr_stage_calls_total{stage="other"} 200.0' in shown
+    assert shown.count("cfr_stage_calls_total{") == 101

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import re
+import zipfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from browsing import LOOKS, Look, needs_browser, visit
+from browsing import LOOKS, Look, has_count, needs_browser, visit
 from loopback import Endpoint as Server
 from loopback import Reply, completion, stream
-
-if TYPE_CHECKING:
-    from playwright.async_api import Browser
-import json
-import re
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from browsing import has_count
 from paged_store import ITEMS, make_store
 from stored import attempt
 
@@ -26,7 +21,6 @@ from constraint_first.store.store import Store
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Page
-import zipfile
 
 pytestmark = [needs_browser, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 
