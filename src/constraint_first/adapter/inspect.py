@@ -170,7 +170,7 @@ class InspectEngine:
                     return completion_from(output)
                 except Exception as error:
                     known.learn(_refusal(error, str(model)))
-                    if known == asked:  # nobody has learnt anything since
+                    if known == asked:  # no other sample has learnt anything since
                         raise
 
     def _asked(self, call: Call) -> tuple[Model, GenerateConfig]:
@@ -532,7 +532,7 @@ def _read_columns(given: object) -> Mapping[str, str]:
 
 
 def _task(loaded: Benchmark) -> Task:
-    """Make a task that is decoded as ``cfr eval`` does, unless Inspect is told otherwise."""
+    """Make a task that is decoded as ``cfr eval`` does, unless Inspect sets something else."""
     usual = Decoding()
     return Task(
         dataset=MemoryDataset(

@@ -1,4 +1,4 @@
-"""The journal of an attempt: its answers in order, so that a replay resumes it."""
+"""Driving a method: its calls by a client, its programs in a sandbox, all answers in a journal."""
 
 from __future__ import annotations
 
@@ -212,11 +212,10 @@ def collecting_rarely(objects: int = _OBJECTS_A_COLLECTION) -> Generator[None]:
         gc.set_threshold(*before)
 
 
-# What one attempt may pay: a bound on its calls and its tokens, whatever its method.
+# A bound on the calls and tokens of one attempt.
 #
 # A method's options multiply (samples of samples, rounds of revisions), so no check of single
-# options bounds an attempt. Its driver does: it counts every call and refuses the one that goes
-# too far.
+# options bounds an attempt. Its driver counts every call and refuses the one beyond the bound.
 
 MOST_CALLS: Final = 1_024
 MOST_TOKENS: Final = 20_000_000
@@ -283,7 +282,7 @@ class Allowance:
             self._freed.set()
 
     def count(self, call: Call, completion: Completion) -> None:
-        """Count what a call took; no more than it can have taken, whatever the endpoint says."""
+        """Count the tokens of a call, at most as many as fit its texts: endpoints miscount."""
         total = completion.usage.total
         written = call.max_tokens + len(completion.text) + len(completion.reasoning)
         if total > written:  # seldom, and only then the prompt's length is of interest
@@ -313,7 +312,7 @@ def _prompt_characters(call: Call) -> int:
 T = TypeVar("T")
 
 RunProgram: TypeAlias = Callable[[Program], Awaitable[Output]]
-"""What runs programs: a sandbox, or what stands for one in a test."""
+"""Runs a program in a sandbox."""
 
 
 AsSent: TypeAlias = Callable[[int, Call], Call]
@@ -365,10 +364,10 @@ async def drive(
     """Run a method to its end. Calls and programs of one round are performed at the same time.
 
     With a journal, answers it already has are not asked for again, and each new one is stored
-    before the method sees it. Whatever comes from outside passes the gate for storable values
-    first, so that the method sees the same on a replay; thinking inside a reply is set apart there
-    too. An attempt that goes beyond its allowance fails with ``TooExpensive``. ``conceal`` drops
-    the words of an error that the client did not foresee: they may hold a key or an address.
+    before the method sees it. Replies and outputs are first made storable, so that the method sees
+    the same on a replay, and thinking inside a reply is set apart. An attempt that goes beyond its
+    allowance fails with ``TooExpensive``. ``conceal`` drops the words of an error that the client
+    did not foresee: they may hold a key or an address.
     """
     performer = _Performer(
         client, tell, stream, journal, sandbox, allowance or Allowance(), as_sent, conceal

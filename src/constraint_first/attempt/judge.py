@@ -1,6 +1,6 @@
 """Verdicts on attempts: an answer against the gold one, or a whole reply against instructions.
 
-Nobody above or below has to know which of the two a problem has.
+Which of the two a problem has is decided here alone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One attempt of a request: a method driven to its end, watched, counted and journalled."""
+"""One attempt of a request: made, counted, stored, and written into a stream."""
 
 from __future__ import annotations
 
