@@ -41,9 +41,6 @@ EXHIBITS: Final[tuple[Exhibit, ...]] = (
 )
 """Everything that a report shows; within a section in this order."""
 _VERDICT: Final = "verdict"
-_CASES: Final = "Cases"
-PARTS: Final = (*SECTIONS.values(), _CASES)
-"""The parts of a report as ``progress`` names them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +97,7 @@ def assemble(
         if section.name == _VERDICT or not section.empty
     ]
     sections = (*shown, *([missing] if missing.claims or missing.published else []))
-    progress(_CASES)
+    progress("Cases")
     chosen = cases(study, context.baseline, context.method, options.cases)
     return Report(title(study), about(study), sections, tuple(chosen), _cases_note(context))
 

@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
@@ -43,7 +43,6 @@ from constraint_first.report.exhibit.gold import Quality
 from constraint_first.report.notation import NONE, decimal, percent, scored, several
 from constraint_first.report.statistics import Interval, kappa, wilson
 from constraint_first.report.study import (
-    Attempt,
     ProblemText,
     Study,
     StudyError,
@@ -437,8 +436,8 @@ class Judged:
         return alike and (not known or self.digest == other.digest)
 
     def to_json(self) -> dict[str, Json]:
-        fields: dict[str, Json] = {"id": self.id, "stage": self.stage, "mark": self.mark}
-        return fields | ({"digest": self.digest} if self.digest else {})
+        line: dict[str, Json] = {"id": self.id, "stage": self.stage, "mark": self.mark}
+        return line | ({"digest": self.digest} if self.digest else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -458,10 +457,6 @@ class Label:
         return all(judged.mark for judged in self.constraints)
 
     @property
-    def begun(self) -> bool:
-        return bool(self.missing or self.note or any(one.mark for one in self.constraints))
-
-    @property
     def counts(self) -> tuple[int, int]:
         """How many raw and how many propagated constraints there are."""
         raw = sum(judged.stage == "raw" for judged in self.constraints)
@@ -475,7 +470,7 @@ class Label:
 
     def to_json(self) -> dict[str, Json]:
         benchmark, method, model, decoding, problem, run = self.key
-        fields: dict[str, Json] = {
+        line: dict[str, Json] = {
             "annotator": self.annotator,
             "benchmark": benchmark,
             "problem": problem,
@@ -487,7 +482,7 @@ class Label:
             "missing": [*self.missing],
             "names": NAMES,
         }
-        return fields | ({"note": self.note} if self.note else {})
+        return line | ({"note": self.note} if self.note else {})
 
 
 def unmarked(annotator: str, key: RecordKey, spec: ConstraintSpec) -> Label:
@@ -658,18 +653,8 @@ class Rates:
     completeness: Share
 
     def to_json(self) -> dict[str, Json]:
-        return {
-            "model": self.model,
-            "attempts": self.attempts,
-            "constraints": self.constraints,
-            "raw": self.raw,
-            "propagated": self.propagated,
-            "validity": self.validity.to_json(),
-            "propagated_validity": self.propagated_validity.to_json(),
-            "hallucination": self.hallucination.to_json(),
-            "vague": self.vague.to_json(),
-            "completeness": self.completeness.to_json(),
-        }
+        values = ((one.name, getattr(self, one.name)) for one in fields(self))
+        return {n: v.to_json() if isinstance(v, Share) else v for n, v in values}
 
 
 def rates(labels: Iterable[Label]) -> list[Rates]:
@@ -677,15 +662,6 @@ def rates(labels: Iterable[Label]) -> list[Rates]:
     judged = by_attempt(labels)
     found = [_rates(model, groups) for model, groups in _by_model(judged).items()]
     return [*found, _rates(ALL, list(judged.values()))] if len(found) > 1 else found
-
-
-def rates_by_model(labels: Iterable[Label]) -> dict[str, tuple[float, float, int]]:
-    """Return validity, hallucination (both from 0 to 1) and the constraints judged, by model."""
-    return {
-        model: (one.validity.value, one.hallucination.value or 0.0, one.constraints)
-        for model, groups in _by_model(by_attempt(labels)).items()
-        if (one := _rates(model, groups)).validity.value is not None
-    }
 
 
 def labels_of(labels: Iterable[Label], study: Study) -> tuple[list[Label], int]:
@@ -858,7 +834,7 @@ class ErrorLabel:
         return self.benchmark, self.problem, self.method, self.model
 
     def to_json(self) -> dict[str, Json]:
-        fields: dict[str, Json] = {
+        line: dict[str, Json] = {
             "annotator": self.annotator,
             "benchmark": self.benchmark,
             "problem": self.problem,
@@ -867,7 +843,7 @@ class ErrorLabel:
             "class": self.mistake,
             "names": NAMES,
         }
-        return fields | ({"note": self.note} if self.note else {})
+        return line | ({"note": self.note} if self.note else {})
 
 
 def append_error_label(path: Path, label: ErrorLabel) -> None:
@@ -928,10 +904,6 @@ class Sample:
     """Sampled attempts, in the order in which they are judged."""
 
     keys: tuple[RecordKey, ...]
-    eligible: int
-    """How many problems, each counted once for each model, it was drawn from."""
-    without: int
-    """How many attempts have a Stage 1 that lists no constraint; they are left out."""
 
 
 def draw(
@@ -955,15 +927,13 @@ def draw(
         method=[method] if method else [],
     )
     places: dict[tuple[str, str, str], list[RecordKey]] = defaultdict(list)
-    without = 0
     for arm in chosen.arms:
         for problem, attempts in arm.attempts.items():
             for attempt in attempts:
-                if _lists_any(attempt):
+                found = attempt.extraction
+                if found and (found.kinds or found.propagated):
                     key = (*arm.key, problem, attempt.run)
                     places[arm.model, arm.benchmark, problem].append(key)
-                else:
-                    without += attempt.extraction is not None
     if not places:
         what = [repr(name) for name in (benchmark, model, method) if name]
         among = f" of {', '.join(what)}" if what else ""
@@ -971,7 +941,7 @@ def draw(
             f"{study.source}: no attempt{among} has Stage 1 constraints; "
             "run 'cfr eval' with the method cfr or routed-cfr first"
         )
-    return Sample(_in_turn(places, seed)[:size], len(places), without)
+    return Sample(_in_turn(places, seed)[:size])
 
 
 def _in_turn(
@@ -989,11 +959,6 @@ def _in_turn(
 
 def _lot(seed: int, names: tuple[str | int, ...]) -> bytes:
     return hashlib.sha256(repr((seed, *names)).encode()).digest()
-
-
-def _lists_any(attempt: Attempt) -> bool:
-    found = attempt.extraction
-    return found is not None and bool(found.kinds or found.propagated)
 
 
 def resume(sample: Sample, labels: Iterable[Label], annotator: str) -> list[RecordKey]:
@@ -1075,10 +1040,6 @@ class MarkingTask:
             for one in self.spec.propagated_constraints
         )
         return [*raw, *derived]
-
-    def constraint(self) -> tuple[str, str, str]:
-        """Return the constraint in turn."""
-        return self.constraints[self.at]
 
 
 def lay_out(
