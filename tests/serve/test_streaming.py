@@ -145,6 +145,14 @@ async def test_a_limit_of_the_endpoint_reaches_the_client(
     assert len(endpoint.requests) == 1
 
 
+async def test_a_short_push_back_is_waited_for(endpoint: Server) -> None:
+    busy = failure(429, "too many requests", Retry_After="0.01")
+    endpoint.script(busy, busy, completion(r"\boxed{243}"))
+    async with served(endpoint.url) as server:
+        assert (await chat(server))[0] == 200
+    assert len(endpoint.requests) == 3
+
+
 @pytest.mark.parametrize("model", ["direct@", "test-model"])
 @pytest.mark.parametrize("streams", [True, False])
 async def test_an_endpoint_that_says_nothing_is_given_up(
