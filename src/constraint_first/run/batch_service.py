@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, TypeAlias, cast
 from uuid import uuid4
 
 import sqlalchemy as sa
@@ -289,22 +289,6 @@ class LostBatch(EngineError):
     """A batch whose fate cannot be found out."""
 
 
-class BatchService(Protocol):
-    """A place that takes batches and gives their results."""
-
-    async def recover(self, batch: StoredBatch) -> StoredBatch | None:
-        """Find out how far an earlier run came; None where nothing was paid for."""
-        ...
-
-    async def submit(self, batch: StoredBatch, path: Path) -> StoredBatch: ...
-
-    async def look(self, batch: StoredBatch) -> tuple[StoredBatch, BatchView]: ...
-
-    async def fetch(self, batch: StoredBatch, folder: Path) -> list[Path]:
-        """Bring the results of a batch that has ended onto the disk."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Provider:
     client: BatchClient
@@ -443,3 +427,7 @@ class Folder:
     def command(self, batch: StoredBatch) -> list[str]:
         files = ["-i", str(self.input_file(batch)), "-o", str(self.result_file(batch))]
         return ["vllm", "run-batch", *files, "--model", batch.model]
+
+
+BatchService: TypeAlias = Provider | Folder
+"""A place that takes batches and gives their results."""

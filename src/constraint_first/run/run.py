@@ -13,7 +13,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 from types import UnionType
-from typing import Final, Protocol, TypeVar, cast
+from typing import Final, TypeAlias, TypeVar, cast
 
 from constraint_first.attempt.solve import run_sync
 from constraint_first.benchmark.registry import Benchmark
@@ -141,40 +141,6 @@ def evaluate(
     )
 
 
-class Executor(Protocol):
-    """How the attempts of a run are made: by single calls, in batches, or on a cluster."""
-
-    @property
-    def limiters(self) -> Sequence[Limiter]:
-        """The limits on the calls of this process."""
-        ...
-
-    @property
-    def places(self) -> Sequence[tuple[str, str]]:
-        """The endpoints and models whose batches this run collects."""
-        ...
-
-    def hold(self, store: Store) -> AbstractContextManager[None]:
-        """Lock the store for the run."""
-        ...
-
-    async def open(
-        self, experiment: Experiment, ref: ModelRef, engine: Served | Client | None
-    ) -> list[ServedModel]:
-        """Open the models of a grid."""
-        ...
-
-    async def make(
-        self,
-        store: Store,
-        jobs: Sequence[Job],
-        budget: Budget | None,
-        counted: Callable[[], object],
-    ) -> str:
-        """Make all missing attempts; say why some are left, where they are."""
-        ...
-
-
 class SingleCalls:
     """Makes attempts in this process, call by call."""
 
@@ -206,6 +172,10 @@ class SingleCalls:
         width = 2 * sum(limiter.most for limiter in self.limiters)
         await run(store, jobs, width, counted, self._options.lease)
         return ""
+
+
+Executor: TypeAlias = SingleCalls | Batches | Cluster
+"""How the attempts of a run are made: by single calls, in batches, or on a cluster."""
 
 
 class _Evaluation:

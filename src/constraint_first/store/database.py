@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from itertools import count
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 from urllib.parse import quote
 
 import sqlalchemy as sa
@@ -491,24 +491,6 @@ _IS_TAKEN: Final = sa.text(_HOLDERS).bindparams(number=_NUMBER)
 _IS_HELD: Final = sa.text(_HOLDERS + " AND pid = pg_backend_pid()").bindparams(number=_NUMBER)
 
 
-class Lock(Protocol):
-    def held(self) -> AbstractContextManager[None]:
-        """Hold it alone, or refuse to where another run has it."""
-        ...
-
-    def shared(self, first: Callable[[], None]) -> AbstractContextManager[None]:
-        """Hold it with others that share it; the first holder calls ``first``."""
-        ...
-
-    def check(self) -> None:
-        """Make sure that it is held still, if it was taken at all; raise where it is not."""
-        ...
-
-    def is_taken(self) -> bool:
-        """Say whether a run has it now, this one or another."""
-        ...
-
-
 class LockFile:
     """The lock of a SQLite store; while it is held, a file that goes away is noticed."""
 
@@ -727,6 +709,9 @@ class AdvisoryLock:
             f"{self._url}: the lock on this store was lost during the run ({why}), and another run "
             "may have used it meanwhile; make sure that none does, and run the same command again"
         )
+
+
+Lock: TypeAlias = LockFile | AdvisoryLock
 
 
 def _in_use_lock(url: str, way_out: str) -> StoreError:
