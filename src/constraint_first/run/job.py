@@ -325,9 +325,6 @@ class ListedAttempts:
     async def next(self) -> Assigned | None:
         return self.ready()
 
-    def ended(self) -> None:
-        """An attempt was written."""
-
     async def give_up(self, _assigned: Assigned) -> bool:
         """Say that no other worker can take over: there are none."""
         return False
@@ -374,7 +371,8 @@ class ClaimedAttempts:
                     wait = await self._wait(wait)
         return self.ready()
 
-    def ended(self) -> None:
+    def ended(self, _written: asyncio.Future[None]) -> None:
+        # It may have been the last attempt of all.
         self._count += 1
         self._ended.set()
 
@@ -597,7 +595,8 @@ async def _attempt(store: Store, attempts: _Attempts, assigned: Assigned) -> _Wr
     tally.count(made, made.usage)
     row = key | {"seconds": time.monotonic() - started}
     written = store.write_attempt(row | attempt_columns(made))
-    written.add_done_callback(lambda _: attempts.ended())
+    if isinstance(attempts, ClaimedAttempts):
+        written.add_done_callback(attempts.ended)
     return _Writing(store, tally, row, made, written)
 
 
