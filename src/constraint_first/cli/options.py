@@ -161,7 +161,7 @@ def call_timeout_option(name: str) -> Decorator:
         type=click.FloatRange(min=0, min_open=True),
         default=3_600.0,
         show_default=True,
-        help="Seconds for a reply; later than that nothing is asked again.",
+        help="Time limit of one call in seconds, retries included.",
     )
 
 
@@ -173,7 +173,7 @@ def max_reply_bytes_option(name: str) -> Decorator:
         type=click.IntRange(min=1),
         default=16_000_000,
         show_default=True,
-        help="A larger reply is a fault, and not read further.",
+        help="Size limit of a reply; the call fails beyond it.",
     )
 
 
@@ -194,7 +194,7 @@ def max_calls_option(name: str, most: int = 1_024) -> Decorator:
         type=click.IntRange(min=1),
         default=most,
         show_default=True,
-        help="Calls of one attempt, all samples and rounds together; one that needs more fails.",
+        help="Calls of one attempt, all samples and rounds together; beyond them it fails.",
     )
 
 
@@ -206,7 +206,7 @@ def max_attempt_tokens_option(name: str, most: int = 20_000_000) -> Decorator:
         type=click.IntRange(min=1),
         default=most,
         show_default=True,
-        help="Tokens of one attempt, prompts and replies together; one that needs more fails.",
+        help="Tokens of one attempt, prompts and replies together; beyond them it fails.",
     )
 
 
@@ -327,7 +327,7 @@ batch_options: Final = grouped(
         "--batch-poll",
         type=click.FloatRange(min=0, min_open=True),
         metavar="SECONDS",
-        help="Seconds between two looks at a batch.  [5, growing to 60]",
+        help="Seconds between two polls of a batch.  [5, growing to 60]",
     ),
     click.option(
         "--batch-file-requests",
@@ -346,12 +346,12 @@ batch_options: Final = grouped(
     click.option(
         "--batch-price-factor",
         type=click.FloatRange(min=0),
-        help="What a call costs, as a part of the model's price.  [0.5 with --batch]",
+        help="The price of a call, as a factor of the model's price.  [0.5 with --batch]",
     ),
     click.option(
         "--forget-batches",
         is_flag=True,
-        help="Give up batches that were not collected; their requests are paid for again.",
+        help="Abandon batches that were not collected; their requests are paid for again.",
     ),
 )
 
@@ -389,10 +389,10 @@ call_options: Final = (
         type=click.FloatRange(min=0.1),
         default=60.0,
         show_default=True,
-        help="On PostgreSQL: seconds after which what a dead worker had begun is taken over.",
+        help="On PostgreSQL: seconds until the attempts of a dead worker are taken over.",
     ),
 )
-"""What each call is held to, and each worker."""
+"""Limits of each call and each worker."""
 
 
 # The options of commands over stored runs: which runs, which part of them, how to judge them.
@@ -534,6 +534,6 @@ ray_options: Final = grouped(
         "resources",
         callback=_read_resources,
         metavar="cpus=N,gpus=N",
-        help="What each worker takes of its node.  [cpus=1]",
+        help="The resources of each worker.  [cpus=1]",
     ),
 )

@@ -61,7 +61,7 @@ _server_options: Final = grouped(
         "--token",
         envvar="CFR_TOKEN",
         default="",
-        help="What clients give as their API key; needed unless --host is this machine.  "
+        help="The API key that clients must send; required unless --host is this machine.  "
         "[CFR_TOKEN]",
     ),
     click.option(
@@ -69,14 +69,14 @@ _server_options: Final = grouped(
         "allowed_hosts",
         multiple=True,
         metavar="NAME",
-        help="A name that clients know the server by, behind a proxy for one.",
+        help="A host name that clients use for the server, behind a proxy for example.",
     ),
     click.option(
         "--allow-origin",
         "allowed_origins",
         multiple=True,
         metavar="URL",
-        help="A server whose pages may ask from a browser.",
+        help="A site whose pages may call the API from a browser.",
     ),
     click.option(
         "--max-requests",
@@ -92,7 +92,7 @@ _server_options: Final = grouped(
         type=click.IntRange(min=0),
         default=256,
         show_default=True,
-        help="Requests that wait for a turn; any beyond are refused (503).",
+        help="Requests that wait for a turn; more are refused (503).",
     ),
     click.option(
         "--max-connections",
@@ -109,8 +109,8 @@ _server_options: Final = grouped(
         type=click.IntRange(min=1),
         default=256,
         show_default=True,
-        help="Calls that one request may cost, all samples and rounds together; one that needs "
-        "more is refused (400).",
+        help="Calls of one request, all samples and rounds together; beyond them it is "
+        "refused (400).",
     ),
     click.option(
         "--max-attempt-tokens",
@@ -118,7 +118,7 @@ _server_options: Final = grouped(
         type=click.IntRange(min=1),
         default=4_000_000,
         show_default=True,
-        help="Tokens that one request may cost, prompts and replies together (400).",
+        help="Tokens of one request, prompts and replies together (400).",
     ),
     click.option(
         "--max-body-bytes",
@@ -134,14 +134,14 @@ _server_options: Final = grouped(
         type=_MORE_THAN_NONE,
         default=3_600.0,
         show_default=True,
-        help="Seconds for a whole request, waiting included (504).",
+        help="Time limit of a request in seconds, waiting included (504).",
     ),
     click.option(
         "--grace",
         type=click.FloatRange(min=0),
         default=30.0,
         show_default=True,
-        help="Seconds that requests have to finish when the server is stopped.",
+        help="Seconds for running requests to finish when the server is stopped.",
     ),
 )
 
@@ -160,10 +160,12 @@ _server_options: Final = grouped(
     help="Calls at the same time, where the model runs on this machine.",
 )
 @click.option(
-    "--requests-per-minute", type=_MORE_THAN_NONE, help="Ask the endpoint no more often than this."
+    "--requests-per-minute", type=_MORE_THAN_NONE, help="Rate limit on requests to the endpoint."
 )
 @click.option(
-    "--tokens-per-minute", type=_MORE_THAN_NONE, help="Use no more tokens than this, as guessed."
+    "--tokens-per-minute",
+    type=_MORE_THAN_NONE,
+    help="Rate limit on tokens, estimated before a call.",
 )
 @click.option("--store", metavar="RUNS", help="Keep every answer in this store.")
 @click.option(
@@ -185,7 +187,7 @@ _server_options: Final = grouped(
     type=click.Choice(["text", "json", "off"]),
     default="text",
     show_default=True,
-    help="What to write of each request.",
+    help="The form of the line for each request.",
 )
 def serve_command(
     runs: tuple[str, ...],

@@ -714,14 +714,14 @@ class ProgramFailed(CfrError):
     type=click.FloatRange(0.01, 3_600),
     default=1.5,
     show_default=True,
-    help="Seconds that it may take.",
+    help="Time limit in seconds.",
 )
 @click.option(
     "--memory",
     type=click.IntRange(1, 768),
     default=256,
     show_default=True,
-    help="Megabytes that it may take.",
+    help="Memory limit in megabytes.",
 )
 @json_option
 def program_command(source: str, seconds: float, memory: int, *, as_json: bool) -> None:
