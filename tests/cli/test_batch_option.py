@@ -61,13 +61,6 @@ def test_what_cannot_be_is_refused_before_anything_is_asked(cfr: Run, tmp_path: 
     assert "--batch needs an endpoint with a batch API" in ran.err
 
 
-def test_the_help_has_an_example(cfr: Run) -> None:
-    shown = cfr("eval", "--help").out
-    assert "--base-url https://api.openai.com/v1 --batch" in shown
-    assert "--batch-dir waves" in shown
-    assert "--forget-batches" in shown
-
-
 def test_a_forecast_is_at_the_price_of_a_batch_and_needs_no_endpoint(
     cfr: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -101,11 +101,6 @@ def test_output_stays_as_it_was_when_grading_cannot_start(tmp_path: Path, cfr: R
     assert (tmp_path / "out.jsonl").read_text() == "earlier\n"
 
 
-@pytest.mark.parametrize("command", ["grade", "extract"])
-def test_help_has_examples(command: str, cfr: Run) -> None:
-    assert f"cfr {command} " in cfr(command, "--help").out.split("Examples:")[1]
-
-
 def test_gold_instructions_are_checked_on_the_whole_reply(tmp_path: Path, cfr: Run) -> None:
     gold = write_instructions([NO_COMMA])
     rows = [

@@ -3,11 +3,13 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
 from package_modules import import_all
+from snapshot import assert_unchanged
 
 from constraint_first.cli import COMMANDS, main, root
 from constraint_first.error import CfrError
@@ -47,10 +49,17 @@ def test_the_table_of_commands_says_what_each_says_itself(name: str) -> None:
     assert command.name == name
 
 
-def test_help_lists_every_command(cfr: Run) -> None:
-    ran = cfr("--help")
-    assert ran.code == 0
-    assert all(name in ran.out for name in COMMANDS)
+def helps(command: click.Command, name: str) -> Iterator[str]:
+    context = click.Context(command, info_name=name, terminal_width=100)
+    yield command.get_help(context)
+    if isinstance(command, click.Group):
+        for one in command.list_commands(context):
+            if inner := command.get_command(context, one):
+                yield from helps(inner, f"{name} {one}")
+
+
+def test_the_help_of_every_command() -> None:
+    assert_unchanged("help.txt", "\n\n".join(helps(root, "cfr")) + "\n")
 
 
 def test_an_unknown_command_or_option_is_one_clear_message(cfr: Run) -> None:

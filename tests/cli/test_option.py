@@ -1,9 +1,19 @@
 from dataclasses import dataclass
 
 import click
+import pytest
 from click.testing import CliRunner
 
-from constraint_first.cli.options import columns_option, grouped, number_or_none
+from constraint_first.cli.options import (
+    call_options,
+    columns_option,
+    grouped,
+    number_or_none,
+    ray_options,
+    speed_options,
+)
+from constraint_first.run.grid import RayOptions, RunOptions
+from constraint_first.store.writer import LEASE_SECONDS
 
 
 @dataclass(frozen=True)
@@ -78,3 +88,61 @@ def test_columns_are_pairs_of_a_field_and_a_column() -> None:
     for wrong in ("", "problem", "problem=", "=x", "a=b,", "a=b,a=c"):
         failed = CliRunner().invoke(command, ["--columns", wrong])
         assert f"--columns {wrong!r}: write each field once" in str(failed.exception)
+
+
+def read_ray(*given: str) -> tuple[list[RayOptions], str]:
+    found: list[RayOptions] = []
+
+    @click.command()
+    @ray_options
+    def command(ray: RayOptions) -> None:
+        found.append(ray)
+
+    ran = CliRunner().invoke(command, given)
+    return found, ran.output
+
+
+def test_the_options_of_a_cluster_become_one_value() -> None:
+    assert read_ray()[0] == [RayOptions()]
+    assert read_ray("--ray", "auto")[0] == [RayOptions("auto", None, {"cpus": 1.0})]
+    given = ("--ray", "head:6379", "--ray-workers", "8", "--ray-resources", "cpus=4, gpus=0.5")
+    assert read_ray(*given)[0] == [RayOptions("head:6379", 8, {"cpus": 4.0, "gpus": 0.5})]
+
+
+@pytest.mark.parametrize("text", ["", "4", "cpus", "cpus=", "=4", "cpus=many", "cpus=1,cpus=2"])
+def test_resources_that_cannot_be_read_are_refused(text: str) -> None:
+    found, said = read_ray("--ray", "auto", "--ray-resources", text)
+    assert not found
+    assert "is not a list of resources such as cpus=4,gpus=1" in said
+
+
+@pytest.mark.parametrize(
+    "given", [("--ray-workers", "2"), ("--ray-resources", "cpus=1"), ("--ray-workers", "0")]
+)
+def test_workers_need_a_cluster_and_a_number(given: tuple[str, ...]) -> None:
+    found, said = read_ray(*given)
+    assert not found
+    assert given[0] in said
+
+
+found: list[RunOptions] = []
+
+
+@click.command()
+@grouped("options", "constraint_first.run.grid:RunOptions", *speed_options, *call_options)
+def run_command(options: RunOptions) -> None:
+    found.append(options)
+
+
+def test_without_options_they_are_what_a_program_gets() -> None:
+    assert CliRunner().invoke(run_command, []).exit_code == 0
+    assert found.pop() == RunOptions()
+    assert RunOptions().lease == LEASE_SECONDS
+
+
+def test_each_is_a_field_of_the_run() -> None:
+    given = "--concurrency 3 --requests-per-minute 60 --tokens-per-minute 9 --lease 5"
+    assert CliRunner().invoke(run_command, given.split()).exit_code == 0
+    expected = RunOptions(concurrency=3, requests_per_minute=60.0, tokens_per_minute=9.0, lease=5.0)
+    assert found.pop() == expected
+    assert CliRunner().invoke(run_command, ["--lease", "0"]).exit_code == 2

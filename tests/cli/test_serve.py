@@ -10,18 +10,9 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from loopback import Endpoint as Server
 
-from constraint_first.cli.serve import serve_command as command
-
 from .conftest import Run
-
-
-def test_help_has_examples() -> None:
-    shown = CliRunner().invoke(command, ["--help"]).output
-    assert "cfr serve --model deepseek-chat --method routed-cfr --store served.db" in shown
-    assert "CFR_TOKEN" in shown
 
 
 @pytest.mark.parametrize(

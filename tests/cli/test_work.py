@@ -45,6 +45,3 @@ def test_a_refused_call_is_an_incomplete_run(cfr: Run, endpoint: Server, address
     endpoint.script(failure(400, "not now"))
     ran = cfr("work", "--store", address)
     assert ran.code == 0  # nothing is left from before
-    help_text = cfr("work", "--help").out
-    assert "srun -N 8" in help_text
-    assert "--lease" in help_text
