@@ -1,8 +1,9 @@
-"""Lines of batch files: one request each on the way out, one result each on the way back.
+"""Batches: their files, the API that takes them, and a model that is asked through them.
 
-The format is OpenAI's, which vLLM's ``run_batch`` and other providers read and write too. A result
-has a response with its HTTP status, or an error where the request was never performed; vLLM gives
-both where it refused one.
+A file has one request a line on the way out and one result a line on the way back. The format is
+OpenAI's, which vLLM's ``run_batch`` and other providers read and write too. A result has a response
+with its HTTP status, or an error where the request was never performed; vLLM gives both where it
+refused one.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class Result:
     body: bytes
     """The response, or what is said in its place."""
     cancelled: bool = False
-    """Whether somebody did not want it any more."""
+    """Whether it was cancelled."""
 
     @property
     def succeeded(self) -> bool:
@@ -117,7 +118,7 @@ def _written(body: Json) -> bytes:
     return body.encode() if isinstance(body, str) else orjson.dumps(body)
 
 
-# The status of a batch, as its provider tells it.
+# The status of a batch, as its provider reports it.
 
 _ENDED: Final = frozenset({"completed", "failed", "expired", "cancelled"})
 _LONGEST_ID: Final = 256
@@ -286,7 +287,7 @@ class BatchClient:
         return found[0] if found else None
 
     async def look(self, batch: str) -> BatchStatus:
-        """Ask how a batch gets on; just once, so that whoever waits can say what is wrong."""
+        """Ask for the status of a batch, once: the caller reports faults while it waits."""
         return self._status(await self._json("GET", f"batches/{_in_path(batch)}"))
 
     async def download(self, file: str, path: Path) -> None:

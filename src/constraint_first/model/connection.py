@@ -75,7 +75,7 @@ _UNSENT: Final = termios.TIOCOUTQ if termios else 0
 
 
 class Host:
-    """What the replies of one host have shown so far; all its connections share it."""
+    """The evidence on one host from all replies so far; its connections share it."""
 
     def __init__(self, shown: str) -> None:
         self.shown = shown

@@ -106,7 +106,7 @@ class Model:
             file.write_text(state)
 
     def _state(self) -> str:
-        """Describe the file as far as a look at it tells.
+        """Describe the file by its size, times and inode.
 
         Whoever writes to it and sets its time back changes the time of that change (st_ctime), and
         whoever puts another in its place changes the inode.
@@ -163,12 +163,12 @@ def _model(name: str, entry: dict[str, Any]) -> Model:
 #
 # Whatever the source, the bytes are appended to one ``.partial`` file, so an interrupted pull
 # goes on where it stopped, even from another source. The finished file is checked against its
-# SHA-256 and appears under its name by an atomic rename; nobody ever sees half a model.
+# SHA-256 and appears under its name by an atomic rename; half a model is never visible.
 
 Progress: TypeAlias = Callable[[int, int, str], object]
 """A callback for the bytes done, the bytes in all, and what is being done."""
 NO_PROGRESS: Final[Progress] = lambda _done, _total, _doing: None  # noqa: E731
-"""For those who do not want to know."""
+"""Shows nothing."""
 
 _BLOCK: Final = 2**20
 _PARALLEL: Final = 4
@@ -185,7 +185,7 @@ def pull(model: Model, progress: Progress = NO_PROGRESS) -> Path:
                 model.verify_if_changed()
                 return model.path
             partial = model.path.with_name(model.file + ".partial")
-            if partial.is_symlink():  # nobody here made one; what it points to is not ours to write
+            if partial.is_symlink():  # not made by us; its target is not ours to write
                 partial.unlink()
             _require_space(model, partial)
             _fetch(model, partial, progress)

@@ -1,4 +1,4 @@
-"""One of several endpoints that serve the same model: how busy it is, and whether it rests."""
+"""One model behind several endpoints: least busy first; one that fails rests."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Replica:
         self.fault: EngineError | None = None
         """Why it rests, or why it last did before anything got through again."""
         self.told = False
-        """Whether somebody was told that it rests."""
+        """Whether its rest was reported."""
         self.until = 0.0
         """When the rest ends, on the event loop's clock."""
         self.in_a_row = 0
@@ -339,7 +339,7 @@ class Balancer:
         self._serve()
 
     def _serve(self) -> None:
-        """Give turns in order; nobody overtakes at an endpoint that an earlier call waits for."""
+        """Give turns in order; no call overtakes another that waits for the same endpoint."""
         served: list[_Waiting] = []
         blocked: set[Replica] = set()
         for one in self._waiting:
@@ -619,7 +619,7 @@ class Balanced(Asked):
             one.name_model(model)
 
     async def survey(self) -> tuple[str, ...]:
-        """Say in lines what is odd about the endpoints; whoever is away or serves another rests."""
+        """Report how the endpoints differ; one that is away or serves another model rests."""
         listings = await self._look(needed=True)
         fault = misfit(listings, self.model)
         for one, listing in self.balancer.listings.items():

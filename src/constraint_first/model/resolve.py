@@ -1,4 +1,4 @@
-"""Prices of models in US dollars, what calls cost at them, and how money is written for people."""
+"""What a model's name means: its price, its endpoints or file, and the method ``auto``."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Cost:
 
     dollars: float = 0.0
     complete: bool = True
-    """False where a part is missing: tokens that nobody counted, a model without a price."""
+    """False where a part is missing: tokens that were not counted, a model without a price."""
 
     def __add__(self, other: Cost) -> Cost:
         return Cost(self.dollars + other.dollars, self.complete and other.complete)
@@ -105,7 +105,7 @@ class PriceList:
 
     @property
     def has_prices(self) -> bool:
-        """Whether any of the models has a price; without one nobody speaks of money."""
+        """Whether any of the models has a price; without one no amount is shown."""
         return self.main is not None or any(self.others.values())
 
     def cost(self, usage: Usage, model: str | None = None) -> Cost:
@@ -274,7 +274,7 @@ def _settings(name: str, table: _Table) -> _Table:
 
 
 def _check_keys(preset: Preset) -> Preset:
-    """Refuse keys of which nobody could say where each belongs."""
+    """Refuse keys that cannot be assigned to addresses."""
     keys, addresses = preset.key_env, _listed(preset.base_url)
     if isinstance(keys, tuple) and len(keys) != len(addresses):
         with within(f'["{preset.name}"]'):
@@ -297,7 +297,7 @@ def _price(table: _Table) -> Price:
         return Price(spent, made, table.get("cached"))
 
 
-# The choice of an engine for what a person names: a model, a file or an address.
+# The choice of an engine by the name of a model, a file or an address.
 
 Resolved: TypeAlias = OpenAI | Balanced | Local
 """An engine that was chosen: for an endpoint, for several, or for a model on this machine."""
@@ -305,7 +305,7 @@ Resolved: TypeAlias = OpenAI | Balanced | Local
 
 @dataclass(frozen=True, slots=True)
 class ModelRef:
-    """A model as somebody names it: what it is called, and where it is served."""
+    """The name of a model, and where it is served."""
 
     model: str | None = None
     """A preset, a name in the catalogue, a GGUF file, or a name that the endpoint knows."""
@@ -320,7 +320,7 @@ class ModelRef:
     """The endpoint's key itself, where it comes from elsewhere than the environment."""
 
     def __post_init__(self) -> None:
-        """Keep several addresses in a form that nobody changes, each once."""
+        """Keep several addresses as a tuple, each once."""
         if self.base_url is not None and not isinstance(self.base_url, str):
             once = tuple(dict.fromkeys(self.base_url))
             object.__setattr__(self, "base_url", once if len(once) > 1 else "".join(once) or None)
@@ -379,7 +379,7 @@ def require_known(wanted: ModelRef) -> None:
 def refs_beside(ref: ModelRef, names: Iterable[str]) -> dict[str, ModelRef]:
     """Find what is meant by each name that a method has for another model than ``ref``.
 
-    One that nobody knows is refused here, before any model is fetched.
+    An unknown one is refused here, before any model is fetched.
     """
     found = {name: ref.beside(name) for name in names}
     for one in (ref, *found.values()):
@@ -388,7 +388,7 @@ def refs_beside(ref: ModelRef, names: Iterable[str]) -> dict[str, ModelRef]:
 
 
 def served_name(wanted: ModelRef) -> str:
-    """Say under which name a model would be served, and ask nobody.
+    """Say under which name a model would be served, without asking.
 
     Empty for an endpoint of which only the address is given: it says itself what it serves.
     """
@@ -414,13 +414,13 @@ def known_context(wanted: ModelRef) -> int | None:
 
 
 def endpoint_addresses(wanted: ModelRef) -> tuple[str, ...]:
-    """Return the addresses that were given for a model; none where its name tells where it is."""
+    """Return the addresses that were given for a model; none where its name says where it is."""
     found = None if _gguf(wanted) else wanted.base_url or _base_url_from_environment(wanted)
     return (found,) if isinstance(found, str) else tuple(found or ())
 
 
 def stands_alone(name: str) -> bool:
-    """Say whether a name tells by itself where its model is: a file, the catalogue, a preset."""
+    """Say whether a name says by itself where its model is: a file, the catalogue, a preset."""
     preset = find_preset(name)
     is_file = name.lower().endswith(".gguf") and expand_user(name).is_file()
     return is_file or name in catalogue() or bool(preset and preset.base_url)
@@ -439,7 +439,7 @@ def _gguf(wanted: ModelRef) -> Path | None:
 def _endpoints(wanted: ModelRef) -> list[Endpoint]:
     """Name the endpoints to ask; none for a model that runs here."""
     if addresses := endpoint_addresses(wanted):
-        # An address that somebody gives gets the key that goes with it, never that of a preset.
+        # A given address gets the key that goes with it, never that of a preset.
         key, key_name = _key(wanted, "OPENAI_API_KEY")
         model = wanted.model or ""
         return [Endpoint(one, model, key, key_name, wanted.context) for one in addresses]

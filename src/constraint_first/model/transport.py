@@ -1,4 +1,4 @@
-"""Addresses of endpoints: as they may be shown, and whether they can be asked at all."""
+"""An endpoint: its address and key, requests to it, and what its refusals mean."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def without_secrets(base_url: str) -> str:
 
 
 def secrets_in(base_url: str) -> tuple[str, ...]:
-    """List what an address carries that nobody else may see: a password, tokens in its query."""
+    """List the secrets in an address: a password, tokens in its query."""
     parts = urlsplit(base_url)
     user, password = (unquote(part or "") for part in (parts.username, parts.password))
     basic = base64.b64encode(f"{user}:{password}".encode()).decode()

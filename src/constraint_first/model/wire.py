@@ -57,7 +57,7 @@ class SampledCompletion(Completion):
     """The replies to a sampled call; in itself the first that is there, with the tokens of all."""
 
     replies: tuple[Completion | None, ...] = ()
-    """By sample; None for one that did not come or that nobody can read."""
+    """By sample; None for one that is missing or unreadable."""
 
 
 class Watcher:
@@ -172,7 +172,7 @@ class PairedEvents:
 # OpenAI's chat completion format: requests from calls, completions from replies.
 #
 # Pure translation, no I/O. Endpoints differ in where they put reasoning and token counts; all
-# known places are looked at here and nowhere else. A reply in which nobody answered is a fault,
+# known places are looked at here and nowhere else. A reply without an answer is a fault,
 # to be asked again, and never an empty answer.
 
 JsonMode: TypeAlias = Literal["schema", "object", "off"]
@@ -226,7 +226,7 @@ def sampled_from(
     """Read a reply to a request for several samples, and count the choices that came.
 
     At least one of them must be readable. Where the endpoint counted the tokens of the first alone,
-    the others are as good as not there: nobody could say what they cost.
+    the others are dropped: what they cost is unknown.
     """
     whole = StreamedReply(redaction)
     event = whole.event(body)
@@ -384,7 +384,7 @@ class StreamedReply:
         return again
 
     def _contents(self, choice: dict[str, Json], key: str, data: bytes) -> tuple[str, str]:
-        """Read the text and the reasoning of a choice, and refuse one in which nobody speaks."""
+        """Read the text and the reasoning of a choice; refuse one without a message."""
         self._refuse_failure(choice, data)
         message = choice.get(key)
         if message is None and key == "message":
@@ -451,7 +451,7 @@ def _decode(data: bytes) -> str:
 
 
 def _is_another(choice: dict[str, Json]) -> bool:
-    """Say whether a choice is not the first, and so one that nobody asked for."""
+    """Say whether a choice is not the first, and so one that was not asked for."""
     index = choice.get("index")
     return isinstance(index, int) and index > 0
 
