@@ -27,8 +27,8 @@ from constraint_first.serve.guard import parse_json
 from constraint_first.serve.page import install_pages
 from constraint_first.serve.page.site import SiteOptions
 from constraint_first.serve.request import is_foreign, read_request
-from constraint_first.serve.service import request_decoding
 from constraint_first.serve.setting import RequestError
+from constraint_first.serve.upstream import request_decoding
 
 ASKED = {"model": "direct@", "messages": [{"role": "user", "content": PLAIN}]}
 

@@ -19,8 +19,8 @@ from constraint_first.serve.context import Served as Request
 from constraint_first.serve.guard import Admission
 from constraint_first.serve.request import MethodChoice
 from constraint_first.serve.server import ADMISSION, make_application
-from constraint_first.serve.service import UpstreamOptions, opened_upstream
 from constraint_first.serve.setting import RequestError, ServeSettings, is_loopback
+from constraint_first.serve.upstream import UpstreamOptions, opened_upstream
 
 TOKEN = "a-token-of-ours"  # noqa: S105
 ANYWHERE = "0.0.0.0"  # noqa: S104

@@ -12,7 +12,7 @@ from loopback import Reply, completion, failure, gzip_bomb, large
 from served import Served, served
 
 from constraint_first.model.transport import Bounds
-from constraint_first.serve.service import UpstreamOptions
+from constraint_first.serve.upstream import UpstreamOptions
 
 ODD = (
     b'{ "model" : "own-model" , "big": 123456789012345678901234567890, "e": 1E5, "twice": 1,'

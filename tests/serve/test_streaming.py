@@ -22,8 +22,8 @@ from constraint_first.model.wire import Decoding
 from constraint_first.problem import Json, Problem, Solution
 from constraint_first.protocol import Call, Completion, Output, Program
 from constraint_first.serve.attempt import CONTENT, REASONING, Outbox, StreamWriter
-from constraint_first.serve.service import UpstreamOptions
 from constraint_first.serve.setting import RequestError
+from constraint_first.serve.upstream import UpstreamOptions
 
 PROGRAM = "```python\nprint(3**5 % 7)\n```"
 

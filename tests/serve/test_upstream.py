@@ -20,9 +20,9 @@ from constraint_first.model.resolve import ModelRef
 from constraint_first.model.transport import DecodingRefused, Endpoint
 from constraint_first.model.wire import Decoding
 from constraint_first.protocol import Call, Completion
-from constraint_first.serve import service as module
+from constraint_first.serve import upstream as module
 from constraint_first.serve.request import ChatRequest
-from constraint_first.serve.service import UpstreamOptions, opened_upstream, request_decoding
+from constraint_first.serve.upstream import UpstreamOptions, opened_upstream, request_decoding
 
 CALL = Call.user("What is 2 + 2?", stage="direct", max_tokens=99)
 OPTIONS = UpstreamOptions()

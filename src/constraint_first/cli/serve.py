@@ -222,7 +222,7 @@ def serve_command(
     """
     from constraint_first.cli.console import bytes_bar
     from constraint_first.serve.server import Serving, serve
-    from constraint_first.serve.service import UpstreamOptions
+    from constraint_first.serve.upstream import UpstreamOptions
 
     options = UpstreamOptions(
         decoding,

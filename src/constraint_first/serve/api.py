@@ -28,8 +28,8 @@ from constraint_first.serve.request import (
     rename_model,
     split_model,
 )
-from constraint_first.serve.service import Upstream
 from constraint_first.serve.setting import RequestError, request_error
+from constraint_first.serve.upstream import Upstream
 
 _COMMENT: Final = b": still at work\n\n"
 _FAREWELL: Final = 1.0

@@ -40,8 +40,8 @@ from constraint_first.serve.reply import (
     heading,
 )
 from constraint_first.serve.request import ChatRequest, ChosenMethod, check_length
-from constraint_first.serve.service import request_decoding
 from constraint_first.serve.setting import RequestError
+from constraint_first.serve.upstream import request_decoding
 from constraint_first.store.journal import TrafficAttempt
 from constraint_first.store.series import SERVED, Series
 

@@ -26,8 +26,8 @@ from constraint_first.protocol import (
 )
 from constraint_first.serve.reading import SHORT, Readers, is_held
 from constraint_first.serve.request import ChosenMethod, MethodChoice
-from constraint_first.serve.service import Upstream
 from constraint_first.serve.setting import RequestError, ServeSettings
+from constraint_first.serve.upstream import Upstream
 from constraint_first.store.journal import Traffic
 
 Log: TypeAlias = Callable[[dict[str, Json]], None]

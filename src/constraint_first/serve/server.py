@@ -45,14 +45,14 @@ from constraint_first.serve.guard import (
     allow_many_files,
 )
 from constraint_first.serve.request import MethodChoice
-from constraint_first.serve.service import (
+from constraint_first.serve.setting import RequestError, ServeSettings, request_error
+from constraint_first.serve.upstream import (
     Fetching,
     Upstream,
     UpstreamOptions,
     fetch_silently,
     opened_upstream,
 )
-from constraint_first.serve.setting import RequestError, ServeSettings, request_error
 from constraint_first.store.database import StoreError, without_password
 from constraint_first.store.journal import Traffic
 from constraint_first.store.store import Store
