@@ -54,6 +54,7 @@ from constraint_first.cli.output import (
 from constraint_first.constraint.stage1 import read_spec
 from constraint_first.error import CfrError
 from constraint_first.file.safe import one_line, printable
+from constraint_first.method.checked import is_held
 from constraint_first.method.constraint_first import Routed, Routing
 from constraint_first.method.method import Method, models_of, prompts_of
 from constraint_first.method.policy import Calibrated
@@ -67,7 +68,6 @@ from constraint_first.model.wire import Decoding
 from constraint_first.problem import Json, Problem
 from constraint_first.protocol import Call, Completion, Output, Program
 from constraint_first.report.notation import several
-from constraint_first.serve.reading import is_held
 
 if TYPE_CHECKING:
     from constraint_first.attempt.drive import AttemptLimit

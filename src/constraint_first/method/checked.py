@@ -113,6 +113,11 @@ _WRONG_ANSWERS: Final = 5
 """How many wrong answers a model chooses from, as the formula has it."""
 
 
+def is_held(method: Method, problem: Problem) -> bool:
+    """Whether replies to a text with demands are only drafts until the method has returned."""
+    return may_revise(method, problem) and bool(read_demands(problem.text))
+
+
 def assessed(method: Method, problem: Problem) -> Steps[Solution]:
     return assess(problem, (yield from method.solve(problem)))
 

@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias
 from aiohttp import web
 
 from constraint_first.file.safe import one_line
+from constraint_first.method.checked import is_held
 from constraint_first.method.policy import Calibrated
 from constraint_first.problem import Json, Problem
 from constraint_first.process import Undecided
@@ -24,7 +25,7 @@ from constraint_first.protocol import (
     Output,
     Usage,
 )
-from constraint_first.serve.reading import SHORT, Readers, is_held
+from constraint_first.serve.reading import SHORT, Readers
 from constraint_first.serve.request import ChosenMethod, MethodChoice
 from constraint_first.serve.setting import RequestError, ServeSettings
 from constraint_first.serve.upstream import Upstream

@@ -19,11 +19,10 @@ from itertools import islice
 from typing import Any, Final, TypeVar, cast
 
 from constraint_first.attempt.drive import RemoteRun
-from constraint_first.constraint.reply.reader import read_demands
 from constraint_first.file.safe import storable_json
 from constraint_first.method.baselines import Plain, whole_reply
-from constraint_first.method.checked import assess
-from constraint_first.method.method import Method, may_revise
+from constraint_first.method.checked import assess, is_held
+from constraint_first.method.method import Method
 from constraint_first.method.policy import Calibrated
 from constraint_first.method.registry import make
 from constraint_first.problem import Json, Problem, Solution
@@ -243,11 +242,6 @@ def _lowered(call: Call, left: int) -> Call:
 
 
 # What a worker does.
-
-
-def is_held(method: Method, problem: Problem) -> bool:
-    """Whether replies to a text with demands are only drafts until the method has returned."""
-    return may_revise(method, problem) and bool(read_demands(problem.text))
 
 
 def _made(name: str, alone: bool) -> Method:
