@@ -19,7 +19,7 @@ from typing import Final, TypeAlias, TypeVar, cast
 
 from constraint_first.model.budget import Budget, charged, most_usage, wasted
 from constraint_first.model.error import EngineError, ModelNotFound, Transient
-from constraint_first.model.limit import Limiter, replies_to
+from constraint_first.model.limit import Limiter, Tries, replies_to
 from constraint_first.model.local import Local
 from constraint_first.model.openai import Asked, OpenAI
 from constraint_first.model.replicas import Balanced
@@ -237,43 +237,50 @@ class Client:
         watcher: Watcher,
         charge: Callable[[Transient], None] | None,
     ) -> Completion:
-        """Ask until a reply comes; ``charge`` takes each fault before the next try."""
-        served = route.model.served
-        if not isinstance(served, Asked):  # asks again by itself if at all
-            own = replace(call, model=None) if call.model is not None else call
-            return await _in_turn(route, own, _Tries(watcher, call, route.model.limiter, charge))
+        """Ask until a reply comes, once a turn; ``charge`` takes each fault before the next try."""
+        served, limiter, ask = route.model.served, route.model.limiter, route.ask
+        sent, heard, places = call, watcher, replies_to(call)
+        tries = Tries(served.retry) if isinstance(served, Asked) else None
+        if tries is None:  # asks again by itself if at all
+            sent = replace(call, model=None) if call.model is not None else call
+            heard = _Heard(watcher, call, limiter, charge)
+        elif charge and isinstance(served, Balanced):
+            # One try may go to several endpoints, one after the other.
+            heard = _Heard(watcher, call, None, charge)
 
         def again(fault: Transient, pause: float) -> None:
             if charge:
                 charge(fault)
             watcher.retrying(call, fault, pause)
 
-        # One try may go to several endpoints, one after the other.
-        tries = charge and isinstance(served, Balanced)
-        heard = _Tries(watcher, call, None, charge) if tries else watcher
-        return await served.retry.run(lambda: _in_turn(route, call, heard), again)
+        while True:
+            try:
+                if limiter is None:
+                    completion = await ask(sent, heard)
+                    break
+                if not limiter.take(places):
+                    await limiter.enter(places)
+                try:
+                    if limiter.paced:
+                        await limiter.pace(call)
+                    completion = await ask(sent, heard)
+                except Transient as fault:
+                    limiter.failed(fault, places)
+                    raise
+                finally:
+                    limiter.release(places)
+                limiter.succeeded(places)
+                break
+            except Transient as fault:
+                if tries is None:
+                    raise
+                await tries.wait(fault, again)
+        if tries:
+            tries.succeeded()
+        return completion
 
 
-async def _in_turn(route: _Route, call: Call, watcher: Watcher) -> Completion:
-    """Ask once, within the limits of the model."""
-    limiter = route.model.limiter
-    if limiter is None:
-        return await route.ask(call, watcher)
-    places = replies_to(call)
-    await limiter.enter(places)
-    try:
-        await limiter.pace(call)
-        completion = await route.ask(call, watcher)
-    except Transient as fault:
-        limiter.failed(fault, places)
-        raise
-    finally:
-        limiter.release(places)
-    limiter.succeeded(places)
-    return completion
-
-
-class _Tries(Watcher):
+class _Heard(Watcher):
     """Watches an engine that asks again by itself: each of its tries is charged and counted.
 
     What happens is passed on with the call as it was asked, which names its model.

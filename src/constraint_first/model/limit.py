@@ -54,6 +54,7 @@ class Limiter:
         self.most = most
         self.requests = Pace(requests_per_minute)
         self.tokens = Pace(tokens_per_minute)
+        self.paced = self.requests.limits or self.tokens.limits
         self.size = float(min(start or most, most))
         self.in_flight = 0
         self._waiting: deque[tuple[asyncio.Future[None], int]] = deque()
@@ -185,34 +186,22 @@ class Retry:
     """An endpoint that asks us to wait longer than this has in effect said no."""
     seconds: float = math.inf
     """Once a call has taken as long as this, it is not asked again."""
-    _answered: int = field(default=0, init=False)
+    answered: int = field(default=0, init=False)
 
     async def run(
         self,
         operation: Callable[[], Awaitable[T]],
         notify: Callable[[Transient, float], None] = lambda _fault, _pause: None,
     ) -> T:
-        """Perform an operation until it succeeds; the last fault is raised when all have failed.
-
-        ``notify`` is called before each pause; what it raises ends the tries.
-        """
-        started, tries, in_a_row = time.monotonic(), 0, 0
+        """Perform an operation until it succeeds; the last fault is raised when all have failed."""
+        tries = Tries(self)
         while True:
-            answered = self._answered
             try:
                 result = await operation()
             except Transient as fault:
-                others_got_through = self._answered > answered
-                forgiven = others_got_through and not isinstance(fault, RateLimited)
-                tries, in_a_row = tries + 1, 1 if forgiven else in_a_row + 1
-                pause = self.pause(in_a_row, fault)
-                late = time.monotonic() - started + pause > self.seconds
-                if tries >= self._most(fault) or pause > self.patience or late:
-                    raise
-                notify(fault, pause)
-                await asyncio.sleep(pause)
+                await tries.wait(fault, notify)
             else:
-                self._answered += 1
+                tries.succeeded()
                 return result
 
     def pause(self, in_a_row: int, fault: Transient) -> float:
@@ -223,10 +212,42 @@ class Retry:
         # Spread out, so that a thousand calls that failed together do not return together.
         return longest * random.uniform(0.5, 1.0)  # noqa: S311
 
-    def _most(self, fault: Transient) -> int:
+    def most(self, fault: Transient) -> int:
         """Say how many tries a call has: fewer where no model ever answered at that address."""
-        stranger = not self._answered and not isinstance(fault, RateLimited)
+        stranger = not self.answered and not isinstance(fault, RateLimited)
         return min(self.attempts, _TRIES_OF_A_STRANGER) if stranger else self.attempts
+
+
+class Tries:
+    """The tries of one call, which share its patience."""
+
+    __slots__ = ("_answered", "_count", "_in_a_row", "_retry", "_started")
+
+    def __init__(self, retry: Retry) -> None:
+        self._retry = retry
+        self._started = time.monotonic()
+        self._count = self._in_a_row = 0
+        self._answered = retry.answered
+        """How many calls had been answered when the latest try began."""
+
+    def succeeded(self) -> None:
+        self._retry.answered += 1
+
+    async def wait(self, fault: Transient, notify: Callable[[Transient, float], None]) -> None:
+        """Pause before the next try; raise the fault where there is none.
+
+        ``notify`` is called before the pause; what it raises ends the tries.
+        """
+        retry = self._retry
+        forgiven = retry.answered > self._answered and not isinstance(fault, RateLimited)
+        self._count, self._in_a_row = self._count + 1, 1 if forgiven else self._in_a_row + 1
+        pause = retry.pause(self._in_a_row, fault)
+        late = time.monotonic() - self._started + pause > retry.seconds
+        if self._count >= retry.most(fault) or pause > retry.patience or late:
+            raise fault
+        notify(fault, pause)
+        await asyncio.sleep(pause)
+        self._answered = retry.answered
 
 
 def parse_retry_after(value: str | None) -> float | None:

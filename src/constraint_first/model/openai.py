@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections import Counter
+from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 from typing import Final, cast
 
+import aiohttp
 import orjson
 
 from constraint_first.file.safe import storable_text
@@ -184,9 +187,28 @@ class OpenAI(Asked):
         watcher: Watcher = SILENT,
         decoding: Decoding | Decode | None = None,
     ) -> Completion:
+        transport, decode = self._transport, partial(_decoded, call=call, decoding=decoding)
         try:
             async with asyncio.timeout(self.bounds.seconds):
-                return await self._adapt(call, watcher, decoding)
+                while True:
+                    context, own = self.context, self.decoding
+                    body = self._body(call, decode(own), stream=watcher.streams)
+                    try:
+                        async with transport.send("POST", COMPLETIONS, written(body)) as response:
+                            response.compares = True
+                            incoming = await transport.accept(response)
+                            if watcher.streams and not await incoming.is_document():
+                                return await self._follow(incoming, call, watcher)
+                            whole = self._read(await incoming.read(), call, body)
+                        break
+                    except (aiohttp.ClientError, TimeoutError) as error:
+                        raise transport.named(error) from None
+                    except Rejected as refusal:  # perhaps of something dispensable
+                        if change := self._adapt(refusal, call, body, (context, own), decode):
+                            watcher.adapted(call, change)
+            if watcher is not SILENT:
+                _tell(watcher, call, whole.text, whole.reasoning)
+            return whole
         except Transient as fault:
             if isinstance(call, SampledCall) and not isinstance(fault, RateLimited | Unreachable):
                 self._faults[call] += 1
@@ -199,38 +221,40 @@ class OpenAI(Asked):
                 "allow more with --call-timeout"
             ) from None
 
-    async def _adapt(
-        self, call: Call, watcher: Watcher, decoding: Decoding | Decode | None
-    ) -> Completion:
-        """Ask; where the endpoint refuses something dispensable, ask without it."""
-        while True:
-            context, own = self.context, self.decoding
-            sent = _decoded(own, call, decoding)
-            body = self._body(call, sent, stream=watcher.streams)
-            try:
-                return await self._post(body, call, watcher)
-            except ParameterRefused as refusal:
-                if refusal.parameter not in body:
-                    raise
-                self._refused.add(refusal.parameter)
-            except PromptTooLong as refusal:
-                self.context = refusal.limit or context
-                if self.context == context:
-                    raise
-            except DecodingRefused as refusal:
+    def _adapt(
+        self,
+        refusal: Rejected,
+        call: Call,
+        body: dict[str, Json],
+        before: tuple[int | None, Decoding],
+        change: Callable[[Decoding], Decoding],
+    ) -> str:
+        """Do from now on without what was refused, where that is dispensable; say what it is.
+
+        ``before`` are the context and the decoding that the request was made from, which ``change``
+        makes what is sent. Other calls may have been refused the same meanwhile.
+        """
+        context, own = before
+        match refusal:
+            case ParameterRefused(parameter=parameter) if parameter in body:
+                self._refused.add(parameter)
+            case PromptTooLong() if (refusal.limit or context) != context:
+                self.context = refusal.limit
+            case DecodingRefused():
+                sent, adapted = change(own), refusal.adapt(own)
                 if refusal.adapt(sent) == sent:
                     raise Rejected(str(refusal)) from None
-                adapted = refusal.adapt(own)
-                if _decoded(adapted, call, decoding) == sent:  # the caller chose that setting
-                    raise
+                if change(adapted) == sent:  # the caller chose that setting
+                    raise refusal
                 if self.decoding == own:  # else another call was refused it first
                     self.decoding = adapted
-                    watcher.adapted(call, refusal.change)
-            except Rejected as refusal:
+                    return refusal.change
+            case _ if type(refusal) is Rejected and "n" in body:
                 # No known reason; where several samples were asked for it may be that.
-                if type(refusal) is not Rejected or "n" not in body:
-                    raise
                 self._faults[call] = _MOST_FAULTS
+            case _:
+                raise refusal
+        return ""
 
     def _body(self, call: Call, decoding: Decoding, *, stream: bool) -> dict[str, Json]:
         body = request_for(call, self.endpoint.model, decoding, self.endpoint.json_mode)
@@ -246,17 +270,6 @@ class OpenAI(Asked):
         if "max_tokens" in self._refused:
             body["max_completion_tokens"] = body["max_tokens"]
         return {name: value for name, value in body.items() if name not in self._refused}
-
-    async def _post(self, body: dict[str, Json], call: Call, watcher: Watcher) -> Completion:
-        transport = self._transport
-        async with transport.exchange("POST", COMPLETIONS, written(body)) as response:
-            incoming = await transport.accept(response)
-            if watcher.streams and not await incoming.is_document():
-                return await self._follow(incoming, call, watcher)
-            whole = self._read(await incoming.read(), call, body)
-        if watcher is not SILENT:
-            _tell(watcher, call, whole.text, whole.reasoning)
-        return whole
 
     def _read(self, data: bytes, call: Call, body: dict[str, Json]) -> Completion:
         """Read a whole reply; fewer samples than were asked for show that ``n`` is not taken."""

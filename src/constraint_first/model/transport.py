@@ -449,11 +449,21 @@ class Transport:
         headers: Mapping[str, str] = _HEADERS,
     ) -> AbstractAsyncContextManager[Response]:
         """Send a request and give whatever comes back; every fault on the way is raised."""
+        return _Exchange(self, self.send(verb, path, data, headers), compares=path == COMPLETIONS)
+
+    def send(
+        self,
+        verb: str,
+        path: str,
+        data: bytes | aiohttp.FormData | None = None,
+        headers: Mapping[str, str] = _HEADERS,
+    ) -> AbstractAsyncContextManager[Response]:
+        """Send a request; faults on the way are those of aiohttp, for ``named``."""
         if self._session is None:
             raise RuntimeError("use the engine inside `async with`")
         url = self.endpoint.url(path)
         sent = self._session.request(verb, url, data=data, headers=headers, allow_redirects=False)
-        return _Exchange(self, sent, compares=path == COMPLETIONS)
+        return cast("AbstractAsyncContextManager[Response]", sent)  # its response_class
 
     async def accept(self, response: Response) -> Incoming:
         """Take a successful reply; raise what another one refuses."""
@@ -491,15 +501,12 @@ class Transport:
 
 
 class _Exchange:
-    """A request under way and its reply.
-
-    Not an ``asynccontextmanager``: every call goes through here, and a generator costs more.
-    """
+    """A request under way and its reply, whose faults are named."""
 
     def __init__(
         self,
         transport: Transport,
-        sent: AbstractAsyncContextManager[aiohttp.ClientResponse],
+        sent: AbstractAsyncContextManager[Response],
         *,
         compares: bool,
     ) -> None:
@@ -509,7 +516,7 @@ class _Exchange:
 
     async def __aenter__(self) -> Response:
         try:
-            response = cast("Response", await self._sent.__aenter__())
+            response = await self._sent.__aenter__()
         except (aiohttp.ClientError, TimeoutError) as error:
             raise self._transport.named(error) from None
         response.compares = self._compares
