@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 from constraint_first.constraint.predicate import Predicate
@@ -66,8 +67,11 @@ _RULES: Final[tuple[_Rule, ...]] = (
 
 def read_demands(request: str) -> tuple[Stated, ...]:
     """Read the demands that a request makes on the whole reply, in the request's order."""
-    if len(request) > LONGEST:
-        return ()
+    return _read(request) if len(request) <= LONGEST else ()
+
+
+@lru_cache(maxsize=256)  # the runs and methods of a benchmark ask for the same texts again
+def _read(request: str) -> tuple[Stated, ...]:
     sentences = prepare(request).readable
     if not sentences:
         return ()

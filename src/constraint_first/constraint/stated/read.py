@@ -8,7 +8,7 @@ find a word of each group.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final, TypeAlias
 
 from ahocorasick_rs import AhoCorasick
@@ -215,8 +215,11 @@ _RULES: Final[tuple[tuple[Rule, tuple[_Group, ...], _Group], ...]] = (
 
 def read_stated(text: str) -> tuple[Stated, ...]:
     """Read the constraints on the answer that a problem's text states, in the text's order."""
-    if len(text) > LONGEST:
-        return ()
+    return _read(text) if len(text) <= LONGEST else ()
+
+
+@lru_cache(maxsize=256)  # the runs and methods of a benchmark ask for the same texts again
+def _read(text: str) -> tuple[Stated, ...]:
     plain = plain_text(text)
     if len(plain) > _LONG and _GAP.search(plain):
         return ()
