@@ -6,7 +6,7 @@ import asyncio
 import gc
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import isfinite
@@ -372,14 +372,21 @@ async def drive(
     performer = _Performer(
         client, tell, stream, journal, sandbox, allowance or Allowance(), as_sent, conceal
     )
-    if isinstance(steps, RemoteRun):
-        await steps.start()
-        while not steps.done:
-            await steps.move(await performer.perform(steps.round, steps.transcript))
-        return steps
-    run = Run(steps)
-    while run.round:
-        run.advance(await performer.perform(run.round, run.transcript))
+    run = steps if isinstance(steps, RemoteRun) else Run(steps)
+    if isinstance(run, RemoteRun):
+        await run.start()
+    while not run.done:
+        steps_now, first = run.round, len(run.transcript)
+        performer.allowed.admit([step for step in steps_now if isinstance(step, Call)])
+        if len(steps_now) == 1:  # the usual round; it needs no task
+            answers = (await performer.answer(steps_now[0], first, client),)
+        else:
+            answers = await performer.answer_all(steps_now, first)
+        answers = _mark_shared(steps_now, answers, run.transcript)
+        if isinstance(run, RemoteRun):
+            await run.move(answers)
+        else:
+            run.advance(answers)
     return run
 
 
@@ -396,31 +403,22 @@ class _Performer:
     as_sent: AsSent | None
     conceal: bool
 
-    async def perform(
-        self, steps: tuple[Step, ...], transcript: Sequence[Entry]
-    ) -> tuple[Answer, ...]:
-        """Perform a round.
+    async def answer_all(self, steps: tuple[Step, ...], first: int) -> tuple[Answer, ...]:
+        """Perform a round of several steps.
 
-        All its steps come to an end even if one fails: what is paid for is journalled.
+        All of them come to an end even if one fails: what is paid for is journalled.
         """
-        self.allowed.admit([step for step in steps if isinstance(step, Call)])
-        first = len(transcript)
-        if len(steps) == 1:  # the usual round; it needs no task
-            answer = await self._answer(steps[0], first, self.client)
-            if not first and (isinstance(answer, Output) or not answer.usage.shared):
-                return (answer,)  # nothing was sent before it
-            return tuple(_mark_shared(steps, (answer,), transcript))
         client = Sampler(self.client)
-        performed = (self._answer(step, first + n, client) for n, step in enumerate(steps))
+        performed = (self.answer(step, first + n, client) for n, step in enumerate(steps))
         results = await asyncio.gather(*performed, return_exceptions=True)
         answers: list[Answer] = []
         for result in results:
             if isinstance(result, BaseException):
                 raise result
             answers.append(result)
-        return tuple(_mark_shared(steps, answers, transcript))
+        return tuple(answers)
 
-    def _answer(
+    def answer(
         self, step: Step, ordinal: int, client: Engine
     ) -> Coroutine[Any, Any, Completion | Output]:
         if isinstance(step, Program):
@@ -470,25 +468,28 @@ class _Performer:
 
 
 def _mark_shared(
-    steps: Sequence[Step], answers: Sequence[Answer], transcript: Sequence[Entry]
-) -> Iterator[Answer]:
+    steps: tuple[Step, ...], answers: tuple[Answer, ...], transcript: Sequence[Entry]
+) -> tuple[Answer, ...]:
     """Count the input of a call that repeats an earlier one of the attempt as shared.
 
     It follows from the transcript alone, so that it is the same on every engine and on a replay.
     """
+    if len(steps) == 1 and not transcript:  # the usual round: nothing was sent before it
+        answer = answers[0]
+        if isinstance(answer, Output) or not answer.usage.shared:
+            return answers
     exchanges = (entry for entry in transcript if isinstance(entry, Exchange))
     sent = {(exchange.call.model, exchange.call.messages) for exchange in exchanges}
+    marked: list[Answer] = []
     for step, answer in zip(steps, answers, strict=True):
-        if isinstance(step, Program) or not isinstance(answer, Completion):
-            yield answer
-            continue
-        asked = step.model, step.messages
-        shared = answer.usage.input if asked in sent else 0
-        sent.add(asked)
-        if shared == answer.usage.shared:
-            yield answer
-        else:
-            yield replace(answer, usage=replace(answer.usage, shared=shared))
+        if isinstance(step, Call) and isinstance(answer, Completion):
+            asked = step.model, step.messages
+            shared = answer.usage.input if asked in sent else 0
+            sent.add(asked)
+            if shared != answer.usage.shared:
+                answer = replace(answer, usage=replace(answer.usage, shared=shared))
+        marked.append(answer)
+    return tuple(marked)
 
 
 def _with_thinking_apart(completion: Completion) -> Completion:
