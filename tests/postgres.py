@@ -65,9 +65,8 @@ def empty_database(address: str) -> None:
     import sqlalchemy as sa
 
     from constraint_first.store import schema
-    from constraint_first.store import schema as batch_schema
 
     engine = sa.create_engine(address.replace("postgresql://", "postgresql+psycopg://"))
-    batch_schema.METADATA.drop_all(engine)
+    schema.BATCHES.drop_all(engine)
     schema.METADATA.drop_all(engine)
     engine.dispose()
