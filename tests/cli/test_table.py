@@ -190,7 +190,7 @@ def test_a_row_is_one_line_in_a_pipe(cfr: Run, nasty: str) -> None:
     assert piped.code == 0, piped.err
     row = next(line for line in piped.out.splitlines() if line.startswith("ConstraintBench-1"))
     assert len(row) > 120
-    narrow = cfr("compare", nasty, COLUMNS="80")
+    narrow = cfr("compare", nasty, COLUMNS="60")
     assert "Not shown at this width: " in narrow.out
 
 

@@ -17,6 +17,7 @@ from rich.segment import Segment
 from rich.text import Text
 
 from constraint_first.file.safe import one_line, printable
+from constraint_first.pattern import lazy_pattern
 from constraint_first.protocol import Call, Completion
 
 if TYPE_CHECKING:
@@ -202,7 +203,9 @@ Kind: TypeAlias = Literal["number", "name", "prose"]
 
 _GAP: Final = 2
 """Spaces between columns."""
-_SHORT_NAME: Final = 24
+_SEAM: Final = lazy_pattern(r"[^\s,(/]*(?:[\s,(/]+|$)")
+"""A part of a name with the marks behind which it may be folded."""
+_SHORT_NAME: Final = 16
 """Characters of a name on a line; with less room for it a column is dropped."""
 _SHORTEST_NAME: Final = 8
 """The same where no column is left to drop."""
@@ -264,7 +267,12 @@ class Table:
             yield from console.render(
                 self._grid(section, kept, widths), options.update_width(max(_total(widths), 1))
             )
-        if dropped := [one.title for at, one in enumerate(self.columns) if at not in kept]:
+        gone = [at for at in range(len(self.columns)) if at not in kept]
+        if shared := [
+            f"{self.columns[at].title} {self._shared(at)}" for at in gone if self._shared(at)
+        ]:
+            yield Folded(Text(f"In all rows: {', '.join(shared)}.", "dim"))
+        if dropped := [self.columns[at].title for at in gone if not self._shared(at)]:
             more = (
                 f"a wider terminal or {self._more} shows"
                 if self._more
@@ -286,7 +294,13 @@ class Table:
             side = "right" if column.kind == "number" else "left"
             grid.add_column(_text(column.title), justify=side, width=width, overflow="fold")
         for row in section.rows:
-            grid.add_row(*(row[at] for at in kept))
+            cells = zip(kept, widths, strict=True)
+            grid.add_row(
+                *(
+                    _folded(row[at], w) if self.columns[at].kind == "name" else row[at]
+                    for at, w in cells
+                )
+            )
         return grid
 
     def _fit(self, room: int | None) -> tuple[list[int], list[int]]:
@@ -297,8 +311,12 @@ class Table:
             return kept, most
         least = [self._least(at, _SHORT_NAME) for at in kept]
         while _total([least[at] for at in kept]) > room:
-            # The last of several columns of the highest rank goes.
-            last = max(kept, key=lambda at: (self.columns[at].rank, at))
+            # A name that all rows share goes first; then the last of the highest rank.
+            shared = [at for at in kept if self._shared(at)]
+            last = max(shared or kept, key=lambda at: (self.columns[at].rank, at))
+            if shared:
+                kept.remove(last)
+                continue
             if not self.columns[last].rank:
                 least = [self._least(at, _SHORTEST_NAME) for at in range(len(self.columns))]
                 break
@@ -311,6 +329,12 @@ class Table:
                 break
             widths[max(spare, key=widths.__getitem__)] -= 1
         return kept, widths
+
+    def _shared(self, at: int) -> str:
+        """Return the name that all of several rows have; empty where they differ."""
+        names = [row[at].plain for section in self._sections for row in section.rows]
+        alike = self.columns[at].kind == "name" and len(names) > 1 and len({*names}) == 1
+        return names[0] if alike else ""
 
     def _least(self, at: int, name: int) -> int:
         """Measure a column folded between words, names within them, numbers not at all."""
@@ -325,6 +349,21 @@ class Table:
         texts = [row[at].plain for section in self._sections for row in section.rows]
         texts += [self.columns[at].title] * (title and self._header)
         return max((cell_len(part) for text in texts for part in text.split(separator)), default=0)
+
+
+def _folded(name: Text, width: int) -> Text:
+    """Fold a name behind its marks, so that rich, which folds at spaces alone, cuts no word."""
+    if name.cell_len <= width:
+        return name
+    lines, start = [name[:0]], 0
+    for seam in _SEAM.finditer(name.plain):
+        part = name[start : seam.end()]
+        start = seam.end()
+        if lines[-1].cell_len and lines[-1].cell_len + part.cell_len > width:
+            lines.append(part)
+        else:
+            lines[-1] = lines[-1] + part
+    return Text("\n").join(lines)
 
 
 def _total(widths: Sequence[int]) -> int:
