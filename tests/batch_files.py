@@ -11,7 +11,6 @@ from openai.types.chat.completion_create_params import CompletionCreateParamsNon
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 __all__ = ["check_line", "run_batch"]
-
 _BODY: TypeAdapter[Any] = TypeAdapter(CompletionCreateParamsNonStreaming)
 
 

@@ -35,7 +35,6 @@ __all__ = [
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 _WHY = "chromium is not installed" if CHROMIUM is None else "playwright is not installed"
 needs_browser = pytest.mark.skipif(CHROMIUM is None or find_spec("playwright") is None, reason=_WHY)
-
 Look = Literal["wide", "phone", "dark"]
 # The dark has other colours alone: something to look at.
 _OTHERS: tuple[Look, ...] = ("phone", *(("dark",) if "CFR_PICTURES" in os.environ else ()))

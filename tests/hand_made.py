@@ -18,7 +18,6 @@ from constraint_first.report.table import Table
 from constraint_first.store.query import RecordKey
 
 __all__ = ["arm", "attempt", "cells", "costing", "error_table", "study", "texts", "two_benchmarks"]
-
 LABELS = {"direct": "Direct CoT", "cfr": "CFR (always-on)", "routed-cfr": "Routed-CFR"}
 
 

@@ -20,7 +20,6 @@ import pytest
 from loopback import Endpoint, Reply, answer
 
 __all__ = ["MODELS", "NEEDS_INSPECT", "REPOSITORY", "Installed", "chat", "install", "run_task"]
-
 REPOSITORY = Path(__file__).parent.parent
 NEEDS_INSPECT = [
     pytest.mark.skipif(

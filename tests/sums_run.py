@@ -8,7 +8,6 @@ from constraint_first.store.series import Series
 from constraint_first.store.store import Store
 
 __all__ = ["PROBLEMS", "SERIES", "evaluate"]
-
 PROBLEMS = sums(5)
 SERIES = Series("sums", "direct", "model-a")
 

@@ -10,7 +10,6 @@ import pytest
 MAKEFILE = Path(__file__).parent.parent / "Makefile"
 MAKE = shutil.which("make")
 TOOLS = ("seq", "mkdir", "touch", "basename", "getconf")
-
 pytestmark = pytest.mark.skipif(MAKE is None, reason="make is not here")
 
 PYTHON = """#!/bin/sh

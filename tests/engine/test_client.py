@@ -94,10 +94,6 @@ def local(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Local:
     return Local(write_model(folder / "m.gguf"))
 
 
-def test_decoding_is_the_papers_primary_setting() -> None:
-    assert Decoding() == Decoding(temperature=0.7, top_p=0.95, seed=None)
-
-
 async def test_a_decoded_engine_samples_every_call_alike() -> None:
     served = Recording()
     cold = Decoding(temperature=0)
@@ -168,17 +164,9 @@ async def test_an_engine_that_needs_no_opening_is_taken_as_it_is(engine: Served)
 
 
 PROBLEM = Problem("Find the remainder when $3^5$ is divided by 7.")
-
-
 CONSTRAINTS = '{"raw_constraints": [{"id": "C1", "type": "modular", "description": "in 0..6"}]}'
-
-
 SOLUTION = r"So \boxed{5}."
-
-
 FOR_SMALL = Call.user("x", stage="stage1", max_tokens=9, model="small")
-
-
 METHOD = "cfr(extractor=small)"
 
 
@@ -403,30 +391,22 @@ async def test_a_passing_fault_is_asked_again(pauses: list[float]) -> None:
     assert 0.025 <= pauses[0] <= 0.05 < 0.075 <= pauses[1] <= 0.15
 
 
-async def test_the_last_fault_is_raised(pauses: list[float]) -> None:
-    operation = Flaky(*(ServerFault(str(n)) for n in range(9)))
-    with pytest.raises(ServerFault, match="2"):
+@pytest.mark.parametrize(
+    ("faults", "tries", "paused"),
+    [
+        ([Rejected("no")], 1, []),
+        ([RateLimited("slow", 3600)], 1, []),
+        ([RateLimited("slow", 7.5), Rejected("no")], 2, [7.5]),
+        ([RateLimited("a", 1), RateLimited("b", 2), RateLimited("last", 3)], 3, [1, 2]),
+    ],
+)
+async def test_an_endpoint_that_wants_an_hour_has_said_no(
+    faults: list[EngineError], tries: int, paused: list[float], pauses: list[float]
+) -> None:
+    operation = Flaky(*faults)
+    with pytest.raises(type(faults[-1]), match=str(faults[-1])):
         await Retry(attempts=3).run(operation, _ignore)
-    assert len(pauses) == 2
-
-
-async def test_a_refusal_is_final(pauses: list[float]) -> None:
-    operation = Flaky(Rejected("no"))
-    with pytest.raises(Rejected):
-        await Retry().run(operation, _ignore)
-    assert operation.tries == 1
-    assert pauses == []
-
-
-async def test_the_endpoint_says_how_long(pauses: list[float]) -> None:
-    await Retry().run(Flaky(RateLimited("slow", 7.5)), _ignore)
-    assert pauses == [7.5]
-
-
-async def test_an_endpoint_that_wants_an_hour_has_said_no(pauses: list[float]) -> None:
-    with pytest.raises(RateLimited):
-        await Retry().run(Flaky(RateLimited("slow", 3600)), _ignore)
-    assert pauses == []
+    assert (operation.tries, pauses) == (tries, paused)
 
 
 def test_pauses_grow_to_a_limit() -> None:
@@ -987,8 +967,6 @@ async def test_a_model_that_writes_less_is_asked_for_less() -> None:
 
 
 SUM = Problem("Compute $1 + 1$.")
-
-
 VOTE = "self-consistency(base=direct,samples=3)"
 
 

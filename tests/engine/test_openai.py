@@ -34,8 +34,6 @@ from constraint_first.protocol import Call, Completion, Usage
 
 
 CALL = Call.user("What is $2+2$?", stage="stage1", max_tokens=32_768, json=True)
-
-
 IMPATIENT = Retry(attempts=2, first_pause=0.001)
 
 
@@ -413,13 +411,11 @@ async def test_a_refusal_of_what_is_not_sent_is_final(
 
 ODD = Call.user("What is $2+2$?", stage="direct", max_tokens=100)
 
-
 NO_COMPLETIONS: list[Any] = [
     *(None, True, 5, "x", [], [1], {}),
     *({"choices": choices} for choices in cast("list[Any]", [None, {}, [], [None], [3]])),
     {"error": "no"},
 ]
-
 
 WHOLE = str(completion("4").body)
 
@@ -540,11 +536,7 @@ def event(content: str, **fields: Any) -> str:
 
 
 END = event("", finish_reason="stop")
-
-
 DONE = "data: [DONE]\n\n"
-
-
 PIECES = [event("Th"), event("e an"), event("swer is 4")]
 
 

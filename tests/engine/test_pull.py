@@ -33,8 +33,6 @@ from constraint_first.model.pull import (
 
 
 CONTENT = [bytes([n]) * (1000 + n) for n in range(12)]
-
-
 WHOLE = b"".join(CONTENT)
 
 

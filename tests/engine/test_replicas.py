@@ -47,8 +47,6 @@ from constraint_first.protocol import Call
 
 
 CALL = Call.user("What is $2+2$?", stage="direct", max_tokens=99)
-
-
 Pair = tuple[Server, Server]
 
 
@@ -132,7 +130,6 @@ async def test_a_fast_one_gets_what_a_slow_one_cannot_take(pair: Pair) -> None:
 
 
 async def test_each_has_limits_of_its_own(pair: Pair) -> None:
-    """What one pushes back narrows its own window."""
     pair[0].respond = lambda _body: failure(503, "busy")
     async with engine(*pair) as both:
         both.balancer.pauses = Retry(first_pause=0.0)
@@ -176,7 +173,6 @@ async def test_one_that_dies_rests_and_comes_back(pair: Pair) -> None:
 
 
 async def test_a_connection_that_is_cut_while_it_writes(pair: Pair) -> None:
-    """The words of the first try are void; the call goes on elsewhere."""
     told = Told(streams=True)
     for server in pair:
         server.script(cut_stream("nonsense"), stream("it is ", "4"))
@@ -201,19 +197,16 @@ async def test_when_all_die_it_fails_as_with_one(pair: Pair) -> None:
         await one.complete(CALL)
         for server in pair:
             server.die()
-        await ask_and_fail(both)
+        results = await asyncio.gather(
+            *(both.complete(CALL) for _ in range(8)), return_exceptions=True
+        )
+        assert all(isinstance(one, Transient) for one in results)
         alone, told_alone = await failure_of(one)
         found, told = await failure_of(both)
         assert both.balancer.status.startswith("0 of 2 endpoints in use")
     assert type(found) is type(alone) is Unreachable
     paused = [seconds for _, seconds in told.retries if seconds]
     assert len(paused) == len(told_alone.retries) == 1
-
-
-async def ask_and_fail(engine: Balanced) -> None:
-    calls = (engine.complete(CALL) for _ in range(8))
-    results = await asyncio.gather(*calls, return_exceptions=True)
-    assert all(isinstance(one, Transient) for one in results)
 
 
 async def test_all_may_be_away_at_first(pair: Pair) -> None:
@@ -416,8 +409,6 @@ async def test_each_endpoint_gets_its_own_key_and_shows_none(pair: Pair) -> None
 
 
 NOWHERE = frozenset[Replica]()
-
-
 GONE = Unreachable("http://b/v1: cannot be reached")
 
 
@@ -612,12 +603,6 @@ async def test_a_list_that_does_not_come(
         await list_models(looked[0].replicas[1])
 
 
-async def test_every_endpoint_has_limits_of_its_own(balancer: Balancer) -> None:
-    balancer.limit(lambda: Limiter(1))
-    assert len({id(one.limiter) for one in balancer.replicas}) == 3
-    assert [(await take(balancer)).places for _ in range(3)] == [1, 1, 1]
-
-
 # --- replica.
 
 
@@ -641,23 +626,23 @@ def test_what_is_wrong_with_a_call_is_wrong_everywhere() -> None:
     assert not is_its_own(ModelNotFound("a call for another engine"))
 
 
-@pytest.mark.parametrize("fault", [Unreachable("gone"), RateLimited("slow"), ModelNotFound("m")])
-def test_some_faults_are_no_accident_even_while_others_get_through(
-    replica: Replica, fault: EngineError
+@pytest.mark.parametrize(
+    ("fault", "accident"),
+    [
+        (Unreachable("gone"), False),
+        (RateLimited("slow"), False),
+        (ModelNotFound("m"), False),
+        (ServerFault("500"), True),
+        (StreamCut("cut"), True),
+    ],
+)
+def test_some_faults_are_the_calls_own_while_others_get_through(
+    replica: Replica, fault: EngineError, *, accident: bool
 ) -> None:
     visit, other = replica.visit(1), replica.visit(1)
-    replica.answer(other)
-    assert replica.must_rest(visit, fault)
-
-
-@pytest.mark.parametrize("fault", [ServerFault("500"), StreamCut("cut")])
-def test_a_fault_while_others_get_through_is_the_calls_own(
-    replica: Replica, fault: EngineError
-) -> None:
-    visit, other = replica.visit(1), replica.visit(1)
     assert replica.must_rest(visit, fault)
     replica.answer(other)
-    assert not replica.must_rest(visit, fault)
+    assert replica.must_rest(visit, fault) is not accident
 
 
 def test_calls_from_before_a_rest_tell_nothing_new(replica: Replica) -> None:

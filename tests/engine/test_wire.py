@@ -207,7 +207,6 @@ JSON = st.recursive(
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
 )
 
-
 SHAPED = st.fixed_dictionaries(
     {
         "choices": st.lists(

@@ -32,8 +32,6 @@ from constraint_first.store.series import Series
 from constraint_first.store.store import Store
 
 PROBLEM = Problem("What is 4 + 1?")
-
-
 PLAIN = CallSettings()
 
 
@@ -166,10 +164,7 @@ def test_attempts_at_the_same_time_are_counted(store: Store) -> None:
 
 
 SUMS = Benchmark("sums", "Sums", sums(4))
-
-
 GRID = Experiment(benchmarks=(SUMS,), methods=("direct", "cfr"), runs=2)
-
 
 REF = constraint_first.ModelRef(
     "m", base_url="http://127.0.0.1:9/v1"

@@ -41,7 +41,6 @@ with Store(sys.argv[1]) as store, store.exclusively():
     time.sleep(600)
 """
 
-
 OTHER_SESSIONS = (
     "SELECT DISTINCT pid FROM pg_stat_activity LEFT JOIN pg_locks USING (pid) "
     "WHERE datname = current_database() AND pid <> pg_backend_pid()"
@@ -336,7 +335,6 @@ def test_where_nobody_writes_nobody_runs(tmp_path: Path) -> None:
 
 
 SUMS = Benchmark("sums", "Sums", sums(40))
-
 
 HELD = """
 import os, sys, time

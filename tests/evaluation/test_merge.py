@@ -35,8 +35,6 @@ from constraint_first.store.series import Series
 from constraint_first.store.store import Store
 
 SERIES = Series("sums", "direct", "m")
-
-
 Answer = Callable[[Call], str | Completion]
 
 

@@ -145,6 +145,7 @@ def test_a_store_without_attempts_has_no_rows(url: str) -> None:
     with Store(url) as store:
         for rows in (attempt_rows, outcome_rows, problem_rows, stage_rows):
             assert list(rows(store)) == []
+        assert summaries(store) == []
 
 
 PROGRAM = "```python\nprint(2)\n```"
@@ -428,7 +429,6 @@ def test_what_was_read_from_a_reply_that_is_judged_whole_is_no_answer(url: str) 
 
 SERIES = Series("sums", "direct", "model-a", Decoding(temperature=0, seed=3))
 
-
 # How attempts ended, how they were judged, and how often.
 ENDINGS = [
     ("ok", "correct", 5),
@@ -452,22 +452,6 @@ def fill_summary(store: Store) -> None:
     ]
     with store.database.begin() as connection:
         connection.execute(schema.attempts.insert(), rows)
-
-
-def test_the_numbers_of_a_series_are_those_of_its_attempts(url: str) -> None:
-    with Store(url) as store:
-        fill_summary(store)
-        (summary,) = summaries(store)
-    assert summary.tally.total == 18
-    assert (
-        summary.tally.ok,
-        summary.tally.truncated,
-        summary.tally.unparsed,
-        summary.tally.failed,
-    ) == (9, 3, 2, 4)
-    assert (summary.tally.correct, summary.tally.undecided, summary.scores) == (5, 1, {(5, 13): 1})
-    assert summary.accuracy == 5 / 13
-    assert summary.tally.usage == Usage(180, 126, 54, 18)
 
 
 async def test_problems_are_counted_by_their_right_runs(url: str) -> None:
@@ -514,6 +498,8 @@ def test_a_summary_for_programs(url: str) -> None:
         "output_tokens": 126,
         "shared_tokens": 0,
     }
+    assert (summary.tally.correct, summary.scores) == (5, {(5, 13): 1})
+    assert summary.tally.usage == Usage(180, 126, 54, 18)
 
 
 async def test_each_series_is_counted_by_itself(url: str) -> None:
@@ -531,11 +517,6 @@ async def test_each_series_is_counted_by_itself(url: str) -> None:
     ]
     assert found[2].tally.usage == Usage()
     assert found[2].to_json()["accuracy"] is None
-
-
-def test_a_store_in_which_nothing_was_run(url: str) -> None:
-    with Store(url) as store:
-        assert summaries(store) == []
 
 
 def test_failures_are_listed_by_reason_with_the_first_attempt_of_each(url: str) -> None:
@@ -578,11 +559,7 @@ def test_failures_are_listed_by_reason_with_the_first_attempt_of_each(url: str) 
 def test_a_failure_knows_its_way_out(reason: str, way: str) -> None:
     failure = Failure(reason, 1, "sums", "direct", "m", "p0", 0)
     assert failure.way_out == f"{way} 'cfr eval' command again"
-
-
-def test_whoever_asked_a_server_was_told() -> None:
-    failure = Failure("the client went away", 1, "served", "direct", "m", "p0", 0)
-    assert "eval" not in failure.way_out
+    assert "eval" not in replace(failure, benchmark="served", reason="away").way_out
 
 
 def test_settings_that_are_no_json_are_told_in_words(url: str) -> None:
@@ -688,7 +665,6 @@ def test_series_cost_what_models_cost_today(
 
 PROBLEMS = sums(4)
 
-
 METHODS = [
     "direct",
     "cfr",
@@ -727,51 +703,38 @@ async def test_a_store_tells_what_was_counted_while_the_attempt_was_made(
     assert counted == expected.get(method, 0)
 
 
-@pytest.fixture
-def prompted(url: str) -> Iterator[Store]:
-    with Store(url) as opened:
-        yield opened
-
-
-async def write(prompted: Store, *calls: tuple[str, str]) -> int:
+async def write(store: Store, *calls: tuple[str, str]) -> int:
     """Write an attempt with calls of so many messages and models; ask what they share."""
-    registered = prompted.register(Series("sums", "direct", "m"), PROBLEMS)
+    registered = store.register(Series("sums", "direct", "m"), PROBLEMS)
     key = {"series": registered.series, "problem": registered.problems["p0"], "run": 0}
-    await prompted.write_attempt(attempt(key["series"], key["problem"]))
+    await store.write_attempt(attempt(key["series"], key["problem"]))
     counts = {"input_tokens": 10, "output_tokens": 1, "reasoning_tokens": 0, "cached_tokens": 0}
     for ordinal, (messages, model) in enumerate(calls):
         row = {"stage": "direct", "digest": "0" * 64 + model, "messages": messages}
         rest = {"max_tokens": 9, "text": "", "reasoning": "", "finish": "stop"}
-        await prompted.write_call(
+        await store.write_call(
             key | {"ordinal": ordinal, "reported": True, "seconds": 0.1} | row | rest | counts
         )
-    ((found,),) = prompted.read(sa.select(shared_tokens()).select_from(schema.attempts))
+    ((found,),) = store.read(sa.select(shared_tokens()).select_from(schema.attempts))
     return found
 
 
-async def test_the_first_call_with_a_prompt_pays_for_it(prompted: Store) -> None:
-    assert await write(prompted, ("a", ""), ("b", ""), ("a", ""), ("a", ""), ("b", "")) == 30
-
-
-async def test_two_models_share_no_prompt(prompted: Store) -> None:
-    assert await write(prompted, ("a", ""), ("a", "@small"), ("a", "@tiny"), ("a", "@small")) == 10
-
-
-async def test_an_attempt_without_calls_shares_nothing(prompted: Store) -> None:
-    assert await write(prompted) == 0
-
-
-async def test_runs_and_problems_share_no_prompt(prompted: Store) -> None:
-    same = Scripted(lambda call: replace(counting(call), usage=Usage(10, 1)))
-    job = prepare(prompted, Series("sums", "direct", "m"), PROBLEMS, 3, same)
-    await run(prompted, [job], width=4)
-    (summary,) = summaries(prompted)
-    assert (summary.tally.usage.input, summary.tally.usage.shared) == (120, 0)
+@pytest.mark.parametrize(
+    ("calls", "shared"),
+    [
+        ([], 0),
+        ([("a", ""), ("b", ""), ("a", ""), ("a", ""), ("b", "")], 30),
+        ([("a", ""), ("a", "@small"), ("a", "@tiny"), ("a", "@small")], 10),
+    ],
+)
+async def test_the_first_call_of_a_model_with_a_prompt_pays_for_it(
+    url: str, calls: list[tuple[str, str]], shared: int
+) -> None:
+    with Store(url) as store:
+        assert await write(store, *calls) == shared
 
 
 SERIES_REGRADE = Series("sums", "direct", "model-a")
-
-
 REQUESTS = Series("requests", "direct", "model-a")
 
 

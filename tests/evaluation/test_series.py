@@ -200,15 +200,6 @@ def test_a_fingerprint_is_the_same_in_every_process() -> None:
     assert done.stdout.decode().strip() == fingerprint(make("routed-cfr"))
 
 
-def test_a_fingerprint_depends_on_configuration_and_prompts() -> None:
-    names = ["direct", "cfr", "cfr-brief", "routed-cfr", "routed-cfr(router=printed)"]
-    prints = {fingerprint(make(name)) for name in names}
-    assert len(prints) == len(names)
-    assert fingerprint(make("cfr")) == fingerprint(make("cfr"))
-    changed = Direct(prompt=Prompt("direct", "Please solve [[problem]]"))
-    assert fingerprint(changed) != fingerprint(make("direct"))
-
-
 def test_a_method_that_breaks_on_the_probes_is_known_by_what_it_asked() -> None:
     @dataclass(frozen=True)
     class Breaks:
@@ -261,6 +252,7 @@ def test_a_prompt_of_ones_own_counts_even_where_no_probe_leads_to_it() -> None:
     assert fingerprint(reworded) != fingerprint(make("cfr"))
 
 
+# What series of today were called, and how the last version before wrote them into a store.
 BEFORE = {
     "cfr-brief": ("cfr", "CFR (always-on)", "c6eb70f2bd0d9489"),
     "cfr": ("cfr(prompts=paper)", "CFR (always-on)", "555814fa50c0d722"),
@@ -274,12 +266,7 @@ BEFORE = {
 }
 
 
-"""What series of today were called, and how the last version before wrote them into a store."""
-
-
 LABELS = ["CFR-brief (always-on)", "CFR (always-on)", "Routed-CFR-brief", "Self-Consistency"]
-
-
 SUMS = sums(2)
 
 

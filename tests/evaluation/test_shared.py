@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from loopback import Endpoint, Reply, completion, failure
 from loopback import Endpoint as Server
+from loopback import Reply, completion, failure
 from postgres import Postgres, empty_database
 from stored import attempt
 from sums import number_in, reply_right, right, sums, write_sums
 from worker_crew import WorkerCrew
 
-import constraint_first
+from constraint_first import aevaluate
 from constraint_first.attempt.drive import Scripted
 from constraint_first.benchmark.registry import Benchmark
 from constraint_first.method.baselines import Direct
@@ -32,6 +32,7 @@ from constraint_first.model.resolve import ModelRef, Price, PriceList
 from constraint_first.model.wire import SILENT, Decoding, Watcher
 from constraint_first.problem import Prompt
 from constraint_first.protocol import Call, Completion, Usage
+from constraint_first.run.grid import Experiment, RunOptions
 from constraint_first.run.job import (
     ClaimedAttempts,
     EvaluationWatcher,
@@ -61,7 +62,6 @@ from constraint_first.store.writer import LeaseKey, Leases, SeriesShare, Waiting
 from .test_kill import Model
 
 SERIES = Series("sums", "direct", "m")
-
 
 # After a server has started nothing expires for as long as a lease: tests do not wait for that.
 LONG, SHORT = 60.0, 0.05
@@ -275,11 +275,6 @@ def test_whoever_has_the_store_alone_takes_all_leases_away(store: Store) -> None
 
 
 def test_calls_that_are_stored_come_with_the_claim(store: Store) -> None:
-    from sums_run import PROBLEMS
-
-    from constraint_first.attempt.drive import Scripted
-    from constraint_first.run.job import prepare, run
-
     class PowerCut(BaseException):
         pass
 
@@ -291,13 +286,13 @@ def test_calls_that_are_stored_come_with_the_claim(store: Store) -> None:
             raise PowerCut
         return right(call)
 
-    job = prepare(store, Series("sums", "cfr", "m"), PROBLEMS, 1, Scripted(die))
+    job = prepare(store, Series("sums", "cfr", "m"), sums(5), 1, Scripted(die))
     with pytest.raises(PowerCut):
         asyncio.run(run(store, [job], width=1))
     with worker(store) as (_, leases):
         known = leases.claim(job.share, 9)
     assert [len(claimed.known) for claimed in known.values()] == [1, 0, 0, 0]
-    assert next(iter(known.values())).problem == replace(PROBLEMS[1], benchmark="sums")
+    assert next(iter(known.values())).problem == replace(sums(5)[1], benchmark="sums")
 
 
 STATEMENTS = {
@@ -444,8 +439,6 @@ async def test_a_worker_counts_what_another_has_made_and_why_it_failed(postgres:
         assert (again.tally.failed, again.tally.resumed) == (0, 2)
         await recount(two, [again])
         assert again.tally.failed == 0
-        from constraint_first.store import schema
-
         schema.METADATA.drop_all(one.database)
 
 
@@ -453,8 +446,8 @@ SUMS = Benchmark("sums", "Sums", sums(6))
 
 
 @pytest.fixture
-def options(postgres: str) -> Iterator[constraint_first.RunOptions]:
-    yield constraint_first.RunOptions(store=postgres, concurrency=4, lease=1.0)
+def options(postgres: str) -> Iterator[RunOptions]:
+    yield RunOptions(store=postgres, concurrency=4, lease=1.0)
     empty_database(postgres)
 
 
@@ -466,25 +459,21 @@ class Hearing(EvaluationWatcher):
         self.heard.append(f"{what}: {why}")
 
 
-async def enter_grid(
-    options: constraint_first.RunOptions, server: Server, *methods: str, model: str = "m"
-) -> None:
+async def enter_grid(options: RunOptions, server: Server, *methods: str, model: str = "m") -> None:
     """Enter a grid whose every call is refused: nothing of it is made, and all is to be made."""
     server.script(failure(400, "not now"))
     server.respond = None
-    ref = constraint_first.ModelRef(model, base_url=server.url)
-    await constraint_first.aevaluate(SUMS, methods or "direct", runs=2, model=ref, options=options)
+    ref = ModelRef(model, base_url=server.url)
+    await aevaluate(SUMS, methods or "direct", runs=2, model=ref, options=options)
     server.respond = reply_right
 
 
-def statuses(options: constraint_first.RunOptions) -> list[str]:
+def statuses(options: RunOptions) -> list[str]:
     with Store(options.store, existing=True) as store:
         return [row["status"] for row in attempt_rows(store)]
 
 
-async def test_a_worker_makes_what_others_entered(
-    options: constraint_first.RunOptions, endpoint: Server
-) -> None:
+async def test_a_worker_makes_what_others_entered(options: RunOptions, endpoint: Server) -> None:
     await enter_grid(options, endpoint, "direct", "cfr")
     done = await awork(options)
     assert done.complete, done.stopped
@@ -500,30 +489,27 @@ async def test_a_worker_makes_what_others_entered(
 
 
 async def test_several_workers_and_an_evaluation_share_the_work(
-    options: constraint_first.RunOptions, endpoint: Server
+    options: RunOptions, endpoint: Server
 ) -> None:
     await enter_grid(options, endpoint)
     endpoint.requests.clear()
-    ref = constraint_first.ModelRef("m", base_url=endpoint.url)
+    ref = ModelRef("m", base_url=endpoint.url)
     every = [awork(options), awork(options)]
-    more = constraint_first.aevaluate(SUMS, "direct", runs=4, model=ref, options=options)
+    more = aevaluate(SUMS, "direct", runs=4, model=ref, options=options)
     await asyncio.gather(*every, more)
     assert len(endpoint.requests) == 24
     assert statuses(options) == ["ok"] * 24
 
 
 async def test_what_is_missing_on_a_machine_is_said_and_the_rest_is_made(
-    options: constraint_first.RunOptions,
-    endpoint: Server,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
+    options: RunOptions, endpoint: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     presets = tmp_path / "models.toml"
     presets.write_text(f'["keyed"]\nbase_url = "{endpoint.url}"\nkey_env = "ODD_KEY"\n')
     monkeypatch.setenv("CFR_MODELS", str(presets))
     monkeypatch.setenv("ODD_KEY", "sk-secret")
     endpoint.script(failure(400, "not now"))
-    await constraint_first.aevaluate(SUMS, "direct", runs=1, model="keyed", options=options)
+    await aevaluate(SUMS, "direct", runs=1, model="keyed", options=options)
     await enter_grid(options, endpoint)
     monkeypatch.delenv("ODD_KEY")
     hearing = Hearing()
@@ -540,33 +526,29 @@ async def test_what_is_missing_on_a_machine_is_said_and_the_rest_is_made(
 
 
 async def test_a_worker_may_bring_its_own_engine_or_address(
-    options: constraint_first.RunOptions, endpoint: Server
+    options: RunOptions, endpoint: Server
 ) -> None:
     await enter_grid(options, endpoint)
     await enter_grid(options, endpoint, model="other")
     endpoint.requests.clear()
-    engine = constraint_first.Scripted(right, name="m")
+    engine = Scripted(right, name="m")
     done = await awork(options, engine=engine)
     assert (len(engine.asked), len(endpoint.requests)) == (12, 0)
     assert "served here as m" in done.stopped
     with Server() as elsewhere:
         elsewhere.respond = reply_right
-        assert (
-            await awork(options, instead=constraint_first.ModelRef(base_url=elsewhere.url))
-        ).complete
+        assert (await awork(options, instead=ModelRef(base_url=elsewhere.url))).complete
         assert len(elsewhere.requests) == 12
 
 
 async def test_the_budget_of_the_grid_is_that_of_the_worker(
-    options: constraint_first.RunOptions, endpoint: Server
+    options: RunOptions, endpoint: Server
 ) -> None:
     endpoint.respond = reply_right
-    ref = constraint_first.ModelRef("m", base_url=endpoint.url)
-    limited = constraint_first.RunOptions(store=options.store, concurrency=1, max_tokens_total=350)
-    grid = constraint_first.Experiment(
-        benchmarks=(SUMS,), methods=("direct",), runs=1, max_tokens=100
-    )
-    stopped = await constraint_first.aevaluate(grid, model=ref, options=limited)
+    ref = ModelRef("m", base_url=endpoint.url)
+    limited = RunOptions(store=options.store, concurrency=1, max_tokens_total=350)
+    grid = Experiment(benchmarks=(SUMS,), methods=("direct",), runs=1, max_tokens=100)
+    stopped = await aevaluate(grid, model=ref, options=limited)
     made = stopped.series[0].tally.ok
     assert "raise --max-tokens-total" in stopped.stopped
     done = await awork(options)
@@ -579,11 +561,11 @@ async def test_the_budget_of_the_grid_is_that_of_the_worker(
 
 def test_a_file_has_no_workers(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="workers share a PostgreSQL database"):
-        work(constraint_first.RunOptions(store=str(tmp_path / "runs.db")))
+        work(RunOptions(store=str(tmp_path / "runs.db")))
 
 
-def test_ordinary_code_can_be_a_worker(options: constraint_first.RunOptions) -> None:
-    engine, told = constraint_first.Scripted(right), list[int]()
+def test_ordinary_code_can_be_a_worker(options: RunOptions) -> None:
+    engine, told = Scripted(right), list[int]()
     with Store(options.store) as store:
         registered = store.register(Series("sums", "direct", engine.model), sums(2), 1)
         assert registered.problems
@@ -593,8 +575,6 @@ def test_ordinary_code_can_be_a_worker(options: constraint_first.RunOptions) -> 
 
 
 HERE = ModelRef()
-
-
 REF = ModelRef("m", "http://127.0.0.1:9/v1", "MY_KEY", 4_096, key="sk-very-secret")
 
 
@@ -699,24 +679,17 @@ def test_what_is_made_is_pending_no_longer_and_a_file_keeps_nothing(
 
 PROBLEMS, RUNS, CONCURRENCY, KILLS = 30, 2, 4, 6
 
-
 METHODS = (
     "cfr-brief",
     "until-agreed(base=program,most=3)",
     "self-consistency(base=cfr-brief,samples=2)",
 )
 
-
 ATTEMPTS = PROBLEMS * RUNS * len(METHODS)
-
 
 # An attempt that waits for the disk gives its place at the endpoint to another.
 IN_FLIGHT = 2 * CONCURRENCY
-
-
 LEASE = 2.0
-
-
 SMALL, LARGE = 60_000, 20_000_000
 
 
@@ -732,7 +705,7 @@ class Programmer(Model):
         return reply
 
 
-def command(endpoint: Endpoint, url: str, budget: int) -> list[str]:
+def command(endpoint: Server, url: str, budget: int) -> list[str]:
     options = f"--runs {RUNS} --seed 5 --concurrency {CONCURRENCY} --model m --quiet"
     methods = [part for method in METHODS for part in ("--method", method)]
     limits = ["--lease", str(LEASE), "--max-tokens", "200", "--max-tokens-total", str(budget)]
@@ -774,11 +747,7 @@ def server(frail_postgres: Postgres) -> Iterator[Postgres]:
     ("offsets", "helper"), [((0, 0, 0, 0), "eval"), ((-3600, 0, 3600, 7200), "work")]
 )
 def test_workers_that_are_killed_make_every_attempt_once(
-    endpoint: Endpoint,
-    tmp_path: Path,
-    server: Postgres,
-    offsets: Sequence[int],
-    helper: str,
+    endpoint: Server, tmp_path: Path, server: Postgres, offsets: Sequence[int], helper: str
 ) -> None:
     url, model, chance = server.url, Programmer(0.25), random.Random(7)
     endpoint.respond = model

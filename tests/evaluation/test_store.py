@@ -109,23 +109,13 @@ async def test_text_of_any_kind_is_stored(url: str) -> None:
     assert row["text"].startswith("\x01 \ufffd \U0001f600")
 
 
-def test_a_store_closes_with_everything_written(tmp_path: Path) -> None:
-    url = str(tmp_path / "runs.db")
-    with Store(url) as store:
-        asyncio.run(evaluate(store))
-    with Store(url) as store:
-        assert len(list(attempt_rows(store))) == 10
-
-
 ODD = st.text() | st.text(st.sampled_from('a\0\ud83d\ude00\U0001f600\x1b\u2028\\"é'))
-
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | ODD,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(ODD, inner, max_size=4),
     max_leaves=10,
 )
-
 
 UNWORRIED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 
@@ -157,7 +147,6 @@ def test_what_has_passed_the_gate_is_read_back_as_it_was_written(url: str, data:
 
 SERIES_DATABASE = Series("sums", "direct", "m")
 
-
 HOLD = """
 import sqlite3, sys, time
 connection = sqlite3.connect(sys.argv[1], isolation_level=None)
@@ -167,7 +156,6 @@ connection.execute("DELETE FROM calls")
 print("held", flush=True)
 time.sleep(600)
 """
-
 
 READERS: dict[str, Callable[[Store], object]] = {
     "summaries": summaries,
@@ -431,13 +419,9 @@ def test_pauses_grow_and_come_to_an_end(monkeypatch: pytest.MonkeyPatch) -> None
 
 SERIES_SCHEMA = Series("sums", "direct", "m")
 
-
 # Stores that were written before have these tables; another set of columns is another version.
 KEY = "series problem run "
-
-
 TOKENS = " input_tokens output_tokens reasoning_tokens cached_tokens "
-
 
 COLUMNS = {
     "store": "version",
@@ -453,7 +437,6 @@ COLUMNS = {
     + TOKENS
     + "reported seconds",
 }
-
 
 # For many workers, on PostgreSQL alone.
 SHARED = {
@@ -509,14 +492,12 @@ async def test_nothing_is_there_twice(url: str, table: sa.Table) -> None:
 
 COUNT = 30
 
-
 TABLE = sa.Table(
     "notes",
     sa.MetaData(),
     sa.Column("id", sa.Integer),
     sa.Column("text", sa.Text, nullable=False),
 )
-
 
 INSERT = TABLE.insert()
 
@@ -679,16 +660,10 @@ async def put(notes: Notes, count: int) -> None:
         notes.writer.write(INSERT, note(number))
 
 
-def test_a_flush_waits_until_everything_is_committed(notes: Notes) -> None:
-    notes.writer.flush()
+@pytest.mark.parametrize("end", [Writer.flush, Writer.close])
+def test_it_ends_when_everything_is_committed(notes: Notes, end: Callable[[Writer], None]) -> None:
     asyncio.run(put(notes, 20))
-    notes.writer.flush()
-    assert len(notes.stored()) == 20
-
-
-def test_closing_commits_what_is_left(notes: Notes) -> None:
-    asyncio.run(put(notes, 20))
-    notes.writer.close()
+    end(notes.writer)
     assert len(notes.stored()) == 20
 
 
@@ -793,11 +768,6 @@ def test_the_server_says_when_an_attempt_ended() -> None:
     assert "clock_timestamp()" in str(compiled)
 
 
-def test_a_store_that_will_not_do_has_an_exit_code_of_its_own() -> None:
-    assert StoreError.exit_code == 5
-    assert issubclass(StoreError, CfrError)
-
-
 def test_neither_the_statement_nor_its_values_are_shown() -> None:
     engine = sa.create_engine("sqlite://")
     statement = sa.text("SELECT secret FROM nowhere WHERE text = :text")
@@ -829,7 +799,6 @@ TABLE_ERROR = sa.Table(
     sa.Column("true", sa.Boolean),
     sa.CheckConstraint("id < 9"),
 )
-
 
 GOOD = {"id": 1, "text": "good", "true": True}
 
@@ -931,3 +900,4 @@ def test_the_words_are_one_line_without_the_statement(opened: sa.Engine) -> None
 
 def test_both_end_with_the_exit_code_of_a_store() -> None:
     assert (StoreError.exit_code, Unstorable.exit_code) == (5, 5)
+    assert issubclass(StoreError, CfrError)

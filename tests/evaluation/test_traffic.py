@@ -17,8 +17,6 @@ from constraint_first.store.series import Series
 from constraint_first.store.store import Store
 
 SERIES = Series("served", "direct", "m")
-
-
 FOUR, FIVE = (Problem(f"What is {n} + 1?", id=f"q{n}") for n in (3, 4))
 
 
