@@ -555,7 +555,7 @@ def test_a_file_that_changes_meanwhile_is_named(tmp_path: Path) -> None:
 # --- status.
 
 
-DOCUMENTED: dict[str, Any] = {
+DOCUMENTED: Any = {
     "id": "batch_abc123",
     "object": "batch",
     "endpoint": "/v1/chat/completions",

@@ -4,24 +4,37 @@ import asyncio
 import gc
 import json
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from loopback import Endpoint as Server
 from loopback import Reply
 from loopback import completion as http_completion
 
 from constraint_first.attempt.drive import (
+    Allowance,
+    AttemptLimit,
     MemoryJournal,
     Scripted,
     collecting_rarely,
     digest,
     drive,
     put_ahead,
+    require_same,
+    storable_call,
+    storable_completion,
+    storable_output,
+    storable_program,
+    storable_usage,
 )
 from constraint_first.attempt.events import Event, Finished, Started, Tell, Wrote
+from constraint_first.attempt.solve import asolve
+from constraint_first.file.safe import LONGEST, MOST
 from constraint_first.method.registry import METHODS, make
-from constraint_first.model.error import EngineError, JournalMismatch, ServerFault
+from constraint_first.model.error import EngineError, JournalMismatch, ServerFault, TooExpensive
 from constraint_first.model.openai import OpenAI
 from constraint_first.model.transport import Endpoint
 from constraint_first.model.wire import SILENT, Engine, Watcher
@@ -352,3 +365,213 @@ async def test_an_output_is_seen_as_it_will_be_on_a_replay() -> None:
     outcome = await drive(execute(odd), Scripted([]), journal=journal, sandbox=sandbox)
     assert outcome.result == Output("\ufffd\ufffd", "\ufffd", 0.0)
     assert same(await drive(execute(odd), Scripted([]), journal=journal), outcome)
+
+
+# --- Journals: what is stored of a step, and to which it is handed again.
+
+
+CALL = Call.user("x", stage="direct", max_tokens=1)
+COMPLETION = Completion("4", "length", "two and two", Usage(1, 2))
+
+
+async def test_what_was_recorded_is_recalled_by_its_place() -> None:
+    journal = MemoryJournal()
+    other = replace(CALL, sample=1)
+    await journal.record(0, CALL, COMPLETION)
+    await journal.record(1, other, Completion("5"))
+    assert journal.recall(0, CALL) is COMPLETION
+    assert journal.recall(1, other) == Completion("5")
+    assert journal.recall(2, CALL) is None
+
+
+async def test_a_completion_is_not_handed_to_another_call() -> None:
+    journal = MemoryJournal()
+    await journal.record(3, CALL, COMPLETION)
+    with pytest.raises(JournalMismatch, match=r"call 3 \(stage2\) differs .* start a new run"):
+        journal.recall(3, replace(CALL, stage="stage2"))
+    assert journal.recall(3, CALL) is COMPLETION
+
+
+async def test_an_output_is_not_handed_to_another_program() -> None:
+    journal = MemoryJournal()
+    output = Output("1\n", "", 0.25)
+    await journal.record(2, Program("print(1)"), output)
+    assert journal.recall(2, Program("print(1)")) is output
+    with pytest.raises(JournalMismatch, match=r"program 2 \(program\) differs"):
+        journal.recall(2, Program("print(2)"))
+    with pytest.raises(JournalMismatch, match=r"call 2 \(direct\) differs"):
+        journal.recall(2, CALL)
+
+
+def test_digests_of_programs_have_a_length_and_no_model() -> None:
+    assert len(digest(Program("\ud800"))) == 64
+    assert digest(Program("a@b")) != digest(Program("a@b", "check"))
+
+
+@given(st.text(st.characters(exclude_categories=())), st.text(), st.floats())
+def test_any_program_and_output_can_be_stored(text: str, error: str, seconds: float) -> None:
+    output = storable_output(Output(text, error, seconds))
+    assert storable_output(output) == output
+    for kept in (output.text, output.error, storable_program(Program(text)).source):
+        assert "\0" not in kept
+        assert kept.encode().decode() == kept
+    assert output.seconds >= 0 or seconds < 0
+
+
+async def test_what_is_recorded_again_stands_instead() -> None:
+    journal = MemoryJournal()
+    await journal.record(0, CALL, Completion("old"))
+    await journal.record(0, CALL, Completion("new"))
+    assert journal.recall(0, CALL) == Completion("new")
+
+
+def test_the_same_call_is_let_through_and_no_other() -> None:
+    assert require_same(0, CALL, digest(CALL)) is None
+    with pytest.raises(JournalMismatch, match=r"call 0 \(direct\) differs"):
+        require_same(0, CALL, "another digest")
+
+
+def test_a_digest_depends_on_everything_that_is_asked() -> None:
+    call = Call.user("x", stage="direct", max_tokens=1)
+    others = [
+        Call.user("y", stage="direct", max_tokens=1),
+        Call.user("x", stage="stage2", max_tokens=1),
+        Call.user("x", stage="direct", max_tokens=2),
+        Call.user("x", stage="direct", max_tokens=1, json=True),
+        Call.user("x", stage="direct", max_tokens=1, schema="{}"),
+        replace(call, sample=1),
+    ]
+    assert len({digest(c) for c in [call, *others]}) == 7
+    assert digest(call) == digest(Call.user("x", stage="direct", max_tokens=1))
+
+
+def test_digests_are_those_of_stores_that_were_written_before() -> None:
+    told = (Message("system", "Be brief."), Message("user", "What is $2+2$?"))
+    call = Call(told, "stage1", 1_024, json=True, schema='{"type": "object"}', sample=2)
+    assert digest(call) == "f09418913bebaffa61e86e3475c2998f5f271aa06427a5887e175bbad8d4ce83"
+    assert len(digest(replace(call, messages=(Message("user", "\ud800"),)))) == 64
+
+
+def test_what_can_be_stored_is_handed_on_as_it_is() -> None:
+    assert storable_completion(COMPLETION) is COMPLETION
+    assert storable_call(CALL) is CALL
+    assert storable_usage(COMPLETION.usage) is COMPLETION.usage
+
+
+def test_what_cannot_be_stored_is_replaced_before_a_method_sees_it() -> None:
+    odd = Completion("half \ud83d \0", "stop", "\ud83d", Usage(2**63, -5, reasoning=1))
+    kept = Completion(
+        "half \ufffd \ufffd", "stop", "\ufffd", Usage(MOST, 0, reasoning=1, reported=False)
+    )
+    assert storable_completion(odd) == kept
+
+
+def test_a_reply_that_is_cut_counts_as_truncated() -> None:
+    assert storable_completion(Completion("x" * LONGEST)).finish == "stop"
+    cut = storable_completion(Completion("x" * (LONGEST + 1)))
+    assert (len(cut.text), cut.truncated) == (LONGEST, True)
+
+
+def test_counts_are_whole_numbers_whatever_an_engine_says() -> None:
+    odd: Any = Usage(True, 2.5, float("nan"), 4)  # pyright: ignore[reportArgumentType]
+    kept = storable_usage(odd)
+    assert kept == Usage(1, 2, 0, 4, reported=False)
+    assert {type(count) for count in (kept.input, kept.output, kept.reasoning)} == {int}
+
+
+def test_a_call_is_sent_without_what_no_request_can_carry() -> None:
+    told = (Message("system", "Be brief."), Message("user", "half \ud83d pair"))
+    call = Call(told, "stage2", 9, json=True, sample=3)
+    sent = storable_call(call)
+    assert sent.messages[1] == Message("user", "half \ufffd pair")
+    assert replace(sent, messages=told) == call
+
+
+def test_a_digest_says_which_other_model_a_call_was_for() -> None:
+    # As it was before a call could name one: stores of that time are resumed.
+    assert digest(CALL) == "94648bba88cd531d37bb3870cd87db188309b3507abbbff0264d88cc4c071695"
+    assert digest(replace(CALL, model="org/small@q4")) == digest(CALL) + "@org/small@q4"
+
+
+# --- An attempt pays what its allowance lets it, whatever its method.
+
+
+class Counting:
+    """An engine that counts; no two of its answers agree, and each reply has so many tokens."""
+
+    def __init__(self, tokens: int = 10) -> None:
+        self.tokens = tokens
+        self.asked = 0
+        self.beside = 0
+        self.most_beside = 0
+
+    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+        self.asked += 1
+        self.beside += 1
+        self.most_beside = max(self.most_beside, self.beside)
+        text = rf"It is \boxed{{{self.asked}}}."
+        self.beside -= 1
+        return Completion(text, usage=Usage(0, self.tokens))
+
+
+UNBOUNDED = [
+    "self-refine(iterations=999999999)",
+    "extended(tokens=999999999,rounds=999999999)",
+    "until-agreed(base=self-refine(iterations=999999999))",
+    "self-consistency(base=self-consistency(samples=10),samples=10)",
+    "self-consistency(base=prove(base=self-consistency(samples=10),samples=10),samples=2)",
+    "vote(base=self-refine(iterations=9999)+direct,samples=60)",
+    "prove(samples=900)",
+    "search(width=900)",
+    "checked(base=self-refine(iterations=9999))",
+]
+
+
+@pytest.mark.parametrize("method", UNBOUNDED)
+async def test_no_method_asks_more_than_its_attempt_may(method: str) -> None:
+    engine, allowance = Counting(), Allowance(AttemptLimit(calls=40))
+    with pytest.raises(TooExpensive, match=r"more than 40 calls .*--max-calls"):
+        await drive(make(method).solve(PROBLEM), engine, allowance=allowance)
+    assert engine.asked == allowance.calls <= 40
+    assert allowance.usage == Usage(0, 10 * engine.asked)
+
+
+@pytest.mark.parametrize("method", ["self-refine(iterations=99)", "self-consistency(samples=64)"])
+async def test_tokens_are_bounded_within_a_round_too(method: str) -> None:
+    engine, allowance = Counting(1_000), Allowance(AttemptLimit(tokens=5_500))
+    with pytest.raises(TooExpensive, match=r"more than 5,500 tokens .*--max-attempt-tokens"):
+        await drive(make(method).solve(PROBLEM), engine, allowance=allowance)
+    assert engine.asked == 6
+    assert allowance.usage.output == 6_000
+
+
+async def test_a_prompt_that_is_too_much_by_itself_is_not_asked() -> None:
+    engine = Counting()
+    steps = make("self-consistency(samples=64)").solve(Problem("x" * 200_000))
+    with pytest.raises(TooExpensive, match="after 0 calls"):
+        await drive(steps, engine, allowance=Allowance(AttemptLimit(tokens=3_000_000)))
+    assert engine.asked == 0
+
+
+async def test_replayed_calls_count_as_they_did() -> None:
+    journal, limit = MemoryJournal(), AttemptLimit(calls=4)
+    for _ in range(2):
+        with pytest.raises(TooExpensive, match="after 4 calls and 40 tokens"):
+            await drive(
+                make("self-refine(iterations=9)").solve(PROBLEM),
+                Counting(),
+                journal=journal,
+                allowance=Allowance(limit),
+            )
+
+
+@pytest.mark.parametrize(
+    "method", ["self-consistency(samples=64)", "vote(samples=128)", "self-refine(iterations=60)"]
+)
+async def test_what_is_usual_passes_by_default(method: str) -> None:
+    assert (await asolve(PROBLEM, method, engine=Counting(2_000))).answer
+
+
+async def test_solve_takes_a_limit() -> None:
+    with pytest.raises(TooExpensive):
+        await asolve(PROBLEM, "self-refine", engine=Counting(), limit=AttemptLimit(calls=2))

@@ -1,6 +1,5 @@
 import asyncio
 import threading
-from collections.abc import Coroutine
 from contextvars import ContextVar
 from pathlib import Path
 from queue import SimpleQueue
@@ -10,7 +9,22 @@ import pytest
 from loopback import Endpoint as Server
 from loopback import Reply, completion, failure
 
-import constraint_first
+from constraint_first import (
+    Bounds,
+    Call,
+    CfrError,
+    Decoding,
+    ModelRef,
+    Problem,
+    Program,
+    Scripted,
+    Solution,
+    Steps,
+    asolve,
+    execute,
+    make,
+    solve,
+)
 from constraint_first.attempt.solve import run_sync
 from constraint_first.model.error import Unauthorized
 
@@ -19,21 +33,21 @@ TEXT = "Find the remainder when $3^5$ is divided by 7."
 BRIEF = "routed-cfr-brief"
 
 
-def scripted() -> constraint_first.Scripted:
-    return constraint_first.Scripted([CONSTRAINTS, r"243 = 34 · 7 + 5, so \boxed{5}."])
+def scripted() -> Scripted:
+    return Scripted([CONSTRAINTS, r"243 = 34 · 7 + 5, so \boxed{5}."])
 
 
 async def test_a_problem_is_solved_with_an_open_engine() -> None:
-    solved = await constraint_first.asolve(TEXT, BRIEF, engine=scripted())
+    solved = await asolve(TEXT, BRIEF, engine=scripted())
     assert solved.answer == solved.solution.answer == "5"
     assert [exchange.call.stage for exchange in solved.exchanges] == ["stage1", "stage2"]
-    assert solved.method == constraint_first.make(BRIEF)
-    assert solved.problem == constraint_first.Problem(TEXT)
+    assert solved.method == make(BRIEF)
+    assert solved.problem == Problem(TEXT)
 
 
 def test_an_endpoint_is_named_by_its_address(endpoint: Server) -> None:
     endpoint.script(completion(r"\boxed{5}", usage={"prompt_tokens": 11, "completion_tokens": 7}))
-    solved = constraint_first.solve(TEXT, "direct", base_url=endpoint.url)
+    solved = solve(TEXT, "direct", base_url=endpoint.url)
     assert (solved.answer, solved.usage.input, solved.usage.output) == ("5", 11, 7)
     assert solved.seconds > 0
     assert [body["model"] for body in endpoint.requests] == ["test-model"]
@@ -42,31 +56,29 @@ def test_an_endpoint_is_named_by_its_address(endpoint: Server) -> None:
 def test_a_key_goes_to_the_endpoint_and_is_shown_nowhere(endpoint: Server) -> None:
     key = "sk-" + "abcdef0123456789" * 2
     endpoint.script(completion(r"\boxed{5}"), failure(401, f"no such key: {key}"))
-    solved = constraint_first.solve(TEXT, "direct", base_url=endpoint.url, key=key)
+    solved = solve(TEXT, "direct", base_url=endpoint.url, key=key)
     assert endpoint.headers[-1]["Authorization"] == f"Bearer {key}"
     with pytest.raises(Unauthorized, match="put a valid key into the argument key") as refused:
-        constraint_first.solve(TEXT, "direct", base_url=endpoint.url, key=key)
-    named = constraint_first.ModelRef("m", base_url=endpoint.url, key=key)
+        solve(TEXT, "direct", base_url=endpoint.url, key=key)
+    named = ModelRef("m", base_url=endpoint.url, key=key)
     shown = (repr(solved), str(solved.to_json()), repr(refused.value), repr(named))
     assert not any(key in text for text in shown)
 
 
 def test_a_key_is_for_an_endpoint() -> None:
-    with pytest.raises(
-        constraint_first.CfrError, match="runs on this machine and takes no key"
-    ) as refused:
-        constraint_first.solve(TEXT, "direct", key="sk-secret-secret")
+    with pytest.raises(CfrError, match="runs on this machine and takes no key") as refused:
+        solve(TEXT, "direct", key="sk-secret-secret")
     assert "secret" not in str(refused.value)
 
 
 def test_the_settings_of_a_model_reach_its_engine(endpoint: Server) -> None:
-    solved = constraint_first.solve(
+    solved = solve(
         TEXT,
         "direct",
-        model=constraint_first.ModelRef("m", base_url=endpoint.url),
+        model=ModelRef("m", base_url=endpoint.url),
         context=2_000,
-        decoding=constraint_first.Decoding(temperature=0.0, seed=7),
-        bounds=constraint_first.Bounds(seconds=60),
+        decoding=Decoding(temperature=0.0, seed=7),
+        bounds=Bounds(seconds=60),
     )
     (body,) = endpoint.requests
     assert (body["temperature"], body["seed"], body["max_tokens"] < 2_000) == (0.0, 7, True)
@@ -75,24 +87,18 @@ def test_the_settings_of_a_model_reach_its_engine(endpoint: Server) -> None:
 
 def test_a_reply_that_takes_longer_than_its_bound_is_an_error(endpoint: Server) -> None:
     endpoint.script(Reply(endless=b" "))
-    with pytest.raises(constraint_first.CfrError, match=r"not done after 0\.2 s"):
-        constraint_first.solve(
-            TEXT, "direct", base_url=endpoint.url, bounds=constraint_first.Bounds(seconds=0.2)
-        )
+    with pytest.raises(CfrError, match=r"not done after 0\.2 s"):
+        solve(TEXT, "direct", base_url=endpoint.url, bounds=Bounds(seconds=0.2))
 
 
 def test_settings_beside_an_engine_are_refused() -> None:
-    with pytest.raises(
-        constraint_first.CfrError, match=r"^key=, model=: engine= has its own"
-    ) as refused:
-        constraint_first.solve(TEXT, "direct", engine=scripted(), model="m", key="sk-secret-secret")
+    with pytest.raises(CfrError, match=r"^key=, model=: engine= has its own") as refused:
+        solve(TEXT, "direct", engine=scripted(), model="m", key="sk-secret-secret")
     assert "secret" not in str(refused.value)
 
 
 def test_what_is_known_is_told_to_programs() -> None:
-    told = constraint_first.solve(
-        constraint_first.Problem(TEXT, id="p1"), BRIEF, engine=scripted()
-    ).to_json()
+    told = solve(Problem(TEXT, id="p1"), BRIEF, engine=scripted()).to_json()
     assert told["id"] == "p1"
     assert told["method"] == "Routed-CFR-brief"
     assert told["answer"] == "5"
@@ -108,17 +114,13 @@ def test_what_is_known_is_told_to_programs() -> None:
 class Computes:
     label: ClassVar[str] = "Computes"
 
-    def solve(
-        self, problem: constraint_first.Problem
-    ) -> constraint_first.Steps[constraint_first.Solution]:
-        output = yield from constraint_first.execute(constraint_first.Program(problem.text))
-        return constraint_first.Solution(output.text.strip(), output.text)
+    def solve(self, problem: Problem) -> Steps[Solution]:
+        output = yield from execute(Program(problem.text))
+        return Solution(output.text.strip(), output.text)
 
 
 def test_programs_are_told_with_their_output() -> None:
-    solved = constraint_first.solve(
-        "print(6 * 7)\n1 / 0", Computes(), engine=constraint_first.Scripted([])
-    )
+    solved = solve("print(6 * 7)\n1 / 0", Computes(), engine=Scripted([]))
     assert solved.answer == "42"
     assert (solved.exchanges, solved.usage.total) == ((), 0)
     (program,) = cast("list[dict[str, Any]]", solved.to_json()["programs"])
@@ -132,10 +134,10 @@ def test_programs_are_told_with_their_output() -> None:
 
 
 def test_thinking_inside_a_reply_is_told_as_reasoning() -> None:
-    engine = constraint_first.Scripted(
+    engine = Scripted(
         [f"<think>modulo 7</think>\n{CONSTRAINTS}", r"<think>\boxed{6}?</think>\boxed{5}"]
     )
-    solved = constraint_first.solve(TEXT, BRIEF, engine=engine)
+    solved = solve(TEXT, BRIEF, engine=engine)
     assert solved.solution.text == r"\boxed{5}"
     assert solved.solution.details["rung"] == "parsed"
     stages = cast("list[dict[str, Any]]", solved.to_json()["stages"])
@@ -147,15 +149,15 @@ def test_thinking_inside_a_reply_is_told_as_reasoning() -> None:
 
 async def test_ordinary_code_runs_inside_an_event_loop_too() -> None:
     # As in a notebook, whose cells are run by a loop that is running already.
-    assert constraint_first.solve(TEXT, BRIEF, engine=scripted()).answer == "5"
+    assert solve(TEXT, BRIEF, engine=scripted()).answer == "5"
 
 
 async def test_an_error_inside_an_event_loop_is_the_callers() -> None:
-    def refuse(_call: constraint_first.Call) -> str:
+    def refuse(_call: Call) -> str:
         raise Unauthorized("no key")
 
     with pytest.raises(Unauthorized, match="no key"):
-        constraint_first.solve(TEXT, engine=constraint_first.Scripted(refuse))
+        solve(TEXT, engine=Scripted(refuse))
 
 
 async def test_an_interrupted_caller_stops_what_it_started(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,14 +190,6 @@ async def test_an_interrupted_caller_stops_what_it_started(monkeypatch: pytest.M
     assert cancelled.is_set()
 
 
-def test_a_coroutine_runs_without_a_loop() -> None:
-    async def three() -> int:
-        return 3
-
-    work: Coroutine[Any, Any, int] = three()
-    assert run_sync(work) == 3
-
-
 @pytest.mark.parametrize("in_loop", [True, False])
 def test_a_coroutine_sees_the_context_variables_of_its_caller(*, in_loop: bool) -> None:
     seen: ContextVar[str] = ContextVar("seen", default="nothing")
@@ -215,20 +209,16 @@ def test_a_coroutine_sees_the_context_variables_of_its_caller(*, in_loop: bool) 
 
 def test_own_prompts_and_a_system_message_come_from_the_caller(tmp_path: Path) -> None:
     (tmp_path / "direct.txt").write_text("Please: [[problem]]")
-    engine = constraint_first.Scripted([r"\boxed{5}"])
-    solved = constraint_first.solve(
-        TEXT, "direct", engine=engine, prompts=tmp_path, system="Be brief."
-    )
+    engine = Scripted([r"\boxed{5}"])
+    solved = solve(TEXT, "direct", engine=engine, prompts=tmp_path, system="Be brief.")
     assert [(m.role, m.content) for m in engine.asked[0].messages] == [
         ("system", "Be brief."),
         ("user", f"Please: {TEXT}"),
     ]
     assert solved.exchanges[0].call.messages == engine.asked[0].messages  # as they were sent
-    plain = constraint_first.Scripted([r"\boxed{5}"])
-    constraint_first.solve(TEXT, "direct", engine=plain)
+    plain = Scripted([r"\boxed{5}"])
+    solve(TEXT, "direct", engine=plain)
     assert [m.role for m in plain.asked[0].messages] == ["user"]
-    with pytest.raises(
-        constraint_first.CfrError, match=r"no method that is to be run asks with direct\.txt"
-    ):
-        constraint_first.solve(TEXT, "reminder", engine=engine, prompts=str(tmp_path))
+    with pytest.raises(CfrError, match=r"no method that is to be run asks with direct\.txt"):
+        solve(TEXT, "reminder", engine=engine, prompts=str(tmp_path))
     assert len(engine.asked) == 1

@@ -2,8 +2,8 @@ import asyncio
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -353,6 +353,30 @@ async def test_no_problem_gets_the_reply_to_another(
     assert done.series[0].accuracy == 1.0
     (note,) = notes
     assert "no longer kept alive" in note
+
+
+async def test_a_watcher_sees_the_series_while_they_are_run(options: RunOptions) -> None:
+    seen: list[int] = []
+
+    class Counting(EvaluationWatcher):
+        @asynccontextmanager
+        async def running(
+            self, jobs: Sequence[Job], limiters: Sequence[Limiter]
+        ) -> AsyncGenerator[None]:
+            seen.append(jobs[0].tally.scored)
+            yield
+            seen.append(jobs[0].tally.scored)
+            assert len(limiters) == 1
+
+    await aevaluate(
+        Benchmark("sums", "Sums", sums(3)),
+        "direct",
+        runs=1,
+        engine=Scripted("The answer is 1."),
+        options=options,
+        watcher=Counting(),
+    )
+    assert seen == [0, 3]
 
 
 EXPERIMENTS = sorted((Path(__file__).parents[2] / "experiments").glob("*.toml"))

@@ -20,7 +20,7 @@ from postgres import empty_database
 from sqlalchemy.event import listen, remove
 from sums import number_in, right, sums
 
-import constraint_first
+from constraint_first import Evaluated, RunOptions, evaluate
 from constraint_first.attempt.drive import Scripted
 from constraint_first.benchmark.registry import Benchmark
 from constraint_first.model.wire import SILENT, Watcher
@@ -33,11 +33,13 @@ from constraint_first.store.database import StoreError, StoreFile, opening
 from constraint_first.store.series import Series
 from constraint_first.store.store import Store
 
-HOLD = """
-import sys, time
+HELD = """
+import os, sys, time
 from constraint_first.store.store import Store
 with Store(sys.argv[1]) as store, store.exclusively():
     print("held", flush=True)
+    if "fork" in sys.argv and os.fork():
+        os.kill(os.getpid(), 9)
     time.sleep(600)
 """
 
@@ -169,7 +171,7 @@ def test_a_store_is_free_again_after_an_exception(url: str, error: type[BaseExce
 
 
 def test_a_store_is_free_again_when_its_holder_is_killed(url: str) -> None:
-    holder = subprocess.Popen([sys.executable, "-c", HOLD, url], stdout=subprocess.PIPE)
+    holder = subprocess.Popen([sys.executable, "-c", HELD, url], stdout=subprocess.PIPE)
     assert holder.stdout
     assert holder.stdout.readline() == b"held\n"
     assert not is_free(url)
@@ -336,20 +338,10 @@ def test_where_nobody_writes_nobody_runs(tmp_path: Path) -> None:
 
 SUMS = Benchmark("sums", "Sums", sums(40))
 
-HELD = """
-import os, sys, time
-from constraint_first.store.store import Store
-with Store(sys.argv[1]) as store, store.exclusively():
-    print("held", flush=True)
-    if "fork" in sys.argv and os.fork():
-        os.kill(os.getpid(), 9)
-    time.sleep(600)
-"""
-
 
 def run_and_meanwhile(
     url: str, harm: Callable[[], object], at: int = 20, runs: int = 1
-) -> constraint_first.Evaluated:
+) -> Evaluated:
     """Run 40 sums, and do something to the store when one in the middle is asked."""
 
     def reply(call: Call) -> str:
@@ -357,10 +349,8 @@ def run_and_meanwhile(
             harm()
         return right(call)
 
-    options = constraint_first.RunOptions(store=url, concurrency=1)
-    return constraint_first.evaluate(
-        SUMS, "direct", runs=runs, engine=constraint_first.Scripted(reply), options=options
-    )
+    options = RunOptions(store=url, concurrency=1)
+    return evaluate(SUMS, "direct", runs=runs, engine=Scripted(reply), options=options)
 
 
 def finished(path: Path) -> int:
@@ -425,25 +415,15 @@ def test_a_store_that_goes_away_stops_the_run_and_its_attempts_are_saved(
     assert done.series[0].tally.correct == finished(path) == 40
 
 
-def emptied(path: Path) -> None:
-    os.truncate(path, 0)
-
-
-def overwritten(path: Path) -> None:
-    path.write_bytes(b"x" * 100_000)
-
-
-@pytest.mark.parametrize("harm", [emptied, overwritten])
-def test_what_cannot_be_saved_is_said_to_be_lost(
-    tmp_path: Path, harm: Callable[[Path], object]
-) -> None:
+@pytest.mark.parametrize("content", [b"", b"x" * 100_000])
+def test_what_cannot_be_saved_is_said_to_be_lost(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "runs.db"
     # What is in the file, and no longer in its log, is gone.
     assert run_and_meanwhile(str(path), lambda: None).complete
     with pytest.raises(
         StoreError, match=r"the file was \w+ during the run; what was stored is lost"
     ):
-        run_and_meanwhile(str(path), lambda: harm(path), runs=2)
+        run_and_meanwhile(str(path), lambda: path.write_bytes(content), runs=2)
     assert not list(tmp_path.glob("*rescued*"))
 
 
@@ -596,9 +576,7 @@ def test_descriptors_are_closed_with_the_last_store_of_a_file_and_not_before(
 def test_where_the_system_has_no_such_lock_the_one_beside_it_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from constraint_first.store import database as store_file
-
-    monkeypatch.setattr(store_file, "_fcntl", None)
+    monkeypatch.setattr(lock, "_fcntl", None)
     path, link = tmp_path / "runs.db", tmp_path / "link.db"
     link.symlink_to(path)
     with (

@@ -9,20 +9,25 @@ from loopback import Endpoint as Server
 from loopback import Reply, completion, failure
 from sums import reply_right, sums
 
-import constraint_first
+from constraint_first import ModelRef, RunOptions, aevaluate, evaluate
 from constraint_first.attempt.drive import Scripted
 from constraint_first.attempt.solve import run_sync
 from constraint_first.benchmark.registry import Benchmark
 from constraint_first.error import InputError
 from constraint_first.method.constraint_first import CFR
 from constraint_first.method.method import Method
-from constraint_first.model.client import Client
+from constraint_first.model.budget import Budget
+from constraint_first.model.client import Client, ServedModel
 from constraint_first.model.error import EngineError
+from constraint_first.model.limit import Limiter
 from constraint_first.model.pull import Progress
 from constraint_first.model.resolve import Price
+from constraint_first.model.transport import DecodingRefused
+from constraint_first.model.wire import SILENT, Decoding, Watcher
+from constraint_first.protocol import Call, Completion, Usage
 from constraint_first.run.grid import Experiment
 from constraint_first.run.job import EvaluationWatcher
-from constraint_first.run.model_pool import ModelPool
+from constraint_first.run.model_pool import ModelPool, series_of
 from constraint_first.store.query import attempt_rows
 from constraint_first.store.store import Store
 
@@ -36,8 +41,8 @@ def reply_by_model(body: dict[str, Any]) -> Reply:
 
 
 @pytest.fixture
-def options(tmp_path: Path) -> constraint_first.RunOptions:
-    return constraint_first.RunOptions(store=str(tmp_path / "runs.db"))
+def options(tmp_path: Path) -> RunOptions:
+    return RunOptions(store=str(tmp_path / "runs.db"))
 
 
 @pytest.fixture
@@ -65,14 +70,12 @@ def priced(folder: Path, url: str, monkeypatch: pytest.MonkeyPatch, *names: str)
 
 
 async def test_each_model_is_opened_once_and_has_a_limiter_of_its_own(
-    stack: AsyncExitStack, options: constraint_first.RunOptions, endpoint: Server
+    stack: AsyncExitStack, options: RunOptions, endpoint: Server
 ) -> None:
     fetched: list[str] = []
     pool = ModelPool(options, stack, fetching(fetched))
     grid = Experiment(methods=(METHOD, "llm-router(model=b)", "direct"), models=("a", "b"))
-    first, second = await pool.open(
-        grid, constraint_first.ModelRef(base_url=endpoint.url, context=9_000)
-    )
+    first, second = await pool.open(grid, ModelRef(base_url=endpoint.url, context=9_000))
     assert fetched == ["a", "b", "org/small:7b"]
     assert (first.served.model, second.served.model) == ("a", "b")
     assert set(first.others) == set(second.others) == {"org/small:7b", "b"}
@@ -81,9 +84,7 @@ async def test_each_model_is_opened_once_and_has_a_limiter_of_its_own(
     assert len({id(limiter) for limiter in pool.limiters}) == 3
 
 
-async def test_a_given_engine_keeps_its_company(
-    stack: AsyncExitStack, options: constraint_first.RunOptions
-) -> None:
+async def test_a_given_engine_keeps_its_company(stack: AsyncExitStack, options: RunOptions) -> None:
     main, small = Scripted([], name="m"), Scripted([], name="s")
     pool = ModelPool(options, stack, fetching([]))
     grid = Experiment(methods=(METHOD, "llm-router(model=m)"))
@@ -95,7 +96,7 @@ async def test_a_given_engine_keeps_its_company(
 
 @pytest.mark.parametrize("given", [True, False])
 async def test_a_model_that_nobody_knows_is_one_line_before_anything_is_asked(
-    stack: AsyncExitStack, options: constraint_first.RunOptions, *, given: bool
+    stack: AsyncExitStack, options: RunOptions, *, given: bool
 ) -> None:
     fetched: list[str] = []
     pool, grid = ModelPool(options, stack, fetching(fetched)), Experiment(methods=(METHOD,))
@@ -103,14 +104,14 @@ async def test_a_model_that_nobody_knows_is_one_line_before_anything_is_asked(
         await (
             pool.open_engine(Scripted([]), grid.other_models())
             if given
-            else pool.open(grid, constraint_first.ModelRef())
+            else pool.open(grid, ModelRef())
         )
     assert fetched == []
 
 
 async def test_money_needs_the_price_of_every_model(
     stack: AsyncExitStack,
-    options: constraint_first.RunOptions,
+    options: RunOptions,
     endpoint: Server,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -120,31 +121,29 @@ async def test_money_needs_the_price_of_every_model(
     pool = ModelPool(bounded, stack, fetching([]))
     grid = Experiment(methods=(METHOD,), models=("large",))
     with pytest.raises(InputError, match="model org/small:7b: --max-cost needs its price"):
-        await pool.open(grid, constraint_first.ModelRef(base_url=endpoint.url))
+        await pool.open(grid, ModelRef(base_url=endpoint.url))
 
 
 async def test_an_endpoint_that_names_its_model_tells_the_price(
     stack: AsyncExitStack,
-    options: constraint_first.RunOptions,
+    options: RunOptions,
     endpoint: Server,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     priced(tmp_path, endpoint.url, monkeypatch, "test-model")
     pool = ModelPool(replace(options, max_cost=1.0), stack, fetching([]))
-    (served,) = await pool.open(Experiment(), constraint_first.ModelRef(base_url=endpoint.url))
+    (served,) = await pool.open(Experiment(), ModelRef(base_url=endpoint.url))
     assert served.served.model == "test-model"
     assert served.prices.main == Price(1.0, 1.0)
     assert served.prices.has_prices
 
 
-def test_a_grid_is_run_with_two_models(
-    endpoint: Server, options: constraint_first.RunOptions
-) -> None:
+def test_a_grid_is_run_with_two_models(endpoint: Server, options: RunOptions) -> None:
     endpoint.respond = reply_by_model
     methods = ["direct", METHOD]
-    ref = constraint_first.ModelRef("large", base_url=endpoint.url)
-    done = constraint_first.evaluate(SUMS, methods, runs=2, model=ref, options=options)
+    ref = ModelRef("large", base_url=endpoint.url)
+    done = evaluate(SUMS, methods, runs=2, model=ref, options=options)
     assert done.complete
     assert [(one.series.method, one.series.model, one.accuracy) for one in done.series] == [
         ("direct", "large", 1.0),
@@ -152,7 +151,7 @@ def test_a_grid_is_run_with_two_models(
     ]
     asked = [body["model"] for body in endpoint.requests]
     assert (asked.count("large"), asked.count("org/small:7b")) == (16, 8)
-    constraint_first.evaluate(SUMS, methods, runs=2, model=ref, options=options)
+    evaluate(SUMS, methods, runs=2, model=ref, options=options)
     assert len(endpoint.requests) == 24
     with Store(options.store) as store:
         found = [row["stages"] for row in attempt_rows(store) if row["method"] == METHOD]
@@ -160,38 +159,35 @@ def test_a_grid_is_run_with_two_models(
 
 
 def test_what_a_second_model_answered_is_not_asked_again(
-    endpoint: Server, options: constraint_first.RunOptions
+    endpoint: Server, options: RunOptions
 ) -> None:
-    ref = constraint_first.ModelRef("large", base_url=endpoint.url)
+    ref = ModelRef("large", base_url=endpoint.url)
     endpoint.respond = lambda body: (
         completion(SPEC) if body["model"] == "org/small:7b" else failure(400, "not today")
     )
-    assert not constraint_first.evaluate(SUMS, METHOD, runs=1, model=ref, options=options).complete
+    assert not evaluate(SUMS, METHOD, runs=1, model=ref, options=options).complete
     endpoint.requests.clear()
     endpoint.respond = reply_by_model
-    assert constraint_first.evaluate(SUMS, METHOD, runs=1, model=ref, options=options).complete
+    assert evaluate(SUMS, METHOD, runs=1, model=ref, options=options).complete
     assert [body["model"] for body in endpoint.requests] == ["large"] * 4
 
 
 def test_a_budget_counts_every_model_at_its_price(
-    endpoint: Server,
-    options: constraint_first.RunOptions,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    endpoint: Server, options: RunOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     endpoint.respond = reply_by_model
     # What is set aside for Stage 2 fits at one dollar a million tokens and not at two.
     bounded = replace(options, max_cost=0.04, concurrency=1)
     priced(tmp_path, endpoint.url, monkeypatch, "large", "org/small:7b")
-    assert constraint_first.evaluate(SUMS, METHOD, runs=1, model="large", options=bounded).complete
+    assert evaluate(SUMS, METHOD, runs=1, model="large", options=bounded).complete
     priced(tmp_path, endpoint.url, monkeypatch, "org/small:7b", "large")
     other = replace(bounded, store=str(tmp_path / "other.db"))
-    done = constraint_first.evaluate(SUMS, METHOD, runs=1, model="large", options=other)
+    done = evaluate(SUMS, METHOD, runs=1, model="large", options=other)
     assert "one call could cost up to $0.066, and --max-cost is $0.04" in done.stopped
 
 
 def test_a_second_model_may_refuse_a_setting_by_itself(
-    endpoint: Server, options: constraint_first.RunOptions
+    endpoint: Server, options: RunOptions
 ) -> None:
     heard: list[tuple[str, str]] = []
 
@@ -205,21 +201,19 @@ def test_a_second_model_may_refuse_a_setting_by_itself(
         return reply_by_model(body)
 
     endpoint.respond = respond
-    ref = constraint_first.ModelRef("large", base_url=endpoint.url)
-    watched = constraint_first.aevaluate(
+    ref = ModelRef("large", base_url=endpoint.url)
+    watched = aevaluate(
         SUMS, ["direct", METHOD], runs=1, model=ref, options=options, watcher=Hears()
     )
     done = run_sync(watched)
     assert done.complete
-    assert {one.series.decoding for one in done.series} == {constraint_first.Decoding()}
+    assert {one.series.decoding for one in done.series} == {Decoding()}
     assert [model for model, _ in heard] == ["org/small:7b"]
     assert "series that ask it beside another model keep their names" in heard[0][1]
     assert all("temperature" in body for body in endpoint.requests if body["model"] == "large")
 
 
-def test_a_method_that_hides_a_model_fails_its_own_series_alone(
-    options: constraint_first.RunOptions,
-) -> None:
+def test_a_method_that_hides_a_model_fails_its_own_series_alone(options: RunOptions) -> None:
     class Hides(CFR):
         @property
         def other_models(self) -> tuple[str, ...]:
@@ -227,41 +221,112 @@ def test_a_method_that_hides_a_model_fails_its_own_series_alone(
 
     engine = Scripted(lambda call: f"\\boxed{{{len(call.messages)}}}")
     methods: list[str | Method] = ["direct", Hides(extractor="small")]
-    done = constraint_first.evaluate(SUMS, methods, runs=1, engine=engine, options=options)
+    done = evaluate(SUMS, methods, runs=1, engine=engine, options=options)
     assert [one.tally.failed for one in done.series] == [0, 4]
     assert "the method must list it in its other_models" in done.stopped
 
 
 async def test_one_key_is_not_sent_to_the_endpoints_of_several_models() -> None:
-    grid = constraint_first.Experiment(models=("one", "two"))
+    grid = Experiment(models=("one", "two"))
     async with AsyncExitStack() as stack:
-        pool = ModelPool(constraint_first.RunOptions(), stack, EvaluationWatcher().fetching)
+        pool = ModelPool(RunOptions(), stack, EvaluationWatcher().fetching)
         with pytest.raises(InputError, match="models one, two: one key is given and no address"):
-            await pool.open(grid, constraint_first.ModelRef(key="sk-secret"))
+            await pool.open(grid, ModelRef(key="sk-secret"))
 
 
 async def test_models_that_workers_elsewhere_open_are_only_named(
-    options: constraint_first.RunOptions, stack: AsyncExitStack, monkeypatch: pytest.MonkeyPatch
+    options: RunOptions, stack: AsyncExitStack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names: list[str] = []
     pool = ModelPool(options, stack, fetching(names))
     monkeypatch.delenv("DEEPSEEK_API_KEY", raising=False)
     grid = Experiment(models=("/nowhere/m.gguf", "deepseek-chat"), methods=(METHOD,))
-    there = constraint_first.ModelRef(base_url=None)
+    there = ModelRef(base_url=None)
     with pytest.raises(EngineError, match="model 'org/small:7b'"):
         pool.name(grid, there)
     named = pool.name(replace(grid, methods=("direct",)), there)
     assert [one.served.model for one in named] == ["m", "deepseek-chat"]
     assert (names, pool.limiters) == ([], [])
     with pytest.raises(RuntimeError, match="inside `async with`"):
-        await named[0].served.complete(
-            constraint_first.Call.user("Hello", stage="direct", max_tokens=1)
-        )
+        await named[0].served.complete(Call.user("Hello", stage="direct", max_tokens=1))
 
 
 async def test_a_model_that_is_only_named_must_have_a_name(
-    options: constraint_first.RunOptions, stack: AsyncExitStack
+    options: RunOptions, stack: AsyncExitStack
 ) -> None:
     pool = ModelPool(options, stack, fetching([]))
     with pytest.raises(InputError, match="name it with --model"):
-        pool.name(Experiment(), constraint_first.ModelRef(base_url="http://host/v1"))
+        pool.name(Experiment(), ModelRef(base_url="http://host/v1"))
+
+
+WARM = DecodingRefused("no", "m", "temperature")
+LONG = DecodingRefused("no", "m", "max_tokens", 4096)
+
+
+def served() -> ServedModel:
+    return ServedModel(Scripted([], name="m"), Limiter(1), None)
+
+
+def test_all_series_of_a_model_are_decoded_alike() -> None:
+    model, grid = served(), Experiment(methods=("direct", "cfr"), seeds=(1, 2))
+    assert len(series_of(model, grid, SUMS)) == 4
+    assert model.adapt(WARM)
+    assert model.adapt(LONG)
+    found = series_of(model, grid, SUMS)
+    assert {(one.method, one.decoding.seed) for one in found} == {
+        (method, seed) for method in ("direct", "cfr") for seed in (1, 2)
+    }
+    assert {(one.decoding.temperature, one.decoding.max_tokens) for one in found} == {(None, 4096)}
+
+
+def test_a_sweep_that_comes_down_to_one_decoding_is_run_once() -> None:
+    model, grid = served(), Experiment(methods=("direct",), temperatures=(0.0, 0.5, 1.0))
+    assert len(series_of(model, grid, SUMS)) == 3
+    model.adapt(WARM)
+    assert [one.decoding for one in series_of(model, grid, SUMS)] == [Decoding(None)]
+
+
+def test_a_refusal_is_news_once_and_to_its_own_model() -> None:
+    model = served()
+    assert not model.adapt(DecodingRefused("no", "another", "temperature"))
+    assert model.adapt(WARM)
+    assert not model.adapt(WARM)
+
+
+async def test_each_model_pays_its_own_price_out_of_one_budget() -> None:
+    used = Completion("4", usage=Usage(1_000_000, 1_000_000))
+    router = ServedModel(Scripted([used], name="r"), Limiter(1), Price(0.25, 0.5))
+    model = ServedModel(
+        Scripted([used], name="m"), Limiter(1), Price(3.0, 4.0), others={"router": router}
+    )
+    budget = Budget(max_cost=100.0)
+    engine = Client(model, decoding=Decoding(), budget=budget)
+    call = Call.user("x", stage="direct", max_tokens=10)
+    await engine.complete(replace(call, model="router"))
+    assert budget.cost == 0.75
+    await engine.complete(call)
+    assert budget.cost == 7.75
+    assert budget.tokens == 4_000_000
+
+
+async def test_a_model_beside_another_is_decoded_alike_as_far_as_it_lets_itself() -> None:
+    decodings: list[Decoding | None] = []
+
+    class Notes(Scripted):
+        async def complete(
+            self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | None = None
+        ) -> Completion:
+            decodings.append(decoding)
+            return await super().complete(call, watcher, decoding)
+
+    router = ServedModel(Notes(["4"], name="r"), Limiter(1), None)
+    model = ServedModel(Notes(["4"], name="m"), Limiter(1), None, others={"router": router})
+    assert model.adapt(DecodingRefused("no", "r", "temperature"))
+    assert not model.adapt(DecodingRefused("no", "r", "temperature"))
+    (series,) = series_of(model, Experiment(methods=("direct",)), SUMS)
+    assert series.decoding == Decoding()
+    call = Call.user("x", stage="direct", max_tokens=10)
+    engine = Client(model, decoding=series.decoding)
+    await engine.complete(replace(call, model="router"))
+    await engine.complete(call)
+    assert decodings == [Decoding(None), Decoding()]

@@ -331,16 +331,21 @@ def names(store: Store, shown: Shown, search: str = "") -> list[str]:
     return [line.name for line in list_problems(store, 1, shown, search, most=9).lines]
 
 
-def test_problems_are_listed_by_how_they_went(url: str) -> None:
-    with Store(url) as store:
-        fill_series(store)
-        assert names(store, "all") == ["p0", "p1", "p2", "p3", "p4"]
-        assert names(store, "right") == ["p0"]
-        assert names(store, "mixed") == ["p1"]
-        assert names(store, "wrong") == ["p2", "p3"]
-        assert names(store, "unanswered") == ["p3"]
-        assert names(store, "failed") == ["p4"]
-        first, second, *_ = list_problems(store, 1, most=9).lines
+@pytest.fixture
+def listed(url: str) -> Iterator[Store]:
+    with Store(url) as opened:
+        fill_series(opened)
+        yield opened
+
+
+def test_problems_are_listed_by_how_they_went(listed: Store) -> None:
+    assert names(listed, "all") == ["p0", "p1", "p2", "p3", "p4"]
+    assert names(listed, "right") == ["p0"]
+    assert names(listed, "mixed") == ["p1"]
+    assert names(listed, "wrong") == ["p2", "p3"]
+    assert names(listed, "unanswered") == ["p3"]
+    assert names(listed, "failed") == ["p4"]
+    first, second, *_ = list_problems(listed, 1, most=9).lines
     assert (first.right, first.judged, first.tokens, first.seconds) == (2, 2, 6, 1.0)
     assert first.opening == "What is 0 + 1?"
     assert second.attempts == (
@@ -349,57 +354,45 @@ def test_problems_are_listed_by_how_they_went(url: str) -> None:
     )
 
 
-def test_words_are_looked_for_as_they_stand(url: str) -> None:
-    with Store(url) as store:
-        fill_series(store)
-        assert names(store, "all", "P1") == ["p1"]
-        assert names(store, "all", " 2 + 1 ") == ["p2"]
-        assert names(store, "all", "%") == []
-        assert names(store, "all", "_") == []
-        assert names(store, "all", "'; DROP TABLE attempts") == []
+def test_words_are_looked_for_as_they_stand(listed: Store) -> None:
+    assert names(listed, "all", "P1") == ["p1"]
+    assert names(listed, "all", " 2 + 1 ") == ["p2"]
+    assert names(listed, "all", "%") == []
+    assert names(listed, "all", "_") == []
+    assert names(listed, "all", "'; DROP TABLE attempts") == []
 
 
-def test_a_page_at_a_time(url: str) -> None:
-    with Store(url) as store:
-        fill_series(store)
-        page = list_problems(store, 1, at=2, most=2)
-        beyond = list_problems(store, 1, at=99, most=2)
+def test_a_page_at_a_time(listed: Store) -> None:
+    page = list_problems(listed, 1, at=2, most=2)
+    beyond = list_problems(listed, 1, at=99, most=2)
     assert ([line.name for line in page.lines], page.total) == (["p2", "p3"], 5)
     assert (beyond.lines, beyond.total) == ((), 5)
 
 
-def test_a_series_goes_by_its_number(url: str) -> None:
-    with Store(url) as store:
-        fill_series(store)
-        found = read_series(store, 2)
-        with pytest.raises(InputError, match="has no series 99"):
-            read_series(store, 99)
+def test_a_series_goes_by_its_number(listed: Store) -> None:
+    found = read_series(listed, 2)
+    with pytest.raises(InputError, match="has no series 99"):
+        read_series(listed, 99)
     assert (found.method, found.label, found.benchmark) == ("cfr", "CFR (always-on)", "sums")
     assert found.settings["temperature"] == 0.7
 
 
-def test_a_series_goes_by_all_that_names_it(url: str) -> None:
-    with Store(url) as store:
-        fill_series(store)
-        decoding = '{"temperature":0.7,"top_p":0.95,"seed":null}'
-        assert find_series(store, "sums", "cfr", "m", decoding) == 2
-        with pytest.raises(InputError, match="has no series of cfr on sums with n"):
-            find_series(store, "sums", "cfr", "n", decoding)
+def test_a_series_goes_by_all_that_names_it(listed: Store) -> None:
+    decoding = '{"temperature":0.7,"top_p":0.95,"seed":null}'
+    assert find_series(listed, "sums", "cfr", "m", decoding) == 2
+    with pytest.raises(InputError, match="has no series of cfr on sums with n"):
+        find_series(listed, "sums", "cfr", "n", decoding)
 
 
-def test_what_is_under_way_is_counted(url: str) -> None:
-    with Store(url) as store:
-        fill_series(store)
-        assert count_begun(store) == {1: 2, 2: 1}
-        assert count_problems(store) == {"sums": 6}
+def test_what_is_under_way_is_counted(listed: Store) -> None:
+    assert count_begun(listed) == {1: 2, 2: 1}
+    assert count_problems(listed) == {"sums": 6}
 
 
-def test_growth_follows_the_clock(url: str) -> None:
-    with Store(url) as store:
-        fill_series(store)
-        found = read_growth(store, 1)
-        every = read_growth(store)
-        none = read_growth(store, 7)
+def test_growth_follows_the_clock(listed: Store) -> None:
+    found = read_growth(listed, 1)
+    every = read_growth(listed)
+    none = read_growth(listed, 7)
     assert found.times == (1.0, 1.0, 2.0, 3.0, 4.0, 5.0)  # the one without an answer ended first
     assert found.attempts == (1, 2, 3, 4, 5, 6)
     assert found.right[-1] == 3

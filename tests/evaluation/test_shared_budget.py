@@ -11,7 +11,14 @@ from constraint_first.model.error import StreamCut
 from constraint_first.model.resolve import Price
 from constraint_first.model.wire import SILENT, Engine, Watcher
 from constraint_first.protocol import Call, Completion, Usage
-from constraint_first.run.budget import SharedBudget, name_budget, open_budget
+from constraint_first.run.budget import (
+    Amount,
+    Ledger,
+    Settlement,
+    SharedBudget,
+    name_budget,
+    open_budget,
+)
 from constraint_first.run.grid import RunOptions
 from constraint_first.store import schema
 from constraint_first.store.series import Series
@@ -163,15 +170,13 @@ async def test_a_try_that_failed_is_paid_and_the_next_only_made_if_it_can_be(sha
 async def test_a_change_that_is_sent_twice_is_made_once(
     shared: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from constraint_first.run import budget as shared_budget
-
     def twice(_url: str, _done: str, once: Callable[[], object]) -> object:
         once()  # a server that breaks off after a commit has made it, and nobody hears of it
         return once()
 
     with Store(shared) as store:
         budget = opened(store, tokens=1_000)
-        monkeypatch.setattr(shared_budget, "patiently", twice)
+        monkeypatch.setattr("constraint_first.run.budget.patiently", twice)
         await budget.reserve(Usage(100, 100), 0.0)
         assert row(store) == (0, 0.0, 200)
         budget.settle(Usage(100, 100), 0.0, Usage(50, 50), 0.0)
@@ -186,3 +191,37 @@ def test_a_file_has_a_budget_in_memory_and_the_same_grid_one_name(url: str) -> N
         assert type(found) is (SharedBudget if store.is_shared else Budget)
     one, other = Series("a", "direct", "m"), Series("b", "direct", "m")
     assert name_budget([one, other]) == name_budget([other, one]) != name_budget([one])
+
+
+def ledger(spent: int = 0, mine: int = 0, others: int = 0) -> Ledger:
+    limits = (1_000, None)
+    return Ledger(limits, Amount(spent), Amount(), Amount(mine), Amount(others))
+
+
+def test_what_all_workers_have_set_aside_counts() -> None:
+    found = ledger(spent=100, mine=200, others=600)
+    assert not found.reserve(Amount(101))
+    assert found.reserve(Amount(100))
+    assert (found.mine, found.reserved) == (Amount(300), Amount(900))
+    assert not found.spend(Amount(1))
+
+
+def test_what_was_used_is_spent_and_the_rest_is_free_again() -> None:
+    found = ledger(mine=200)
+    found.settle(Settlement(Amount(150, 0.3), Amount(40, 0.1)))
+    assert (found.mine, found.spent) == (Amount(50), Amount(40, 0.1))
+
+
+def test_what_was_counted_as_spent_when_its_worker_seemed_dead_is_not_counted_again() -> None:
+    found = ledger(spent=200)  # all that it had set aside was taken for lost
+    found.settle(Settlement(Amount(200), Amount(40)))
+    assert (found.mine, found.spent) == (Amount(0), Amount(200))
+    found.settle(Settlement(Amount(200), Amount(260)))  # an endpoint that counts more is believed
+    assert found.spent == Amount(260)
+
+
+def test_money_is_bounded_too() -> None:
+    found = Ledger((None, 1.0), Amount(5, 0.6), Amount(), Amount(5, 0.2))
+    assert found.spend(Amount(1, 0.1))
+    assert not found.reserve(Amount(1, 0.2))
+    assert found.reserve(Amount(1, 0.1))

@@ -31,8 +31,6 @@ for x in t.gen():
 """
 VARIABLE = "step = 1\ndef gen():\n    yield step\n    yield step\nfor x in gen():\n    step += 1"
 HANDED = "def gen(a):\n    for x in a:\n        yield x\nb = [1]\nfor x in gen(b):\n    del b[0]"
-
-
 TAKERS = [PRIMES + end for end in (TAKEN, CALLED, KEPT, COMPREHENSION)]
 
 

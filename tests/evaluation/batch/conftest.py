@@ -8,12 +8,12 @@ from batch_evaluation import BATCH
 from batch_server import BatchServer, Provider
 from batch_sums import finds_sums
 
-import constraint_first
+from constraint_first import RunOptions
 
 
 @pytest.fixture
-def options(tmp_path: Path) -> constraint_first.RunOptions:
-    return constraint_first.RunOptions(store=str(tmp_path / "runs.db"), batch=BATCH)
+def options(tmp_path: Path) -> RunOptions:
+    return RunOptions(store=str(tmp_path / "runs.db"), batch=BATCH)
 
 
 @pytest.fixture

@@ -91,9 +91,7 @@ def test_killed_at_every_step_nothing_is_paid_for_twice_and_nothing_is_lost(
     assert found == sums_at(endpoint, tmp_path)
 
 
-def test_an_interrupt_leaves_the_batch_to_go_on_and_says_how_to_collect_it(
-    tmp_path: Path,
-) -> None:
+def test_an_interrupt_leaves_the_batch_to_go_on_and_says_how_to_collect_it(tmp_path: Path) -> None:
     write_sums(tmp_path / "sums.jsonl", 2)
     provider = finds_sums()
     with BatchServer(provider) as server:

@@ -1,14 +1,19 @@
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from sums_run import evaluate
 
 from constraint_first.error import InputError
 from constraint_first.model.batch import FoundResult, Place, RequestId, Result
-from constraint_first.run.batch_service import BatchLog, new_batch, refuse_in_flight
+from constraint_first.protocol import Usage
+from constraint_first.run.batch_service import BatchLog, StoredBatch, new_batch, refuse_in_flight
+from constraint_first.store import schema
 from constraint_first.store import schema as batch_schema
+from constraint_first.store.query import saved_by_batches
 from constraint_first.store.store import Store
 
 NAMES = [RequestId(Place(1, n, 0, 0), "0" * 12, "1" * 12) for n in range(3)]
@@ -93,3 +98,39 @@ def test_what_is_in_flight_elsewhere_is_not_asked_for(log: BatchLog, store: Stor
 
 def test_a_store_without_batches_has_none_in_flight(store: Store) -> None:
     refuse_in_flight(store, [1], forget=False)
+
+
+async def test_batches_save_the_rest_of_the_price_of_their_calls(store: Store) -> None:
+    await evaluate(store)
+    given = schema.calls.update().values(input_tokens=100, output_tokens=10)
+    store.change(lambda connection: connection.execute(given))
+    assert saved_by_batches(store) == {}
+    log = BatchLog(store)
+    names = [RequestId(Place(1, n + 1, 0, 0), "0" * 12, "1" * 12) for n in range(2)]
+    for factor in (0.25, 0.5):  # made again: it is one call all the same
+        batch = new_batch("http://a", "m", 1, 2, factor)
+        log.collect(batch, names)
+    assert saved_by_batches(store) == {(1, ""): Usage(150, 15)}
+    in_run_0 = schema.attempts.c.run == 1
+    assert saved_by_batches(store, in_run_0) == {}
+    log.change(batch.tag, state="forgotten")
+    for one in log.open():
+        log.change(one.tag, state="forgotten")
+    assert saved_by_batches(store) == {}
+    assert store.read(sa.select(sa.func.count()).select_from(schema.calls))[0][0] == 10
+
+
+def test_the_tables_of_batches_stand_apart(tmp_path: Path) -> None:
+    assert not set(batch_schema.BATCHES.tables) & set(schema.METADATA.tables)
+    path = str(tmp_path / "runs.db")
+    with Store(path) as store:
+        assert not sa.inspect(store.database).has_table("batches")
+    with Store(path) as store, store.exclusively():
+        BatchLog(store)
+        assert sa.inspect(store.database).has_table("batch_requests")
+    with Store(path, existing=True) as store:
+        assert store.read(sa.select(batch_schema.batches)) == []
+
+
+def test_a_row_of_batches_is_a_stored_batch() -> None:
+    assert tuple(batch_schema.batches.c.keys()) == tuple(StoredBatch.__slots__)

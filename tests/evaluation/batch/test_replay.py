@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sums import right, sums
 
 from constraint_first.model.batch import Deferred
-from constraint_first.model.error import Rejected, Unauthorized
+from constraint_first.model.error import JournalMismatch, Rejected, Unauthorized
 from constraint_first.model.wire import SILENT, Watcher
 from constraint_first.protocol import Call, Completion
 from constraint_first.run.batch import replay_attempts
@@ -78,7 +78,5 @@ async def test_a_key_that_is_refused_at_once_fails_the_rest_unasked(store: Store
 
 
 async def test_what_ends_the_run_ends_the_pass(store: Store) -> None:
-    from constraint_first.model.error import JournalMismatch
-
     with pytest.raises(JournalMismatch):
         await replayed(store, Answering({7}, JournalMismatch("differs")))

@@ -10,17 +10,15 @@ from batch_server import BatchServer, Provider
 from batch_sums import play_model, respond
 from loopback import Endpoint
 
-import constraint_first
+from constraint_first import EvaluationProgress, RunOptions
 from constraint_first.error import CfrError, InputError
 from constraint_first.run.grid import BatchOptions
+from constraint_first.store.query import summaries
 from constraint_first.store.store import Store
 
 
 async def test_waves_bring_what_single_calls_do(
-    server: BatchServer,
-    provider: Provider,
-    endpoint: Endpoint,
-    options: constraint_first.RunOptions,
+    server: BatchServer, provider: Provider, endpoint: Endpoint, options: RunOptions
 ) -> None:
     told = Told()
     done = await evaluate(server, options, watcher=told)
@@ -44,7 +42,7 @@ async def test_waves_bring_what_single_calls_do(
 
 
 async def test_what_is_done_is_not_asked_again(
-    server: BatchServer, provider: Provider, options: constraint_first.RunOptions
+    server: BatchServer, provider: Provider, options: RunOptions
 ) -> None:
     await evaluate(server, options)
     before = len(server.asked)
@@ -54,10 +52,10 @@ async def test_what_is_done_is_not_asked_again(
 
 
 async def test_a_run_that_breaks_off_between_waves_goes_on(
-    server: BatchServer, provider: Provider, options: constraint_first.RunOptions
+    server: BatchServer, provider: Provider, options: RunOptions
 ) -> None:
-    def stop_at(count: int) -> Callable[[constraint_first.EvaluationProgress], None]:
-        def stop(found: constraint_first.EvaluationProgress) -> None:
+    def stop_at(count: int) -> Callable[[EvaluationProgress], None]:
+        def stop(found: EvaluationProgress) -> None:
             if found.done == count:
                 raise RuntimeError("enough")
 
@@ -72,10 +70,7 @@ async def test_a_run_that_breaks_off_between_waves_goes_on(
 
 
 async def test_ordinary_calls_do_not_pay_for_what_is_in_a_batch(
-    server: BatchServer,
-    provider: Provider,
-    options: constraint_first.RunOptions,
-    endpoint: Endpoint,
+    server: BatchServer, provider: Provider, options: RunOptions, endpoint: Endpoint
 ) -> None:
     server.interrupt = lambda route, _moment: "401" if route == "look" else None
     with pytest.raises(CfrError, match="401"):
@@ -96,7 +91,7 @@ async def test_ordinary_calls_do_not_pay_for_what_is_in_a_batch(
 
 
 async def test_files_keep_to_the_limits(
-    server: BatchServer, provider: Provider, options: constraint_first.RunOptions
+    server: BatchServer, provider: Provider, options: RunOptions
 ) -> None:
     small = replace(options, batch=replace(BATCH, batch_file_requests=25))
     assert (await evaluate(server, small)).complete
@@ -112,7 +107,7 @@ async def test_files_keep_to_the_limits(
 
 
 async def test_a_budget_holds_a_wave_back(
-    server: BatchServer, provider: Provider, options: constraint_first.RunOptions
+    server: BatchServer, provider: Provider, options: RunOptions
 ) -> None:
     grid = replace(GRID, methods=("direct",), max_tokens=100)
     bounded = replace(options, max_tokens_total=350)
@@ -129,11 +124,10 @@ async def test_a_budget_holds_a_wave_back(
 async def test_a_batch_costs_a_part_of_the_price_also_when_somebody_looks_later(
     server: BatchServer,
     endpoint: Endpoint,
-    options: constraint_first.RunOptions,
+    options: RunOptions,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from constraint_first.store.query import summaries
 
     path = tmp_path / "models.toml"
     path.write_text("[m]\nprice = { input = 1000, output = 1000 }\n")
@@ -157,7 +151,7 @@ async def test_a_batch_costs_a_part_of_the_price_also_when_somebody_looks_later(
 
 
 async def test_no_key_is_anywhere(
-    server: BatchServer, provider: Provider, options: constraint_first.RunOptions
+    server: BatchServer, provider: Provider, options: RunOptions
 ) -> None:
     await evaluate(server, options)
     assert server.keys == {"Bearer sk-very-secret-key"}

@@ -14,7 +14,7 @@ from batch_sums import METHODS, SEED, finds_sums, play_model
 from loopback import Endpoint
 from sums import sums
 
-import constraint_first
+from constraint_first import RunOptions, aevaluate
 from constraint_first.benchmark.registry import Benchmark
 from constraint_first.error import InputError, OutputError
 from constraint_first.model.batch import BatchClient, Place, RequestId
@@ -41,14 +41,12 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def options(tmp_path: Path, folder: Path) -> constraint_first.RunOptions:
-    return constraint_first.RunOptions(
-        store=str(tmp_path / "runs.db"), batch=BatchOptions(batch_dir=str(folder))
-    )
+def options(tmp_path: Path, folder: Path) -> RunOptions:
+    return RunOptions(store=str(tmp_path / "runs.db"), batch=BatchOptions(batch_dir=str(folder)))
 
 
-async def evaluate(options: constraint_first.RunOptions, grid: Experiment = GRID) -> Evaluated:
-    return await constraint_first.aevaluate(grid, model=ModelRef("m"), options=options)
+async def evaluate(options: RunOptions, grid: Experiment = GRID) -> Evaluated:
+    return await aevaluate(grid, model=ModelRef("m"), options=options)
 
 
 def waiting(folder: Path) -> list[Path]:
@@ -67,7 +65,7 @@ def rows(url: str) -> set[tuple[Any, ...]]:
 
 
 async def test_files_for_vllm_are_written_and_their_results_read_wave_by_wave(
-    options: constraint_first.RunOptions, folder: Path, endpoint: Endpoint
+    options: RunOptions, folder: Path, endpoint: Endpoint
 ) -> None:
     asked: list[set[str]] = []
     for count in (60, 12):
@@ -85,13 +83,11 @@ async def test_files_for_vllm_are_written_and_their_results_read_wave_by_wave(
     endpoint.respond = play_model
     ordinary = replace(options, store=options.store + "2", batch=BatchOptions())
     alike = ModelRef("m", endpoint.url)
-    assert (await constraint_first.aevaluate(GRID, model=alike, options=ordinary)).complete
+    assert (await aevaluate(GRID, model=alike, options=ordinary)).complete
     assert rows(options.store) == rows(ordinary.store)
 
 
-async def test_every_line_is_as_documented(
-    options: constraint_first.RunOptions, folder: Path
-) -> None:
+async def test_every_line_is_as_documented(options: RunOptions, folder: Path) -> None:
     grid = replace(GRID, temperatures=(0.7, "none"), max_tokens=77, system="Think.")
     with pytest.raises(ResultsAwaited):
         await evaluate(options, grid)
@@ -108,7 +104,7 @@ async def test_every_line_is_as_documented(
 
 
 async def test_a_result_file_that_is_not_done_yet_is_waited_for(
-    options: constraint_first.RunOptions, folder: Path
+    options: RunOptions, folder: Path
 ) -> None:
     grid = replace(GRID, methods=("direct",))
     with pytest.raises(ResultsAwaited):
@@ -124,7 +120,7 @@ async def test_a_result_file_that_is_not_done_yet_is_waited_for(
 
 
 async def test_of_a_file_that_was_taken_away_what_is_missing_is_written_anew(
-    options: constraint_first.RunOptions, folder: Path
+    options: RunOptions, folder: Path
 ) -> None:
     grid = replace(GRID, methods=("direct",))
     with pytest.raises(ResultsAwaited):
@@ -139,9 +135,7 @@ async def test_of_a_file_that_was_taken_away_what_is_missing_is_written_anew(
     assert (await evaluate(options, grid)).complete
 
 
-async def test_what_vllm_refuses_fails_with_its_words(
-    options: constraint_first.RunOptions, folder: Path
-) -> None:
+async def test_what_vllm_refuses_fails_with_its_words(options: RunOptions, folder: Path) -> None:
     grid = replace(GRID, methods=("direct",), runs=1)
     with pytest.raises(ResultsAwaited):
         await evaluate(options, grid)
@@ -155,10 +149,10 @@ async def test_what_vllm_refuses_fails_with_its_words(
 
 
 async def test_a_folder_needs_the_name_of_a_model_and_a_place_to_write(
-    options: constraint_first.RunOptions, tmp_path: Path
+    options: RunOptions, tmp_path: Path
 ) -> None:
     with pytest.raises(InputError, match="name the model that the files are for with --model"):
-        await constraint_first.aevaluate(GRID, options=options)
+        await aevaluate(GRID, options=options)
     (tmp_path / "file").write_text("")
     taken = replace(options, batch=BatchOptions(batch_dir=str(tmp_path / "file")))
     with pytest.raises(InputError, match="is not a folder"):

@@ -10,7 +10,7 @@ from loopback import Endpoint, failure
 from postgres import empty_database
 from sums import reply_right
 
-import constraint_first
+from constraint_first import RunOptions
 from constraint_first.error import CfrError
 from constraint_first.run.grid import BatchOptions
 from constraint_first.run.shared import NothingRunnable, awork
@@ -21,13 +21,13 @@ DIRECT = replace(GRID, methods=("direct",))
 
 
 @pytest.fixture
-def shared(postgres: str) -> Iterator[constraint_first.RunOptions]:
-    yield constraint_first.RunOptions(store=postgres, batch=BATCH, lease=1.0)
+def shared(postgres: str) -> Iterator[RunOptions]:
+    yield RunOptions(store=postgres, batch=BATCH, lease=1.0)
     empty_database(postgres)
 
 
 async def test_a_run_in_batches_has_the_store_alone(
-    server: BatchServer, provider: Provider, shared: constraint_first.RunOptions
+    server: BatchServer, provider: Provider, shared: RunOptions
 ) -> None:
     with Store(shared.store) as store, store.running(), pytest.raises(StoreError, match="is using"):
         await evaluate(server, shared, DIRECT)
@@ -43,7 +43,7 @@ async def test_a_run_in_batches_has_the_store_alone(
 
 
 async def test_it_makes_what_workers_left_and_leaves_them_nothing(
-    server: BatchServer, provider: Provider, shared: constraint_first.RunOptions, endpoint: Endpoint
+    server: BatchServer, provider: Provider, shared: RunOptions, endpoint: Endpoint
 ) -> None:
     endpoint.respond = lambda body: reply_right(body) if "1 +" in str(body) else failure(400, "no")
     single = replace(shared, batch=BatchOptions())
@@ -56,7 +56,7 @@ async def test_it_makes_what_workers_left_and_leaves_them_nothing(
 
 
 async def test_a_worker_does_not_pay_for_what_is_in_a_batch(
-    server: BatchServer, provider: Provider, shared: constraint_first.RunOptions, endpoint: Endpoint
+    server: BatchServer, provider: Provider, shared: RunOptions, endpoint: Endpoint
 ) -> None:
     endpoint.script(failure(400, "not now"))
     await evaluate(endpoint, replace(shared, batch=BatchOptions()), DIRECT)

@@ -12,7 +12,7 @@ from batch_sums import SEED, play_model, respond
 from loopback import Endpoint
 from sums import number_in
 
-import constraint_first
+from constraint_first import RunOptions, aevaluate
 from constraint_first.error import CfrError
 from constraint_first.model.error import Unreachable
 from constraint_first.model.resolve import ModelRef
@@ -21,7 +21,7 @@ from constraint_first.run.grid import BatchOptions
 
 
 async def test_results_that_are_odd_are_told_and_their_requests_made_again(
-    server: BatchServer, provider: Provider, options: constraint_first.RunOptions
+    server: BatchServer, provider: Provider, options: RunOptions
 ) -> None:
     odd = {"s1-p1-r0": "garbage", "s1-p2-r0": "cut_out", "s1-p3-r0": "twice", "s1-p4-r0": "expired"}
     provider.fate = lambda name, seen: "performed" if seen else odd.get(name[:8], "performed")
@@ -38,7 +38,7 @@ async def test_results_that_are_odd_are_told_and_their_requests_made_again(
 
 
 async def test_a_result_that_nobody_asked_for_changes_nothing(
-    server: BatchServer, provider: Provider, options: constraint_first.RunOptions
+    server: BatchServer, provider: Provider, options: RunOptions
 ) -> None:
     told, look = Told(), provider.look
 
@@ -63,7 +63,7 @@ def respond_to(n: int) -> Any:
 
 
 async def test_a_request_that_always_expires_is_given_up_and_made_by_the_next_command(
-    server: BatchServer, provider: Provider, options: constraint_first.RunOptions
+    server: BatchServer, provider: Provider, options: RunOptions
 ) -> None:
     provider.fate = lambda name, _seen: "expired" if name.startswith("s1-p1-r0") else "performed"
     grid = replace(GRID, methods=("direct",))
@@ -78,10 +78,7 @@ async def test_a_request_that_always_expires_is_given_up_and_made_by_the_next_co
 
 @pytest.mark.parametrize("states", [("validating", "failed"), ("validating", "expired")])
 async def test_a_batch_that_fails_as_a_whole_is_made_again_so_many_times(
-    server: BatchServer,
-    provider: Provider,
-    options: constraint_first.RunOptions,
-    states: tuple[str, ...],
+    server: BatchServer, provider: Provider, options: RunOptions, states: tuple[str, ...]
 ) -> None:
     provider.states, provider.fate = states, lambda _name, _seen: "expired"
     done = await evaluate(server, options, replace(GRID, methods=("direct",)))
@@ -92,7 +89,7 @@ async def test_a_batch_that_fails_as_a_whole_is_made_again_so_many_times(
 
 
 async def test_a_cancelled_batch_is_left_alone_until_the_next_command(
-    server: BatchServer, provider: Provider, options: constraint_first.RunOptions
+    server: BatchServer, provider: Provider, options: RunOptions
 ) -> None:
     provider.states = ("validating", "cancelled")
     provider.fate = lambda name, _seen: "performed" if "-r0-" in name else "cut_out"
@@ -108,10 +105,7 @@ async def test_a_cancelled_batch_is_left_alone_until_the_next_command(
 
 
 async def test_a_refusal_is_the_one_of_an_ordinary_run(
-    server: BatchServer,
-    provider: Provider,
-    options: constraint_first.RunOptions,
-    endpoint: Endpoint,
+    server: BatchServer, provider: Provider, options: RunOptions, endpoint: Endpoint
 ) -> None:
     from loopback import failure
 
@@ -138,7 +132,7 @@ async def test_a_refusal_is_the_one_of_an_ordinary_run(
 
 
 async def test_what_an_endpoint_will_not_have_is_left_out_also_after_a_restart(
-    server: BatchServer, provider: Provider, options: constraint_first.RunOptions
+    server: BatchServer, provider: Provider, options: RunOptions
 ) -> None:
     def refuse(body: dict[str, Any]) -> tuple[int, Any]:
         if "response_format" in body:
@@ -165,7 +159,7 @@ async def test_what_an_endpoint_will_not_have_is_left_out_also_after_a_restart(
 
 
 async def test_a_setting_that_a_model_refuses_changes_the_series_name(
-    server: BatchServer, provider: Provider, options: constraint_first.RunOptions
+    server: BatchServer, provider: Provider, options: RunOptions
 ) -> None:
     def refuse(body: dict[str, Any]) -> tuple[int, Any]:
         if "temperature" in body:
@@ -180,7 +174,7 @@ async def test_a_setting_that_a_model_refuses_changes_the_series_name(
 
 
 async def test_faults_of_every_route_are_outlasted(
-    server: BatchServer, provider: Provider, options: constraint_first.RunOptions
+    server: BatchServer, provider: Provider, options: RunOptions
 ) -> None:
     seen: Counter[tuple[str, str]] = Counter()
     faults = ("500", "cut")
@@ -198,7 +192,7 @@ async def test_faults_of_every_route_are_outlasted(
 
 
 async def test_a_batch_is_found_again_by_its_file_where_metadata_is_not_kept(
-    server: BatchServer, provider: Provider, options: constraint_first.RunOptions
+    server: BatchServer, provider: Provider, options: RunOptions
 ) -> None:
     provider.keeps_metadata = False
     lost = iter(["cut"])
@@ -210,7 +204,7 @@ async def test_a_batch_is_found_again_by_its_file_where_metadata_is_not_kept(
 
 
 async def test_where_batches_are_not_listed_a_person_decides(
-    server: BatchServer, provider: Provider, options: constraint_first.RunOptions
+    server: BatchServer, provider: Provider, options: RunOptions
 ) -> None:
     provider.lists = False
     server.interrupt = lambda route, moment: (
@@ -227,7 +221,7 @@ async def test_where_batches_are_not_listed_a_person_decides(
 
 
 async def test_a_batch_that_is_gone_is_not_silently_paid_for_again(
-    server: BatchServer, provider: Provider, options: constraint_first.RunOptions
+    server: BatchServer, provider: Provider, options: RunOptions
 ) -> None:
     def lose(route: str, moment: str) -> None:
         if (route, moment) == ("look", "before"):
@@ -240,13 +234,13 @@ async def test_a_batch_that_is_gone_is_not_silently_paid_for_again(
 
 
 async def test_a_provider_that_stays_away_ends_the_run_and_loses_nothing(
-    server: BatchServer, provider: Provider, options: constraint_first.RunOptions
+    server: BatchServer, provider: Provider, options: RunOptions
 ) -> None:
     with BatchServer(provider) as gone:
         port = gone.port
     away = ModelRef("m", f"http://127.0.0.1:{port}/v1")
     with pytest.raises(Unreachable):
-        await constraint_first.aevaluate(GRID, model=away, options=options)
+        await aevaluate(GRID, model=away, options=options)
     assert [one.state for one in batches(options.store)] == ["collected"]
     with BatchServer(provider, port) as back:
         assert (await evaluate(back, options)).complete

@@ -4,11 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from constraint_first.attempt.drive import Scripted, digest, drive, put_ahead
+from constraint_first.method.registry import make
 from constraint_first.model.batch import (
     BatchModel,
     FileLimits,
     FoundResult,
     Place,
+    PlacedCall,
     Request,
     RequestId,
     Result,
@@ -18,8 +21,11 @@ from constraint_first.model.budget import Budget
 from constraint_first.model.error import JournalMismatch
 from constraint_first.model.resolve import Price
 from constraint_first.model.transport import Bounds, Endpoint
-from constraint_first.protocol import Usage
-from constraint_first.run.batch import OpenWave, WaveMemory
+from constraint_first.problem import Problem
+from constraint_first.protocol import Message, Usage
+from constraint_first.run.batch import OpenWave, WaveMemory, placed
+from constraint_first.run.batch_service import BatchView, WaveProgress
+from constraint_first.run.grid import BatchOptions
 
 A, B = "a" * 12, "b" * 12
 PRICE = Price(1e6, 1e6)
@@ -117,3 +123,53 @@ def test_a_budget_pays_for_the_dearest_reply_and_gets_back_what_was_not_used(
     assert (budget.tokens, budget.cost) == (15, 15.0)
     made.spent(name(7), Usage(1, 1), PRICE)  # asked by an earlier run
     assert (budget.tokens, budget.cost) == (17, 17.0)
+
+
+async def test_every_call_has_its_place_and_is_a_request_of_its_own() -> None:
+    engine = Scripted(lambda _: r"\boxed{2}")
+    as_sent = placed((1, 1, 2), put_ahead((Message("system", "be brief"),), 2_000))
+    steps = make("self-consistency(samples=2)").solve(Problem("What is 1 + 1?"))
+    run = await drive(steps, engine, as_sent=as_sent)
+    for ordinal, (sent, exchange) in enumerate(zip(engine.asked, run.exchanges, strict=True)):
+        assert isinstance(sent, PlacedCall)
+        assert sent.place == Place(1, 1, 2, ordinal)
+        assert sent.asked == digest(exchange.call)
+        assert (sent.sample, sent.messages[0].content) == (2_000 + ordinal, "be brief")
+
+
+def test_calls_are_single_unless_somebody_wants_batches() -> None:
+    assert not BatchOptions().wanted
+    assert BatchOptions(batch=True).wanted
+    assert BatchOptions(batch=True).folder is None
+    assert BatchOptions().limits == FileLimits(50_000, 200_000_000)
+
+
+def test_a_folder_is_named_in_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    options = BatchOptions(batch_dir="waves", batch_file_requests=3, batch_file_bytes=9)
+    assert options.wanted
+    assert options.folder == tmp_path / "waves"
+    assert options.limits == FileLimits(3, 9)
+
+
+def test_a_provider_takes_half_of_the_price_unless_told_otherwise() -> None:
+    assert BatchOptions(batch=True).price_factor == 0.5
+    assert BatchOptions(batch_dir="waves").price_factor == 1.0
+    assert BatchOptions(batch=True, batch_price_factor=0.25).price_factor == 0.25
+
+
+def test_a_wave_says_how_far_it_is() -> None:
+    one = BatchView("batch_1", "in_progress", 1_200, 300, 2)
+    progress = WaveProgress(2, (one,), next_look=12.4)
+    assert str(progress) == (
+        "wave 2: 300 of 1,200 requests done, 2 failed; "
+        "batch_1 in_progress (300 of 1,200, 2 failed); next look in 12 s"
+    )
+    assert (progress.requests, progress.done, progress.failed) == (1_200, 300, 2)
+
+
+def test_many_batches_are_counted_by_status_and_trouble_is_told() -> None:
+    several = [BatchView(f"batch_{n}", "completed" if n else "in_progress", 10) for n in range(4)]
+    assert str(WaveProgress(1, tuple(several), trouble="cannot be reached")) == (
+        "wave 1: 0 of 40 requests done; 4 batches (1 in_progress, 3 completed); cannot be reached"
+    )

@@ -14,7 +14,7 @@ from postgres import empty_database
 from ray_cluster import RayCluster
 from sums import reply_right, right, sums
 
-import constraint_first
+from constraint_first import Evaluated, Experiment, ModelRef, RunOptions, Scripted, aevaluate
 from constraint_first.benchmark.registry import Benchmark
 from constraint_first.error import InputError
 from constraint_first.run import cluster as ray_run
@@ -28,8 +28,8 @@ from constraint_first.store.store import Store
 from constraint_first.store.writer import Leases, SeriesShare, name_owner
 
 SUMS = Benchmark("sums", "Sums", sums(4))
-ON_RAY = constraint_first.RunOptions(store="postgresql://me@db/runs", ray=RayOptions("auto"))
-HERE = constraint_first.ModelRef()
+ON_RAY = RunOptions(store="postgresql://me@db/runs", ray=RayOptions("auto"))
+HERE = ModelRef()
 
 
 @pytest.mark.parametrize(
@@ -38,31 +38,23 @@ HERE = constraint_first.ModelRef()
         (replace(ON_RAY, store="runs.db"), HERE, r"runs\.db is a file, .*--store postgresql://"),
         (replace(ON_RAY, batch=BatchOptions(batch=True)), HERE, "--ray and --batch: one or the"),
         (replace(ON_RAY, ray=RayOptions("head")), HERE, "--ray head: not an address"),
-        (
-            ON_RAY,
-            constraint_first.ModelRef("m", key="sk-1"),
-            r"is not sent to a cluster; .* \(key_name\)",
-        ),
+        (ON_RAY, ModelRef("m", key="sk-1"), r"is not sent to a cluster; .* \(key_name\)"),
     ],
 )
-def test_what_a_cluster_cannot_do_is_refused(
-    options: constraint_first.RunOptions, ref: constraint_first.ModelRef, said: str
-) -> None:
+def test_what_a_cluster_cannot_do_is_refused(options: RunOptions, ref: ModelRef, said: str) -> None:
     with pytest.raises(InputError, match=said):
         check_ray(options, ref, has_engine=False)
 
 
 async def test_an_engine_stays_in_its_process() -> None:
     with pytest.raises(InputError, match=r"an engine .* name a model"):
-        await constraint_first.aevaluate(
-            SUMS, "direct", engine=constraint_first.Scripted(right), options=ON_RAY
-        )
+        await aevaluate(SUMS, "direct", engine=Scripted(right), options=ON_RAY)
 
 
 def test_a_worker_is_told_its_limits_and_the_password(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PGPASSWORD", "of the environment")
     options = replace(ON_RAY, concurrency=3, limit=7, max_cost=1.0)
-    ref = constraint_first.ModelRef("m", base_url="http://me:secret@host/v1")
+    ref = ModelRef("m", base_url="http://me:secret@host/v1")
     settings = make_order(options, ref, [])["settings"]
     assert settings["store"] == "postgresql://me:of the environment@db/runs"
     assert settings["base_url"] == ["http://me:secret@host/v1"]
@@ -100,12 +92,10 @@ class DriverHere:
 
 
 @pytest.fixture
-def options(
-    postgres: str, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[constraint_first.RunOptions]:
+def options(postgres: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunOptions]:
     monkeypatch.setattr(ray_run, "_FIRST_PAUSE", 0.0)
     ray = RayOptions("auto", workers=1)
-    yield constraint_first.RunOptions(store=postgres, concurrency=2, lease=1.0, ray=ray)
+    yield RunOptions(store=postgres, concurrency=2, lease=1.0, ray=ray)
     empty_database(postgres)
 
 
@@ -134,20 +124,16 @@ class Hearing(EvaluationWatcher):
 
 
 async def evaluate(
-    options: constraint_first.RunOptions, server: Server, watcher: EvaluationWatcher | None = None
-) -> constraint_first.Evaluated:
-    grid = constraint_first.Experiment(
-        benchmarks=(SUMS,), methods=("direct",), runs=2, max_tokens=100
-    )
-    ref = constraint_first.ModelRef("m", base_url=server.url)
-    return await constraint_first.aevaluate(
-        grid, model=ref, options=options, watcher=watcher or Hearing()
-    )
+    options: RunOptions, server: Server, watcher: EvaluationWatcher | None = None
+) -> Evaluated:
+    grid = Experiment(benchmarks=(SUMS,), methods=("direct",), runs=2, max_tokens=100)
+    ref = ModelRef("m", base_url=server.url)
+    return await aevaluate(grid, model=ref, options=options, watcher=watcher or Hearing())
 
 
 @pytest.mark.usefixtures("dying")
 async def test_a_model_that_refuses_a_setting_is_asked_without_it(
-    options: constraint_first.RunOptions, endpoint: Server
+    options: RunOptions, endpoint: Server
 ) -> None:
     def refuse(body: dict[str, Any]) -> Reply:
         if "temperature" in body:
@@ -163,9 +149,7 @@ async def test_a_model_that_refuses_a_setting_is_asked_without_it(
 
 
 @pytest.mark.usefixtures("dying")
-async def test_a_budget_that_is_spent_ends_the_run(
-    options: constraint_first.RunOptions, endpoint: Server
-) -> None:
+async def test_a_budget_that_is_spent_ends_the_run(options: RunOptions, endpoint: Server) -> None:
     endpoint.respond = reply_right
     done = await evaluate(replace(options, concurrency=1, max_tokens_total=350), endpoint)
     assert 0 < done.series[0].tally.ok < 8
@@ -175,15 +159,15 @@ async def test_a_budget_that_is_spent_ends_the_run(
 @pytest.mark.long
 @pytest.mark.usefixtures("dying")
 async def test_a_model_that_no_node_has_ends_the_run_with_the_reason(
-    options: constraint_first.RunOptions, tmp_path: Path
+    options: RunOptions, tmp_path: Path
 ) -> None:
     missing = str(tmp_path / "missing.gguf")
     with pytest.raises(RayFailed, match=r"no worker .* could make anything: .*missing\.gguf"):
-        await constraint_first.aevaluate(SUMS, "direct", runs=1, model=missing, options=options)
+        await aevaluate(SUMS, "direct", runs=1, model=missing, options=options)
 
 
 async def test_a_worker_that_dies_is_replaced(
-    options: constraint_first.RunOptions, endpoint: Server, dying: list[str]
+    options: RunOptions, endpoint: Server, dying: list[str]
 ) -> None:
     endpoint.respond, hearing = reply_right, Hearing()
     dying += ["out of memory", "lost"]
@@ -199,7 +183,7 @@ async def test_a_worker_that_dies_is_replaced(
 
 @pytest.mark.long
 async def test_one_that_dies_again_and_again_ends_the_run(
-    options: constraint_first.RunOptions, endpoint: Server, dying: list[str]
+    options: RunOptions, endpoint: Server, dying: list[str]
 ) -> None:
     dying += ["a", "b", "out of memory"]
     with pytest.raises(RayFailed, match=r"died 3 times in a row .*the last time: out of memory"):
@@ -220,7 +204,7 @@ class DriverOfTheSlow(DriverHere):
 
 @pytest.mark.long
 async def test_what_a_worker_that_was_killed_had_claimed_is_left_to_the_next_run(
-    options: constraint_first.RunOptions, endpoint: Server, monkeypatch: pytest.MonkeyPatch
+    options: RunOptions, endpoint: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     @asynccontextmanager
     async def start(order: DriverOrder) -> AsyncGenerator[DriverHere]:
@@ -242,9 +226,7 @@ def cluster() -> Iterator[RayCluster]:
         yield running
 
 
-def on_cluster(
-    options: constraint_first.RunOptions, cluster: RayCluster
-) -> constraint_first.RunOptions:
+def on_cluster(options: RunOptions, cluster: RayCluster) -> RunOptions:
     return replace(options, lease=3600.0, ray=replace(options.ray, address=cluster.address))
 
 
@@ -260,10 +242,7 @@ def owners(store: str) -> set[int]:
 
 @pytest.mark.long
 async def test_resources_that_no_node_has_are_told_and_waited_for_only_so_long(
-    options: constraint_first.RunOptions,
-    cluster: RayCluster,
-    endpoint: Server,
-    monkeypatch: pytest.MonkeyPatch,
+    options: RunOptions, cluster: RayCluster, endpoint: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ray_run, "_LOOK_EVERY", 0.5)
     there, hearing = on_cluster(options, cluster), Hearing()
@@ -275,7 +254,7 @@ async def test_resources_that_no_node_has_are_told_and_waited_for_only_so_long(
 
 @pytest.mark.long
 async def test_a_run_that_is_stopped_leaves_all_to_the_next(
-    options: constraint_first.RunOptions, cluster: RayCluster, endpoint: Server
+    options: RunOptions, cluster: RayCluster, endpoint: Server
 ) -> None:
     endpoint.script(Reply(delay=60))
     there = on_cluster(options, cluster)

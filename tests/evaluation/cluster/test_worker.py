@@ -14,7 +14,7 @@ from loopback import Reply, failure
 from postgres import empty_database
 from sums import reply_right, sums
 
-import constraint_first
+from constraint_first import ModelRef, RunOptions, aevaluate
 from constraint_first.benchmark.registry import Benchmark
 from constraint_first.run.cluster import WorkerSettings
 from constraint_first.run.cluster_driver import RayWorker
@@ -34,9 +34,9 @@ def store(postgres: str) -> Iterator[str]:
 
 def enter(store: str, server: Server, model: str = "m") -> WorkerSettings:
     """Enter a grid of which nothing is made, for a budget that allows nothing."""
-    ref = constraint_first.ModelRef(model, base_url=server.url)
-    options = constraint_first.RunOptions(store=store, max_tokens_total=1)
-    asyncio.run(constraint_first.aevaluate(SUMS, "direct", runs=1, model=ref, options=options))
+    ref = ModelRef(model, base_url=server.url)
+    options = RunOptions(store=store, max_tokens_total=1)
+    asyncio.run(aevaluate(SUMS, "direct", runs=1, model=ref, options=options))
     with Store(store, existing=True) as opened:
         series = [one.number for one in pending_series(opened) if one.model == model]
     allow_everything(store)
@@ -67,8 +67,8 @@ def test_what_it_cannot_run_is_reported(
     presets.write_text(f'["keyed"]\nbase_url = "{endpoint.url}"\nkey_env = "ODD_KEY"\n')
     monkeypatch.setenv("CFR_MODELS", str(presets))
     monkeypatch.setenv("ODD_KEY", "sk-secret")
-    options = constraint_first.RunOptions(store=store, max_tokens_total=1)
-    asyncio.run(constraint_first.aevaluate(SUMS, "direct", runs=1, model="keyed", options=options))
+    options = RunOptions(store=store, max_tokens_total=1)
+    asyncio.run(aevaluate(SUMS, "direct", runs=1, model="keyed", options=options))
     monkeypatch.delenv("ODD_KEY")
     settings: WorkerSettings = {"store": store, "limits": {}, "series": [1], "base_url": []}
     report = RayWorker().work(settings)
