@@ -188,3 +188,30 @@ async def test_health_and_counts(endpoint: Server, monkeypatch: pytest.MonkeyPat
         status, _, text = await get(server, "/metrics")
         assert status == 501
         assert "pip install 'constraint-first[serve]'" in text
+
+
+async def test_half_a_surrogate_pair_is_asked_and_answered(endpoint: Server) -> None:
+    body = b'{"model": "direct@", "messages": [{"role": "user", "content": "odd \\ud800 text"}]}'
+    async with (
+        served(endpoint.url) as server,
+        aiohttp.ClientSession() as session,
+        session.post(f"{server.url}/chat/completions", data=body) as reply,
+    ):
+        assert reply.status == 200
+
+
+async def test_a_verb_that_a_route_does_not_have(endpoint: Server) -> None:
+    async with (
+        served(endpoint.url) as server,
+        aiohttp.ClientSession() as session,
+        session.get(f"{server.url}/chat/completions") as reply,
+    ):
+        assert reply.status == 405
+
+
+async def test_a_body_in_several_parts_is_refused(endpoint: Server) -> None:
+    async with served(endpoint.url) as server, aiohttp.ClientSession() as session:
+        address = f"{server.url}/chat/completions"
+        head = {"Content-Type": "multipart/form-data; boundary=x"}
+        async with session.post(address, data=b"--x", headers=head) as reply:
+            assert reply.status == 415

@@ -143,3 +143,49 @@ async def test_tools_pass_through_to_the_model(endpoint: Server) -> None:
     assert got.choices[0].message.tool_calls
     assert endpoint.requests[0]["model"] == "test-model"
     assert "temperature" not in endpoint.requests[0]  # nothing was added
+
+
+async def test_models(endpoint: Server) -> None:
+    async with clients(endpoint, model=None) as (client, _):
+        assert [model.id async for model in client.models.list()] == [
+            "auto@test-model",
+            "test-model",
+        ]
+        assert (await client.models.retrieve("auto@test-model")).owned_by == "constraint-first"
+        with pytest.raises(openai.NotFoundError):
+            await client.models.retrieve("none")
+
+
+async def test_the_helper_that_puts_a_stream_together(endpoint: Server) -> None:
+    endpoint.script(stream("So ", r"\boxed{5}."))
+    async with (
+        clients(endpoint) as (client, _),
+        client.chat.completions.stream(model="direct@", messages=ASKED) as streaming,
+    ):
+        final = await streaming.get_final_completion()
+    assert final.choices[0].message.content == r"So \boxed{5}."
+
+
+async def test_three_at_once(endpoint: Server) -> None:
+    async with clients(endpoint) as (client, _):
+        got = await client.chat.completions.create(model="direct@", messages=ASKED, n=3)
+        assert [choice.index for choice in got.choices] == [0, 1, 2]
+        assert got.usage
+        assert got.usage.completion_tokens == 21
+        streaming = await client.chat.completions.create(
+            model="direct@", messages=ASKED, n=3, stream=True
+        )
+        said = {0: "", 1: "", 2: ""}
+        async for chunk in streaming:
+            for choice in chunk.choices:
+                said[choice.index] += choice.delta.content or ""
+    assert set(said.values()) == {r"the answer is \boxed{4}"}
+
+
+async def test_the_client_waits_as_long_as_the_endpoint_asks(endpoint: Server) -> None:
+    endpoint.script(failure(429, "no", Retry_After="3"), completion(r"\boxed{5}"))
+    async with served(endpoint.url) as server:
+        async with openai.AsyncOpenAI(base_url=server.url, api_key="x", max_retries=1) as client:
+            got = await client.chat.completions.create(model="direct@", messages=ASKED)
+        assert got.choices[0].message.content == r"\boxed{5}"
+        assert [line["status"] for line in server.log] == [429, 200]
