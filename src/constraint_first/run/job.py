@@ -559,7 +559,24 @@ async def _work(store: Store, attempts: _Attempts, counted: Callable[[], object]
                 assigned = await attempts.next()
                 if assigned is None:
                     return
-            last, before = before, await _attempt(store, attempts, assigned)
+            job, number, problem, run_index, known = assigned
+            key: RowValues = {"series": job.number, "problem": number, "run": run_index}
+            started = time.monotonic()
+            try:
+                if job.tally.refused:
+                    made = failed(Attempt(problem, job.method), job.tally.refused, Usage())
+                else:
+                    journal = StoredJournal(store, key, known, job.prices)
+                    as_sent = job.as_sent(run_index)
+                    made = await judged_attempt(
+                        job.method, problem, job.engine, journal, job.limit, as_sent
+                    )
+                    if job.tally.cost is not None:
+                        job.tally.cost += journal.cost
+            except LeaseLost:
+                last, before = before, None
+            else:
+                last, before = before, await _count(store, attempts, assigned, made, key, started)
             counted()
             if last:  # committed by now: the next attempt did not wait for the disk
                 await last.done()
@@ -568,25 +585,16 @@ async def _work(store: Store, attempts: _Attempts, counted: Callable[[], object]
             await before.done()
 
 
-async def _attempt(store: Store, attempts: _Attempts, assigned: Assigned) -> _Writing | None:
-    """Make an attempt, count it, and hand it to the writer; None where it is left to others."""
-    job, number, problem, run_index, known = assigned
-    tally = job.tally
-    key: RowValues = {"series": job.number, "problem": number, "run": run_index}
-    started = time.monotonic()
-    if tally.refused:
-        made = failed(Attempt(problem, job.method), tally.refused, Usage())
-    else:
-        journal = StoredJournal(store, key, known, job.prices)
-        as_sent = job.as_sent(run_index)
-        try:
-            made = await judged_attempt(
-                job.method, problem, job.engine, journal, job.limit, as_sent
-            )
-        except LeaseLost:
-            return None
-        if tally.cost is not None:
-            tally.cost += journal.cost
+async def _count(
+    store: Store,
+    attempts: _Attempts,
+    assigned: Assigned,
+    made: Attempt,
+    key: RowValues,
+    started: float,
+) -> _Writing | None:
+    """Count an attempt, and hand it to the writer; None where it is left to others."""
+    tally = assigned.job.tally
     if made.ends == "series" and not tally.made:
         if await attempts.give_up(assigned):
             tally.left = made.error or ""

@@ -6,14 +6,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from types import UnionType
-from typing import Final, TypeAlias, TypeVar, cast
+from typing import Any, Final, TypeAlias, TypeVar, cast
 
 from constraint_first.attempt.solve import run_sync
 from constraint_first.benchmark.registry import Benchmark
@@ -161,17 +161,16 @@ class SingleCalls:
             return await self._pool.open(experiment, ref)
         return [await self._pool.open_engine(engine, experiment.other_models())]
 
-    async def make(
+    def make(
         self,
         store: Store,
         jobs: Sequence[Job],
         budget: Budget | None,  # noqa: ARG002
         counted: Callable[[], object],
-    ) -> str:
+    ) -> Coroutine[Any, Any, None]:
         # More attempts than calls: while one waits for the disk or the grader, another asks.
         width = 2 * sum(limiter.most for limiter in self.limiters)
-        await run(store, jobs, width, counted, self._options.lease)
-        return ""
+        return run(store, jobs, width, counted, self._options.lease)
 
 
 Executor: TypeAlias = SingleCalls | Batches | Cluster
@@ -214,7 +213,27 @@ class _Evaluation:
                 budget = self._open_budget(store, models, benchmarks)
                 if budget:
                     stack.push_async_callback(budget.close)
-                jobs, stopped = await self._complete(store, executor, models, benchmarks, budget)
+                while True:  # where a model refuses a setting, in other series without it
+                    jobs = [
+                        job for one in models for job in self._jobs(store, one, benchmarks, budget)
+                    ]
+                    numbers = [job.number for job in jobs]
+                    forget = self._options.batch.forget_batches
+                    tell = partial(self._tell, jobs)
+                    try:
+                        tell()
+                        refuse_in_flight(store, numbers, executor.places, forget=forget)
+                        async with self._watcher.running(jobs, executor.limiters):
+                            stopped = await executor.make(store, jobs, budget, tell)
+                    except BudgetSpent as spent:
+                        stopped = str(spent)
+                    except DecodingRefused as refused:
+                        if not any(model.adapt(refused) for model in models):
+                            raise
+                        store.withdraw(numbers)
+                        self._watcher.adapted(refused.model, _consequence(refused, models))
+                        continue
+                    break
             series = tuple(result_of(store, job) for job in jobs)
         seconds = time.monotonic() - self._started
         return Evaluated(self._options.store, series, seconds, stopped or explain_missing(series))
@@ -236,34 +255,6 @@ class _Evaluation:
         if isinstance(budget, SharedBudget):
             budget.require_prices(models)
         return budget
-
-    async def _complete(
-        self,
-        store: Store,
-        executor: Executor,
-        models: list[ServedModel],
-        benchmarks: list[Benchmark],
-        budget: Budget | None,
-    ) -> tuple[list[Job], str]:
-        """Make all attempts; where a model refuses a setting, in other series without it."""
-        while True:
-            jobs = [job for one in models for job in self._jobs(store, one, benchmarks, budget)]
-            numbers = [job.number for job in jobs]
-            forget = self._options.batch.forget_batches
-            try:
-                self._tell(jobs)
-                refuse_in_flight(store, numbers, executor.places, forget=forget)
-                async with self._watcher.running(jobs, executor.limiters):
-                    left = await executor.make(store, jobs, budget, partial(self._tell, jobs))
-            except BudgetSpent as spent:
-                return jobs, str(spent)
-            except DecodingRefused as refused:
-                if not any(model.adapt(refused) for model in models):
-                    raise
-                store.withdraw(numbers)
-                self._watcher.adapted(refused.model, _consequence(refused, models))
-            else:
-                return jobs, left
 
     def _jobs(
         self,
