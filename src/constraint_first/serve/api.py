@@ -41,13 +41,6 @@ _EVENTS: Final = {
 }
 
 
-async def answer_whole(question: Question) -> web.Response:
-    head = _head(question)
-    answers = await _attempts(question.asked.n, lambda number: answer(question, number))
-    question.served.usage = _used(answers)
-    return web.Response(body=head.whole(answers), content_type="application/json")
-
-
 async def answer_in_stream(request: web.Request, question: Question) -> web.StreamResponse:
     """Make all attempts, and write down what happens as it happens."""
     outbox, answers = Outbox(), list[Attempt]()
@@ -331,7 +324,13 @@ async def complete_chat(request: web.Request) -> web.StreamResponse:
     question = pose(services, served, asked, chosen, upstream)
     if asked.stream:
         return await answer_in_stream(request, question)
-    return await answer_whole(question)
+    head = _head(question)
+    if asked.n == 1:
+        answers = [await answer(question)]
+    else:
+        answers = await _attempts(asked.n, lambda number: answer(question, number))
+    served.usage = _used(answers)
+    return web.Response(body=head.whole(answers), content_type="application/json")
 
 
 def _object(value: Any) -> Fields:

@@ -94,10 +94,35 @@ async def answer(question: Question, number: int = 0, tell: Tell | None = None) 
     With a store, every call is stored before the attempt goes on, and the attempt before its answer
     is returned. A cancelled attempt is stored as cancelled.
     """
-    begun = await _begin(question)
-    nothing = Attempt(question.problem, question.chosen.method)
+    begun, began = await _begin(question), time.monotonic()
+    asked, chosen = question.asked, question.chosen
+    nothing = Attempt(question.problem, chosen.method)
+
+    def change(call: Call) -> Call:
+        # The numbers of one of several attempts give its calls seeds of their own.
+        sample = call.sample + number * _SAMPLES_AN_ATTEMPT
+        return replace(call, messages=asked.context + call.messages, sample=sample)
+
     try:
-        made = await _make(question, number, tell, begun)
+        reading = Reading(chosen.name, asked.problem, asked.max_tokens, chosen.alone)
+        run = await drive(
+            ReadRun(question.services.readers, reading, chosen.method, change),
+            question.engine,
+            tell=tell,
+            journal=begun.journal if begun else None,
+            sandbox=lambda program: _run(question, program),
+            allowance=question.allowance,
+        )
+        made = replace(
+            nothing,
+            solution=run.result,
+            transcript=tuple(run.transcript),
+            seconds=time.monotonic() - began,
+            cost=question.prices.total(run.exchanges),
+            name=chosen.name,
+            model=question.upstream,
+            run=begun.run if begun else None,
+        )
     except asyncio.CancelledError:
         if begun:
             begun.abandon(failed(nothing, question.served.why_cancelled, begun.journal.usage))
@@ -138,39 +163,6 @@ def _noted(question: Question, solution: Solution) -> Solution:
     told = {name: value for name, value in said.items() if value is not None}
     noted: dict[str, Json] = {**asked.extra, **told}
     return replace(solution, details={**solution.details, "request": noted})
-
-
-async def _make(
-    question: Question, number: int, tell: Tell | None, begun: TrafficAttempt | None
-) -> Attempt:
-    began = time.monotonic()
-    asked, chosen = question.asked, question.chosen
-
-    def change(call: Call) -> Call:
-        # The numbers of one of several attempts give its calls seeds of their own.
-        sample = call.sample + number * _SAMPLES_AN_ATTEMPT
-        return replace(call, messages=asked.context + call.messages, sample=sample)
-
-    reading = Reading(chosen.name, asked.problem, asked.max_tokens, chosen.alone)
-    run = await drive(
-        ReadRun(question.services.readers, reading, chosen.method, change),
-        question.engine,
-        tell=tell,
-        journal=begun.journal if begun else None,
-        sandbox=lambda program: _run(question, program),
-        allowance=question.allowance,
-    )
-    return Attempt(
-        question.problem,
-        chosen.method,
-        run.result,
-        tuple(run.transcript),
-        time.monotonic() - began,
-        question.prices.total(run.exchanges),
-        name=chosen.name,
-        model=question.upstream,
-        run=begun.run if begun else None,
-    )
 
 
 async def _run(question: Question, program: Program) -> Output:
