@@ -103,7 +103,7 @@ def test_the_readme_shows_what_solve_prints(endpoint: Endpoint, tmp_path: Path) 
 
 
 def test_the_readme_shows_the_answer_of_calibration() -> None:
-    """That this is what the command prints is tested in tests/cli/test_calibrate.py."""
+    """That this is what the command prints is tested in tests/cli/test_report.py."""
     page = (REPOSITORY / "docs" / "calibration.md").read_text()
     answer = re.search(r"^Yes: .*$", page, re.M)
     assert answer

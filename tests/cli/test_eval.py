@@ -1,24 +1,52 @@
+import asyncio
 import json
+import shlex
+import signal
+import subprocess
+import sys
+import threading
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
+from batch_files import run_batch
+from batch_server import BatchServer
+from batch_sums import finds_sums
+from click.testing import CliRunner
+from hand_made import arm, study, texts
+from loopback import Endpoint, Reply, completion, failure
 from loopback import Endpoint as Server
-from loopback import Reply, completion, failure
-from sums import number_in, reply_right, write_sums
+from sums import number_in, reply_right, right, write_sums
+
+from constraint_first.attempt.drive import Scripted
+from constraint_first.cli.options import (
+    ErrorRuleOptions,
+    StudyPart,
+    error_rule_options,
+    open_part,
+    part_options,
+    runs_argument,
+)
+from constraint_first.cli.output import Stopped, run_interruptible, typed_command
+from constraint_first.cli.progress import (
+    Incomplete,
+    TerminalWatcher,
+    print_evaluated,
+    tell_stopped,
+)
+from constraint_first.model.resolve import Cost
+from constraint_first.report.exhibit.marks import ErrorRule
+from constraint_first.report.study import StudyError
+from constraint_first.run.grid import RunOptions
+from constraint_first.run.run import Evaluated, evaluate
+from constraint_first.store.query import SeriesResult, Tally
+from constraint_first.store.series import Series
 
 from .conftest import Ran, Run
 
 
-@pytest.fixture
-def served(endpoint: Server, tmp_path: Path) -> Server:
-    """An endpoint that adds correctly, and a file of six sums."""
-    endpoint.respond = reply_right
-    write_sums(tmp_path / "sums.jsonl", 6)
-    return endpoint
-
-
-def evaluate(cfr: Run, server: Server, *options: str) -> Ran:
+def eval_evaluate(cfr: Run, server: Server, *options: str) -> Ran:
     given = ("--method", "direct", "--runs", "2", "--base-url", server.url, "--model", "m")
     return cfr("eval", "sums.jsonl", *given, *options)
 
@@ -54,13 +82,13 @@ def test_a_model_with_a_policy_is_evaluated_by_it(cfr: Run, served: Server) -> N
 
 
 def test_a_file_of_ones_own_is_evaluated_and_not_asked_again(cfr: Run, served: Server) -> None:
-    ran = evaluate(cfr, served)
+    ran = eval_evaluate(cfr, served)
     assert ran.code == 0, ran.err
     assert "12/12" in ran.out
     assert "100.0%" in ran.out
     assert len(served.requests) == 12
     assert {body["temperature"] for body in served.requests} == {0.7}
-    again = evaluate(cfr, served)
+    again = eval_evaluate(cfr, served)
     assert (again.code, again.out) == (0, ran.out)
     assert len(served.requests) == 12
 
@@ -70,9 +98,9 @@ def test_the_interval_is_by_problem_and_of_this_run_alone(cfr: Run, served: Serv
         reply_right(body) if number_in(body) % 2 else completion(r"\boxed{no}")
     )
     # Four problems, two of them right in both runs: a bootstrap over four, as the report's.
-    assert "50.0%  0.0% – 100.0%" in evaluate(cfr, served, "--limit", "4").out
-    assert "50.0%  16.7% – 83.3%" in evaluate(cfr, served).out
-    assert "50.0%  0.0% – 100.0%" in evaluate(cfr, served, "--limit", "4").out
+    assert "50.0%  0.0% – 100.0%" in eval_evaluate(cfr, served, "--limit", "4").out
+    assert "50.0%  16.7% – 83.3%" in eval_evaluate(cfr, served).out
+    assert "50.0%  0.0% – 100.0%" in eval_evaluate(cfr, served, "--limit", "4").out
     assert listed(cfr)[0]["interval"] == [pytest.approx(1 / 6), pytest.approx(5 / 6)]  # pyright: ignore
 
 
@@ -88,7 +116,7 @@ def test_failed_attempts_are_said_not_scored_and_made_again(cfr: Run, served: Se
         return faults.get(number_in(body)) or reply_right(body)
 
     served.respond = faulty
-    ran = evaluate(cfr, served)
+    ran = eval_evaluate(cfr, served)
     assert ran.code == 7
     assert "6 of 12 attempts failed and are not scored, 2 of them with: http" in ran.err
     assert ran.err.endswith("; run the same command again; 'cfr runs --failures' lists why\n")
@@ -98,17 +126,17 @@ def test_failed_attempts_are_said_not_scored_and_made_again(cfr: Run, served: Se
     assert row["accuracy"] == pytest.approx(4 / 6)  # pyright: ignore
     served.respond = reply_right
     served.requests.clear()
-    assert evaluate(cfr, served).code == 0
+    assert eval_evaluate(cfr, served).code == 0
     assert sorted(map(number_in, served.requests)) == [1, 1, 2, 2, 3, 3]
 
 
 def test_a_budget_of_tokens_stops_the_run(cfr: Run, served: Server) -> None:
-    ran = evaluate(cfr, served, "--max-tokens-total", "33000", "--concurrency", "4")
+    ran = eval_evaluate(cfr, served, "--max-tokens-total", "33000", "--concurrency", "4")
     assert ran.code == 7
     assert "the budget is spent" in ran.err
     assert 0 < len(served.requests) < 12
     paid = len(served.requests)
-    assert evaluate(cfr, served).code == 0
+    assert eval_evaluate(cfr, served).code == 0
     assert len(served.requests) == 12, f"{paid} were paid for before"
 
 
@@ -149,7 +177,7 @@ def test_an_unknown_second_model_costs_nothing(cfr: Run, served: Server) -> None
 
 
 def test_money_cannot_be_counted_without_a_price(cfr: Run, served: Server) -> None:
-    ran = evaluate(cfr, served, "--max-cost", "1")
+    ran = eval_evaluate(cfr, served, "--max-cost", "1")
     assert ran.code == 2
     assert "--max-cost needs its price" in ran.err
     assert not served.requests
@@ -157,7 +185,7 @@ def test_money_cannot_be_counted_without_a_price(cfr: Run, served: Server) -> No
 
 def test_seeds_and_temperatures_sweep(cfr: Run, served: Server) -> None:
     sweep = ("--temperature", "0", "--temperature", "1", "--seed", "1", "--seed", "2")
-    assert evaluate(cfr, served, *sweep, "--limit", "1").code == 0
+    assert eval_evaluate(cfr, served, *sweep, "--limit", "1").code == 0
     assert len(listed(cfr)) == 4
     told = {(body["temperature"], body["seed"]) for body in served.requests}
     assert told == {(t, s + r) for t in (0, 1) for s in (1, 2) for r in (0, 1000)}
@@ -165,7 +193,7 @@ def test_seeds_and_temperatures_sweep(cfr: Run, served: Server) -> None:
 
 def test_settings_may_be_left_unsent_and_budgets_lowered(cfr: Run, served: Server) -> None:
     explicit = ("--temperature", "none", "--top-p", "none", "--max-tokens", "100")
-    assert evaluate(cfr, served, *explicit).code == 0
+    assert eval_evaluate(cfr, served, *explicit).code == 0
     assert {body["max_tokens"] for body in served.requests} == {100}
     assert not any({"temperature", "top_p"} & body.keys() for body in served.requests)
     (row,) = listed(cfr)
@@ -176,7 +204,7 @@ def test_a_setting_that_a_model_refuses_is_said_and_on_record(cfr: Run, served: 
     served.respond = lambda body: (
         failure(400, "temperature is not supported") if "temperature" in body else reply_right(body)
     )
-    ran = evaluate(cfr, served)
+    ran = eval_evaluate(cfr, served)
     assert ran.code == 0, ran.err
     assert "m: temperature is refused by the model and not sent" in ran.err
     (row,) = listed(cfr)
@@ -253,7 +281,7 @@ def test_a_store_that_another_run_holds_is_left_alone(
     from constraint_first.store.store import Store
 
     with Store(str(tmp_path / "runs.db")) as store, store.exclusively():
-        ran = evaluate(cfr, served)
+        ran = eval_evaluate(cfr, served)
     assert ran.code == 5
     assert "another run is using this store" in ran.err
     assert not served.requests
@@ -272,3 +300,303 @@ def test_several_endpoints_are_one_model(cfr: Run, served: Server) -> None:
     again = cfr("eval", "sums.jsonl", "--method", "direct", "--runs", "2", *both[:2])
     assert again.code == 0, again.err
     assert [(one["model"], one["attempts"]) for one in listed(cfr)] == [("test-model", 12)]
+
+
+SERIES = Series("sums", "direct", "m")
+
+
+def test_a_whole_run_is_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    tally = Tally(2, ok=2, correct=2, cost=Cost(0.25))
+    print_evaluated(Evaluated("runs.db", (SeriesResult(SERIES, tally),), 1.0))
+    said = capsys.readouterr().out
+    assert "2/2" in said
+    assert "All together $0.25" in said
+
+
+def test_what_is_missing_ends_it_with_the_way_out(capsys: pytest.CaptureFixture[str]) -> None:
+    tally = Tally(2, ok=1, failed=1)
+    done = Evaluated("runs.db", (SeriesResult(SERIES, tally),), 1.0, "1 of 2 attempts failed")
+    with pytest.raises(Incomplete, match=r"^1 of 2 attempts failed; 'cfr runs --failures' lists"):
+        print_evaluated(done)
+    assert "1/2" in capsys.readouterr().out
+
+
+def test_who_stops_before_anything_was_asked_is_told_so() -> None:
+    said = tell_stopped(TerminalWatcher(quiet=True), "postgresql://me:secret@host/runs")
+    assert said.startswith("stopped before anything was asked; to begin anew: cfr")
+
+
+# A shell that runs the tests in the background has its children ignore interrupts.
+LAUNCH = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+WORK = """
+import asyncio, sys
+from constraint_first.cli.output import INTERRUPTED, Stopped, run_interruptible
+
+async def work():
+    print("ready", flush=True)
+    try:
+        await asyncio.Event().wait()
+    except asyncio.CancelledError:
+        print("ending", flush=True)
+        if sys.argv[1] == "stubborn":
+            await asyncio.Event().wait()
+        raise
+
+try:
+    run_interruptible(work(), lambda: "all is safe", lambda: print("noticed", flush=True))
+except Stopped as stopped:
+    print(stopped, flush=True)
+    sys.exit(INTERRUPTED)
+"""
+
+
+def start(*command: str, folder: Path | None = None) -> subprocess.Popen[str]:
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, cwd=folder)
+
+
+def line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout
+    return process.stdout.readline().strip()
+
+
+def test_the_first_interrupt_ends_the_work_in_good_order() -> None:
+    process = start(sys.executable, "-c", LAUNCH + WORK, "willing")
+    assert line(process) == "ready"
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (out.split("\n"), err) == (["noticed", "ending", "all is safe", ""], "")
+    assert process.returncode == 130
+
+
+def test_the_second_ends_at_once() -> None:
+    process = start(sys.executable, "-c", LAUNCH + WORK, "stubborn")
+    assert line(process) == "ready"
+    process.send_signal(signal.SIGINT)
+    assert [line(process), line(process)] == ["noticed", "ending"]
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (out, err, process.returncode) == ("", "cfr: stopped at once\n", 130)
+
+
+async def seven() -> int:
+    return 7
+
+
+def test_work_that_is_not_interrupted_has_its_result() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    assert run_interruptible(seven(), lambda: "") == 7
+    assert signal.getsignal(signal.SIGINT) is before
+    found: list[int] = []
+    thread = threading.Thread(target=lambda: found.append(run_interruptible(seven(), lambda: "")))
+    thread.start()
+    thread.join()
+    assert found == [7], "also where no signal ever comes"
+
+
+def test_work_that_is_cancelled_has_stopped() -> None:
+    async def cancel() -> None:
+        task = asyncio.current_task()
+        assert task
+        task.cancel()
+        await asyncio.sleep(0)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(Stopped, match="said"):
+            run_interruptible(cancel(), lambda: "said")
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_the_command_that_was_typed_without_the_password_of_a_store(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    address = "postgresql://me:secret@host/runs"
+    monkeypatch.setattr(sys, "argv", ["/bin/cfr", "eval", "a b.jsonl", "--store", address])
+    assert typed_command() == "cfr eval 'a b.jsonl' --store 'postgresql://me:***@host/runs'"
+
+
+def test_an_interrupted_solution_says_what_there_is(endpoint: Endpoint, tmp_path: Path) -> None:
+    half = 'data: {"choices": [{"delta": {"content": "It is "}}]}\n\n'
+    endpoint.script(Reply(chunks=[half], endless=b": wait\n\n"))
+    process = start(
+        *(sys.executable, "-u", "-c", LAUNCH + "from constraint_first.cli import main; main()"),
+        *("solve", "Compute 2 + 2.", "--method", "direct", "--base-url", endpoint.url),
+        folder=tmp_path,
+    )
+    while line(process) != "Solution":
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    said = "cfr: stopped; 0 of 1 problem solved, and nothing is stored; to begin anew: cfr solve "
+    assert err == f"{said}'Compute 2 + 2.' --method direct --base-url {endpoint.url}\n"
+    assert out in {"\n", "It is\n", "It is \n"}
+    assert process.returncode == 130
+
+
+EVERYTHING = StudyPart()
+
+
+def write_outcomes(path: Path, benchmark: str, model: str = "m") -> str:
+    rows = [
+        {"problem": str(n), "method": method, "run": 0, "correct": n == 0, "model": model}
+        for n in range(2)
+        for method in ("direct", "cfr")
+    ]
+    path.write_text("".join(json.dumps(r | {"benchmark": benchmark}) + "\n" for r in rows))
+    return str(path)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    """A store in which a model answered three sums."""
+    sums, name = write_sums(tmp_path / "sums.jsonl", 3), str(tmp_path / "runs.db")
+    evaluate(str(sums), "direct", runs=1, engine=Scripted(right), options=RunOptions(store=name))
+    return name
+
+
+def test_the_options_reach_a_command_as_values() -> None:
+    seen: list[tuple[tuple[str, ...], StudyPart, ErrorRuleOptions]] = []
+
+    @click.command()
+    @runs_argument
+    @part_options
+    @error_rule_options
+    def command(runs: tuple[str, ...], part: StudyPart, error_rule: ErrorRuleOptions) -> None:
+        seen.append((runs, part, error_rule))
+
+    assert CliRunner().invoke(command, []).exit_code == 0
+    given = (
+        "a.db --store b.jsonl --benchmark x --benchmark y --model m --rule first --classes c.jsonl"
+    )
+    assert CliRunner().invoke(command, given.split()).exit_code == 0
+    assert CliRunner().invoke(command, ["--rule", "last"]).exit_code == 2
+    assert seen == [
+        ((), StudyPart(), ErrorRuleOptions("any", None)),
+        (
+            ("a.db", "b.jsonl"),
+            StudyPart(("x", "y"), ("m",)),
+            ErrorRuleOptions("first", Path("c.jsonl")),
+        ),
+    ]
+
+
+def test_a_file_of_classes_is_read_where_there_is_one(tmp_path: Path) -> None:
+    made = study(arm("direct", {"1": "-"}), problems=texts({"1": "P"}))
+    rule = ErrorRuleOptions("first", None).read(made)
+    assert rule == ErrorRule("first")
+    path = tmp_path / "classes.jsonl"
+    path.write_text('{"problem": "1", "class": "arithmetic"}\n')
+    found = ErrorRuleOptions("any", path).read(made).classes
+    assert found.find(("set", "1"), "direct") == "arithmetic"
+
+
+def test_runs_db_is_read_where_nothing_is_named(
+    store: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = open_part((), EVERYTHING)
+    (only,) = found.arms
+    assert (only.benchmark, only.method, only.model) == ("sums", "direct", "scripted")
+    assert only.accuracy == 1.0
+    assert len(found.problems) == 3
+
+
+def test_stores_and_files_are_one_study(store: str, tmp_path: Path) -> None:
+    outcomes = write_outcomes(tmp_path / "A.JSONL", "aime24")
+    found = open_part((store, outcomes), EVERYTHING)
+    assert found.names("benchmark") == ["sums", "aime24"]
+    assert [arm.method for arm in found.arms] == ["direct", "direct", "cfr"]
+
+
+def test_a_part_of_a_study(tmp_path: Path) -> None:
+    runs = [write_outcomes(tmp_path / f"{n}.jsonl", f"set{n}", f"m{n % 2}") for n in range(4)]
+    found = open_part(runs, StudyPart(("set1", "set2")))
+    assert found.names("benchmark") == ["set1", "set2"]
+    found = open_part(runs, StudyPart(models=("m1",)))
+    assert found.names("benchmark") == ["set1", "set3"]
+    found = open_part(runs, StudyPart(("set1", "set2"), ("m0",)))
+    assert [(arm.benchmark, arm.model) for arm in found.arms] == [("set2", "m0")] * 2
+
+
+def test_what_is_not_there_is_named_with_what_is(tmp_path: Path) -> None:
+    outcomes = write_outcomes(tmp_path / "o.jsonl", "aime24")
+    for part, said in (
+        (StudyPart(("aime25",)), "has no benchmark 'aime25'; it has aime24"),
+        (StudyPart(models=("gpt",)), "has no model 'gpt'; it has m"),
+    ):
+        with pytest.raises(StudyError, match=said):
+            open_part((outcomes,), part)
+
+
+def test_a_study_without_attempts(tmp_path: Path) -> None:
+    empty = tmp_path / "empty.jsonl"
+    empty.touch()
+    with pytest.raises(StudyError, match=r"empty\.jsonl: no attempts yet; run 'cfr eval' first"):
+        open_part((str(empty),), EVERYTHING)
+
+
+ASKED = ("eval", "sums.jsonl", "--method", "cfr", "--runs", "1", "--model", "m")
+
+
+def test_a_wave_is_shown_while_it_goes_on(cfr: Run, tmp_path: Path) -> None:
+    write_sums(tmp_path / "sums.jsonl", 3)
+    with BatchServer(finds_sums()) as server:
+        ran = cfr(*ASKED, "--base-url", server.url, "--batch", "--batch-poll", "0.01")
+    assert ran.code == 0, ran.err
+    assert "wave 1: 0 of 3 requests done; batch_1 validating (0 of 3)\n" in ran.err
+    assert "wave 1: 0 of 3 requests done; batch_1 in_progress (0 of 3); next look in" in ran.err
+    assert "wave 2: 3 of 3 requests done; batch_2 completed (3 of 3)\n" in ran.err
+    assert "3/3" in ran.out
+
+
+def test_quiet_says_nothing_of_waves(cfr: Run, tmp_path: Path) -> None:
+    write_sums(tmp_path / "sums.jsonl", 1)
+    with BatchServer(finds_sums()) as server:
+        given = ("--base-url", server.url, "--batch", "--batch-poll", "0.01", "--quiet")
+        assert cfr(*ASKED, *given).err == ""
+
+
+def test_a_folder_says_the_command_to_run_and_goes_on_after_it(cfr: Run, tmp_path: Path) -> None:
+    write_sums(tmp_path / "sums.jsonl", 3)
+    for wave in (1, 2):
+        ran = cfr(*ASKED, "--batch-dir", "waves")
+        assert ran.code == 7
+        (line,) = [line for line in ran.err.splitlines() if line.startswith("vllm run-batch")]
+        command = shlex.split(line)
+        assert command[:3] == ["vllm", "run-batch", "-i"]
+        assert ran.err.splitlines()[-1].startswith(
+            f"cfr: wave {wave}: 3 requests in 1 file without"
+        )
+        run_batch(Path(command[3]), Path(command[5]))
+    ran = cfr(*ASKED, "--batch-dir", "waves")
+    assert ran.code == 0, ran.err
+    assert "3/3" in ran.out
+
+
+def test_what_cannot_be_is_refused_before_anything_is_asked(cfr: Run, tmp_path: Path) -> None:
+    write_sums(tmp_path / "sums.jsonl", 1)
+    ran = cfr(*ASKED[:-2], "--batch", "--batch-dir", "waves")
+    assert (ran.code, "one or the other" in ran.err) == (2, True)
+    ran = cfr(*ASKED, "--batch", "--batch-poll", "0")
+    assert ran.code == 2
+    ran = cfr(*ASKED[:-2], "--batch")
+    assert ran.code == 2
+    assert "--batch needs an endpoint with a batch API" in ran.err
+
+
+def test_a_forecast_is_at_the_price_of_a_batch_and_needs_no_endpoint(
+    cfr: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_sums(tmp_path / "sums.jsonl", 3)
+    (tmp_path / "models.toml").write_text("[m]\nprice = { input = 0, output = 1000 }\n")
+    monkeypatch.setenv("CFR_MODELS", str(tmp_path / "models.toml"))
+    given = (*ASKED, "--base-url", "http://127.0.0.1:9/v1", "--dry-run", "--json")
+
+    def dollars(*more: str) -> float:
+        return json.loads(cfr(*given, *more).out)["total"]["dollars"]["most"]
+
+    assert dollars("--batch") == pytest.approx(dollars() / 2)  # pyright: ignore
+    assert dollars("--batch-dir", "waves") == dollars()
+    assert not (tmp_path / "waves").exists()

@@ -4,15 +4,27 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 from package_modules import import_all
 from snapshot import assert_unchanged
 
 from constraint_first.cli import COMMANDS, main, root
+from constraint_first.cli.options import (
+    call_options,
+    columns_option,
+    grouped,
+    number_or_none,
+    ray_options,
+    speed_options,
+)
 from constraint_first.error import CfrError
+from constraint_first.run.grid import RayOptions, RunOptions
+from constraint_first.store.writer import LEASE_SECONDS
 
 from .conftest import Run
 
@@ -131,3 +143,135 @@ def test_the_home_of_nobody_is_one_line(command: str, cfr: Run) -> None:
     assert ran.code in (2, 3, 5)
     assert ran.err.startswith("cfr: ~no-one/x.")
     assert ran.err.count("\n") == 1
+
+
+@dataclass(frozen=True)
+class Pair:
+    left: int
+    right: str
+
+
+def test_options_reach_their_command_as_one_value() -> None:
+    seen: list[tuple[str, Pair, bool]] = []
+
+    @click.command()
+    @click.argument("name")
+    @grouped(
+        "pair",
+        Pair,
+        click.option("--left", type=int, default=1),
+        click.option("--right", default="r"),
+    )
+    @click.option("--flag", is_flag=True)
+    def command(name: str, pair: Pair, *, flag: bool) -> None:
+        seen.append((name, pair, flag))
+
+    assert CliRunner().invoke(command, ["a", "--left", "5", "--flag"]).exit_code == 0
+    assert CliRunner().invoke(command, ["b", "--right", "x"]).exit_code == 0
+    assert seen == [("a", Pair(5, "r"), True), ("b", Pair(1, "x"), False)]
+
+
+def test_a_setting_is_a_number_in_its_range_or_none() -> None:
+    seen: list[object] = []
+
+    @click.command()
+    @click.option("--warmth", type=number_or_none(0, 2), default=0.7)
+    def command(warmth: object) -> None:
+        seen.append(warmth)
+
+    for given in ([], ["--warmth", "1.5"], ["--warmth", "none"]):
+        assert CliRunner().invoke(command, given).exit_code == 0
+    assert seen == [0.7, 1.5, "none"]
+    for wrong in ("3", "nothing", "nan"):
+        failed = CliRunner().invoke(command, ["--warmth", wrong])
+        assert failed.exit_code == 2
+        assert "'--warmth'" in failed.output
+
+
+def test_help_lists_the_options_of_a_group_in_order_and_makes_nothing() -> None:
+    def fail() -> type[Pair]:
+        raise AssertionError("a help text needs no value")
+
+    @click.command()
+    @grouped("pair", fail, click.option("--left"), click.option("--right"))
+    def command(pair: Pair) -> None:
+        raise AssertionError(pair)
+
+    shown = CliRunner().invoke(command, ["--help"])
+    assert shown.exit_code == 0
+    assert shown.output.index("--left") < shown.output.index("--right")
+
+
+def test_columns_are_pairs_of_a_field_and_a_column() -> None:
+    seen: list[dict[str, str]] = []
+
+    @click.command()
+    @columns_option("a=b")
+    def command(columns: dict[str, str]) -> None:
+        seen.append(columns)
+
+    given = ["--columns", " Problem = the question ,answer=a=b", "--columns", "id=Nr."]
+    assert CliRunner().invoke(command, given).exit_code == 0
+    assert CliRunner().invoke(command, []).exit_code == 0
+    assert seen == [{"problem": "the question", "answer": "a=b", "id": "Nr."}, {}]
+    for wrong in ("", "problem", "problem=", "=x", "a=b,", "a=b,a=c"):
+        failed = CliRunner().invoke(command, ["--columns", wrong])
+        assert f"--columns {wrong!r}: write each field once" in str(failed.exception)
+
+
+def read_ray(*given: str) -> tuple[list[RayOptions], str]:
+    found: list[RayOptions] = []
+
+    @click.command()
+    @ray_options
+    def command(ray: RayOptions) -> None:
+        found.append(ray)
+
+    ran = CliRunner().invoke(command, given)
+    return found, ran.output
+
+
+def test_the_options_of_a_cluster_become_one_value() -> None:
+    assert read_ray()[0] == [RayOptions()]
+    assert read_ray("--ray", "auto")[0] == [RayOptions("auto", None, {"cpus": 1.0})]
+    given = ("--ray", "head:6379", "--ray-workers", "8", "--ray-resources", "cpus=4, gpus=0.5")
+    assert read_ray(*given)[0] == [RayOptions("head:6379", 8, {"cpus": 4.0, "gpus": 0.5})]
+
+
+@pytest.mark.parametrize("text", ["", "4", "cpus", "cpus=", "=4", "cpus=many", "cpus=1,cpus=2"])
+def test_resources_that_cannot_be_read_are_refused(text: str) -> None:
+    found, said = read_ray("--ray", "auto", "--ray-resources", text)
+    assert not found
+    assert "is not a list of resources such as cpus=4,gpus=1" in said
+
+
+@pytest.mark.parametrize(
+    "given", [("--ray-workers", "2"), ("--ray-resources", "cpus=1"), ("--ray-workers", "0")]
+)
+def test_workers_need_a_cluster_and_a_number(given: tuple[str, ...]) -> None:
+    found, said = read_ray(*given)
+    assert not found
+    assert given[0] in said
+
+
+found: list[RunOptions] = []
+
+
+@click.command()
+@grouped("options", "constraint_first.run.grid:RunOptions", *speed_options, *call_options)
+def run_command(options: RunOptions) -> None:
+    found.append(options)
+
+
+def test_without_options_they_are_what_a_program_gets() -> None:
+    assert CliRunner().invoke(run_command, []).exit_code == 0
+    assert found.pop() == RunOptions()
+    assert RunOptions().lease == LEASE_SECONDS
+
+
+def test_each_is_a_field_of_the_run() -> None:
+    given = "--concurrency 3 --requests-per-minute 60 --tokens-per-minute 9 --lease 5"
+    assert CliRunner().invoke(run_command, given.split()).exit_code == 0
+    expected = RunOptions(concurrency=3, requests_per_minute=60.0, tokens_per_minute=9.0, lease=5.0)
+    assert found.pop() == expected
+    assert CliRunner().invoke(run_command, ["--lease", "0"]).exit_code == 2

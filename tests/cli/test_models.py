@@ -1,7 +1,30 @@
-import json
-from pathlib import Path
+"""What comes with the package: models, benchmarks, prompts, a demonstration."""
 
-from .conftest import Run
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from loopback import Endpoint as Server
+from loopback import Reply, completion, failure
+from sums import reply_right, write_sums
+
+from constraint_first.benchmark.constraintbench.item import SHA256, load
+from constraint_first.benchmark.constraintbench.make import FAMILIES
+from constraint_first.cli import solve as session
+from constraint_first.cli.assets import bench_command
+from constraint_first.cli.demo import EXAMPLES, demo_command
+from constraint_first.constraint.kind import find_features
+from constraint_first.constraint.router import route
+from constraint_first.constraint.stated.read import read_stated
+from constraint_first.constraint.stated.statement import check_stated
+from constraint_first.method.rewording import original_prompts
+from constraint_first.model.resolve import AutoChoice
+
+from .conftest import Ran, Run
 
 
 def test_the_catalogue_is_listed(cfr: Run) -> None:
@@ -25,8 +48,8 @@ def test_a_model_with_the_wrong_hash(cfr: Run, tmp_path: Path) -> None:
     path = tmp_path / "cache" / "models" / "SmolLM2-135M-Instruct.Q4_1.gguf"
     path.parent.mkdir(parents=True)
     path.write_bytes(b"GGUF but not really")
-    for command in (["models", "verify"], ["models", "pull"], ["solve", "2+2", "--model"]):
-        ran = cfr(*command, "smollm2-135m-instruct")
+    for typed in (["models", "verify"], ["models", "pull"], ["solve", "2+2", "--model"]):
+        ran = cfr(*typed, "smollm2-135m-instruct")
         assert ran.code == 3
         assert "wrong size or SHA-256" in ran.err
         assert "cfr models remove smollm2-135m-instruct" in ran.err
@@ -74,3 +97,565 @@ def test_a_preset_without_its_key_is_refused_in_one_line(cfr: Run) -> None:
     assert ran.code == 3
     assert len(ran.err.strip().splitlines()) == 1
     assert "DEEPSEEK_API_KEY is not set" in ran.err
+
+
+ROOT = Path(__file__).parents[2]
+
+
+def invoke(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(bench_command, [str(one) for one in arguments], catch_exceptions=True)
+
+
+def test_generate_then_check(tmp_path: Path) -> None:
+    path = tmp_path / "fresh.jsonl"
+    assert invoke("generate", "--seed", "7", "--n", "50", "-o", path).exit_code == 0
+    assert len(path.read_text(encoding="utf-8").splitlines()) == 50
+    result = invoke("check", path)
+    assert result.exit_code == 0
+    assert "50 problems, all as they should be" in result.output
+    assert "each answer computed in two ways: 50 of 50" in result.output
+    assert "guess, the most frequent answer" in result.output
+
+
+def test_check_of_a_split() -> None:
+    result = invoke("check", "--split", "mini@1")
+    assert result.exit_code == 0
+    assert "mini@1: 24 problems, all as they should be" in result.output
+    assert "of version 1, whose families this package no longer has: 24" in result.output
+
+
+@pytest.mark.parametrize("arguments", [[], ["mine.jsonl", "--split", "mini"]])
+def test_check_wants_a_file_or_a_split(arguments: list[str]) -> None:
+    result = invoke("check", *arguments)
+    assert result.exit_code == 2
+    assert "name a file, or one split" in result.output
+
+
+def test_export_writes_a_dataset_once(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "dataset"
+    assert invoke("export", folder, "--split", "mini").exit_code == 0
+    assert (folder / "README.md").read_text(encoding="utf-8").startswith("---\n")
+    lines = (folder / "data" / "mini.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["id"] for line in lines] == [item.id for item in load("mini")]
+    assert invoke("export", folder, "--split", "mini").exit_code != 0
+    assert invoke("export", folder, "--force").exit_code == 0
+    assert {path.name for path in (folder / "data").iterdir()} == {
+        "public.jsonl",
+        "mini.jsonl",
+        "hard.jsonl",
+    }
+
+
+def test_export_into_a_file_is_one_line(cfr: Run, tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("mine", encoding="utf-8")
+    ran = cfr("bench", "export", "taken")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "taken: cannot be made" in ran.err
+
+
+def test_generate_takes_families_tiers_and_levels(tmp_path: Path) -> None:
+    path = tmp_path / "few.jsonl"
+    wish = ("--tier", "joint", "--level", "3", "--level", "1")
+    assert invoke("generate", "--seed", "1", "--n", "16", "-o", path, *wish).exit_code == 0
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert {row["tier"] for row in rows} == {"joint"}
+    assert {row["level"] for row in rows} == {1, 3}
+
+
+def test_generate_does_not_overwrite_unless_forced(tmp_path: Path) -> None:
+    path = tmp_path / "kept.jsonl"
+    path.write_text("mine", encoding="utf-8")
+    assert invoke("generate", "--seed", "7", "--n", "5", "-o", path).exit_code != 0
+    assert path.read_text(encoding="utf-8") == "mine"
+    assert invoke("generate", "--seed", "7", "--n", "5", "-o", path, "--force").exit_code == 0
+    assert len(path.read_text(encoding="utf-8").splitlines()) == 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--n", "0"], "cannot generate 0 problems; ask for at least 1"),
+        (["--n", "5", "--family", "ratio_cod"], "did you mean ratio_code"),
+        (["--n", "9999", "--family", "digit_swap", "--level", "1"], "has only about"),
+        (["--n", "5", "--family", "minute_display", "--tier", "joint"], "is in tier joint"),
+    ],
+)
+def test_nonsense_is_one_line_and_nothing_is_written(
+    cfr: Run, tmp_path: Path, arguments: list[str], says: str
+) -> None:
+    ran = cfr("bench", "generate", "--seed", "1", "-o", "out.jsonl", *arguments)
+    assert ran.code == 2
+    assert says in ran.err.splitlines()[-1]
+    assert "Traceback" not in ran.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unwritable_path_is_one_line(cfr: Run) -> None:
+    ran = cfr("bench", "generate", "--seed", "1", "--n", "3", "-o", "nowhere/out.jsonl")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "there is no folder" in ran.err
+
+
+def test_a_tampered_file_names_line_and_fault(cfr: Run, tmp_path: Path) -> None:
+    path = tmp_path / "fresh.jsonl"
+    invoke("generate", "--seed", "7", "--n", "6", "-o", path)
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    rows[3]["answer"] = "123456"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    ran = cfr("bench", "check", "fresh.jsonl")
+    assert (ran.code, ran.err.count("\n")) == (1, 1)
+    assert "line 4: the answer 123456 does not satisfy" in ran.err
+    assert "more fault" in ran.err
+
+
+def test_show_prints_families_counts_and_examples() -> None:
+    result = invoke("show")
+    assert result.exit_code == 0
+    assert all(name in result.output.replace("\n", "") for name in FAMILIES)
+    shipped = len(load("public")) + len(load("hard"))
+    title = f"{len(FAMILIES)} families, {shipped} problems"
+    assert title in " ".join(result.output.split())
+
+
+def test_a_chosen_tier_is_counted_by_itself() -> None:
+    shown = " ".join(invoke("show", "--tier", "implicit").output.split())
+    families = sum(family.tier == "implicit" for family in FAMILIES.values())
+    size = sum(item.tier == "implicit" for item in load("public"))
+    assert f"{families} families, {size} problems" in shown
+
+
+def test_show_as_json() -> None:
+    rows = json.loads(invoke("show", "--tier", "implicit", "--json").output)
+    assert len(rows) >= 8
+    assert {row["shipped"] for row in rows} == {15}
+    assert all(row["example"]["family"] == row["family"] for row in rows)
+
+
+def test_the_data_card_holds_what_show_and_check_print() -> None:
+    card = (ROOT / "docs" / "constraintbench.md").read_text(encoding="utf-8")
+    assert invoke("show", "--markdown").output.strip() in card
+    for split in ("public", "hard", "public@1"):
+        found = invoke("check", "--split", split).output
+        assert f"$ cfr bench check --split {split}\n{found}" in card
+    assert all(sha256[:16] in card for sha256 in SHA256.values())
+
+
+POLITE = "Please solve this.\n\n[[problem]]\n"
+
+
+@pytest.fixture
+def served(endpoint: Server, tmp_path: Path) -> Server:
+    """An endpoint that adds correctly, a file of two sums, and own words for Direct CoT."""
+    endpoint.respond = reply_right
+    write_sums(tmp_path / "sums.jsonl", 2)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "direct.txt").write_text(POLITE)
+    return endpoint
+
+
+def evaluate(cfr: Run, server: Server, *options: str) -> Ran:
+    given = ("--runs", "1", "--base-url", server.url, "--model", "m", "--quiet")
+    return cfr("eval", "sums.jsonl", *given, *options)
+
+
+def sent(server: Server) -> list[list[tuple[str, str]]]:
+    """What was sent in each request: roles and texts."""
+    return [[(m["role"], m["content"]) for m in body["messages"]] for body in server.requests]
+
+
+def methods(cfr: Run) -> list[str]:
+    return [one["method"] for one in json.loads(cfr("runs", "--json").out)]
+
+
+def test_the_list_says_what_each_is_for_and_who_asks_with_it(cfr: Run) -> None:
+    ran = cfr("prompts", COLUMNS="80")
+    assert ran.code == 0
+    assert all(len(line) <= 80 for line in ran.out.splitlines())
+    assert "stage1-paper        Stage 1: list the constraints" in ran.out
+    listed = json.loads(cfr("prompts", "--json").out)
+    assert {one["name"] for one in listed} == {*original_prompts()}
+    assert all(one["purpose"] and one["methods"] and one["text"] for one in listed)
+    (router,) = [one for one in listed if one["name"] == "router"]
+    assert router["methods"] == ["llm-router", "llm-router-brief"]
+    assert router["places"] == ["problem"]
+
+
+def test_one_is_shown_so_that_it_can_be_written_to_a_file(cfr: Run, tmp_path: Path) -> None:
+    ran = cfr("prompts", "continue")
+    assert ran.out == original_prompts()["continue"].text + "\n"
+    assert ran.err.endswith("(extended); places: [[tokens]]\n")
+    missed = cfr("prompts", "contnue")
+    assert missed.code == 2
+    assert "prompt 'contnue': not known; did you mean 'continue'?" in missed.err
+
+
+def test_a_copy_is_one_to_start_from_and_never_written_over(
+    cfr: Run, served: Server, tmp_path: Path
+) -> None:
+    ran = cfr("prompts", "--copy", "copied")
+    assert (ran.code, ran.out) == (0, f"copied: {len(original_prompts())} prompt(s)\n")
+    assert len(list((tmp_path / "copied").iterdir())) == len(original_prompts())
+    # Unchanged, it changes nothing: the series is the one without own prompts.
+    assert evaluate(cfr, served, "--method", "direct", "--prompts", "copied").code == 0
+    assert methods(cfr) == ["direct"]
+    (tmp_path / "copied" / "direct.txt").write_text("Mine: [[problem]]")
+    again = cfr("prompts", "--copy", "copied")
+    assert (again.code, again.err.count("\n")) == (2, 1)
+    assert "exists already; name another folder" in again.err
+    assert (tmp_path / "copied" / "direct.txt").read_text() == "Mine: [[problem]]"
+    assert cfr("prompts", "stage1", "--copy", "one").out == "one: 1 prompt(s)\n"
+    assert [path.name for path in (tmp_path / "one").iterdir()] == ["stage1.txt"]
+    assert cfr("prompts", "--copy", "sums.jsonl").code == 2
+
+
+def test_an_evaluation_asks_in_own_words_and_is_stored_under_their_name(
+    cfr: Run, served: Server, tmp_path: Path
+) -> None:
+    named = ("--method", "direct", "--method", "reminder", "--method", "checked")
+    assert evaluate(cfr, served, *named).code == 0
+    before = len(served.requests)
+    ran = evaluate(cfr, served, *named, "--prompts", "mine")
+    assert ran.code == 0, ran.err
+    new = sent(served)[before:]
+    assert len(new) == 4  # the reminder's prompt is the same, and so is its series
+    assert all(message[0][1].startswith("Please solve this.\n\nWhat is") for message in new)
+    assert methods(cfr) == [
+        *("direct", "reminder", "checked"),
+        *("direct(wording=mine)", "checked(wording=mine)"),
+    ]
+    assert evaluate(cfr, served, *named, "--prompts", "mine").code == 0
+    assert len(served.requests) == before + 4  # all of it is there
+    shown = cfr("show", "direct(wording=mine)", "1")
+    assert "Own prompt direct.txt\nPlease solve this.\n\n[[problem]]\n" in shown.out
+    described = json.loads(cfr("show", "4", "1", "--json").out)
+    assert described["series"]["prompts"] == {"direct": POLITE.strip()}
+    compared = cfr("compare", COLUMNS="200")
+    assert compared.code == 0, compared.err
+    assert "wording=mine" in compared.out
+
+
+def test_a_run_is_not_gone_on_with_in_changed_words(
+    cfr: Run, served: Server, tmp_path: Path
+) -> None:
+    given = ("--method", "routed-cfr", "--prompts", "mine")
+    assert evaluate(cfr, served, *given).code == 0
+    asked = len(served.requests)
+    (tmp_path / "mine" / "direct.txt").write_text("Do solve [[problem]]")
+    ran = evaluate(cfr, served, *given)
+    assert (ran.code, ran.err.count("\n"), len(served.requests)) == (5, 1, asked)
+    assert "routed-cfr(wording=mine) on sums was run with other words in direct.txt than" in ran.err
+    assert "give the folder another name" in ran.err
+    (tmp_path / "mine").rename(tmp_path / "my words, (new)")
+    ran = evaluate(cfr, served, "--method", "routed-cfr", "--prompts", "my words, (new)")
+    assert ran.code == 0, ran.err
+    assert methods(cfr) == ["routed-cfr(wording=mine)", "routed-cfr(wording=my-words-new)"]
+
+
+def test_a_store_from_before_own_prompts_takes_them(
+    cfr: Run, served: Server, tmp_path: Path
+) -> None:
+    assert evaluate(cfr, served, "--method", "direct").code == 0
+    with closing(sqlite3.connect(tmp_path / "runs.db")) as store:
+        store.execute("DROP TABLE prompts")
+    assert json.loads(cfr("show", "1", "1", "--json").out)["series"]["prompts"] == {}
+    assert evaluate(cfr, served, "--method", "direct", "--prompts", "mine").code == 0
+    assert "Own prompt direct.txt" in cfr("show", "2", "1").out
+    assert cfr("merge", "runs.db", "-o", "both.db").code == 0
+    assert "Own prompt direct.txt" in cfr("show", "2", "1", "--store", "both.db").out
+
+
+def break_prompts(folder: Path, how: str) -> None:
+    file = folder / "direct.txt"
+    if how == "unknown":
+        file.rename(folder / "dircet.txt")
+    elif how == "ending":
+        file.rename(folder / "direct.md")
+    elif how == "lacks":
+        file.write_text("Solve it.")
+    elif how == "strange":
+        file.write_text("Solve [[problem]] under [[constraints]].")
+    elif how == "empty":
+        file.write_text(" \n")
+    elif how == "bytes":
+        file.write_bytes(b"\xff\xfe\x00 [[problem]]")
+    elif how == "long":
+        file.write_text("[[problem]]" + "x" * 500_000)
+    elif how == "nothing":
+        file.unlink()
+    elif how == "gone":
+        file.unlink()
+        folder.rmdir()
+    else:
+        (folder / "stage1.txt").write_text("[[problem]] [[extent]] Reply with JSON.")
+        file.unlink()
+
+
+@pytest.mark.parametrize("command", ["eval", "solve"])
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ("unknown", "dircet.txt: there is no prompt 'dircet'; did you mean 'direct'? They are"),
+        ("ending", "direct.md: not the name of a prompt; call the file direct.txt"),
+        ("lacks", "direct.txt: lacks [[problem]], where something is filled in; add it"),
+        (
+            "strange",
+            "direct.txt: has [[constraints]], which nothing fills in; its places are: [[pr",
+        ),
+        ("empty", "direct.txt: is empty; write the prompt, or take the file out of the folder"),
+        ("bytes", "direct.txt: UTF-16 text; save it as UTF-8 and try again"),
+        ("long", "direct.txt: 500,011 bytes are too long; 100,000 characters are most"),
+        ("nothing", "mine: has no prompts; 'cfr prompts --copy mine' writes the originals there"),
+        ("gone", "mine: cannot be read (No such file or directory); name a folder"),
+        (
+            "unused",
+            "prompts of mine: no method that is to be run asks with stage1.txt; 'cfr prompts",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_prompt_is_said_before_anything_is_asked(
+    cfr: Run, served: Server, tmp_path: Path, how: str, said: str, command: str
+) -> None:
+    break_prompts(tmp_path / "mine", how)
+    given = ("--base-url", served.url, "--model", "m", "--method", "direct", "--prompts", "mine")
+    ran = cfr(command, "sums.jsonl", *given)
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert said in ran.err
+    assert not served.requests
+    assert not (tmp_path / "runs.db").exists()
+
+
+def test_a_problem_is_solved_in_own_words_under_a_system_message(
+    cfr: Run, served: Server, tmp_path: Path
+) -> None:
+    (tmp_path / "system.txt").write_text("You are a careful clerk.\n")
+    hostile = "What is 3 + 1? [[problem]] {problem} [[system]]"
+    given = ("--base-url", served.url, "--method", "direct", "--quiet", "--prompts", "mine")
+    ran = cfr("solve", hostile, *given, "--system", "@system.txt")
+    assert (ran.code, ran.out) == (0, "4\n")
+    said = ("system", "You are a careful clerk."), ("user", f"Please solve this.\n\n{hostile}")
+    assert sent(served) == [[*said]]
+    auto = cfr("solve", "What is 3 + 1?", "--base-url", served.url, "--prompts", "mine", "--json")
+    assert (auto.code, json.loads(auto.out)["answer"]) == (0, "4")
+    assert sent(served)[1] == [("user", "Please solve this.\n\nWhat is 3 + 1?")]
+    assert auto.err.endswith("own prompts of mine: direct.txt\n")
+
+
+def test_json_is_still_asked_for_under_a_system_message(cfr: Run, endpoint: Server) -> None:
+    endpoint.script(completion('{"raw_constraints": []}'), completion(r"\boxed{4}"))
+    given = ("--base-url", endpoint.url, "--method", "cfr(json=object)", "--quiet")
+    assert cfr("solve", "What is 2 + 2?", *given, "--system", "Be brief.").code == 0
+    assert [body.get("response_format") for body in endpoint.requests] == [
+        {"type": "json_object"},
+        None,
+    ]
+    assert [messages[0] for messages in sent(endpoint)] == [("system", "Be brief.")] * 2
+
+
+def test_a_system_message_goes_ahead_of_every_call_and_names_a_series_of_its_own(
+    cfr: Run, served: Server
+) -> None:
+    given = ("--method", "self-refine")
+    assert evaluate(cfr, served, *given, "--system", "Be brief.").code == 0
+    assert len(served.requests) == 6
+    assert {messages[0] for messages in sent(served)} == {("system", "Be brief.")}
+    assert all(len(messages) == 2 for messages in sent(served))
+    assert evaluate(cfr, served, *given, "--system", "Be brief.").code == 0
+    assert len(served.requests) == 6
+    assert evaluate(cfr, served, *given).code == 0
+    assert len(served.requests) == 12
+    listed: list[Any] = json.loads(cfr("runs", "--json").out)
+    assert [one["decoding"].get("system") for one in listed] == ["Be brief.", None]
+    shown = cfr("show", "1", "1").out
+    assert "System message, ahead of every call\nBe brief.\n" in shown
+
+
+def test_an_endpoint_that_takes_no_system_message_is_quoted(cfr: Run, endpoint: Server) -> None:
+    endpoint.script(failure(400, "System role not supported"))
+    given = ("--base-url", endpoint.url, "--method", "direct", "--quiet", "--system", "Be brief.")
+    ran = cfr("solve", "What is 2 + 2?", *given)
+    assert ran.code != 0
+    assert "System role not supported" in ran.err
+    assert ran.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("@none.txt", "none.txt: cannot be read (No such file or directory); check the path"),
+        ("@empty.txt", "empty.txt: is empty; write the system message, or leave out --system"),
+        ("x" * 100_001, "'system' has 100,001 characters; 100,000 are the most"),
+    ],
+)
+def test_a_system_message_that_cannot_be_had_is_said_first(
+    cfr: Run, served: Server, tmp_path: Path, given: str, said: str
+) -> None:
+    (tmp_path / "empty.txt").write_text("\n")
+    for typed in (("solve", "What is 2 + 2?"), ("eval", "sums.jsonl")):
+        ran = cfr(*typed, "--base-url", served.url, "--system", given)
+        assert (ran.code, ran.err.count("\n")) == (2, 1)
+        assert said in ran.err
+    assert not served.requests
+
+
+def test_an_experiment_names_its_prompts_and_system_message(
+    cfr: Run, served: Server, tmp_path: Path
+) -> None:
+    (tmp_path / "system.txt").write_text("Be kind.")
+    lines = ['benchmarks = ["sums.jsonl"]', 'methods = ["direct"]', "runs = 1", 'prompts = "mine"']
+    file = tmp_path / "grid.toml"
+    file.write_text("\n".join([*lines, 'system = "@system.txt"']))
+    ran = cfr("eval", "grid.toml", "--base-url", served.url, "--model", "m")
+    assert ran.code == 0, ran.err
+    (first, _) = sent(served)
+    assert first[0] == ("system", "Be kind.")
+    assert first[1][1].startswith("Please solve this.")
+    assert methods(cfr) == ["direct(wording=mine)"]
+    (tmp_path / "mine" / "direct.txt").write_text("nothing to fill")
+    ran = cfr("eval", "grid.toml", "--base-url", served.url, "--model", "m")
+    assert ran.code == 2
+    assert "grid.toml, line 4: mine/direct.txt: lacks [[problem]]" in ran.err
+    file.write_text("\n".join([*lines, 'system = "@none.txt"']))
+    ran = cfr("eval", "grid.toml", "--base-url", served.url, "--model", "m")
+    assert "grid.toml, line 5: none.txt: cannot be read" in ran.err
+
+
+SPEC = json.dumps(
+    {"raw_constraints": [{"id": "C1", "type": "domain", "description": "a whole number"}]}
+)
+EVERY = range(len(EXAMPLES))
+POLICY = """
+schema = 1
+model = "m"
+[[rules]]
+when = ["not functions"]
+method = "until-agreed(base=program(tokens=200),most=3,agree=1)"
+[by_problem]
+problems = 1022
+before = 44.8
+after = 57.8
+gain = 13.0
+tokens = 0.91
+"""
+
+
+def asked(body: dict[str, Any]) -> tuple[int, str]:
+    """Tell a request's problem and stage by its prompt."""
+    prompt = body["messages"][-1]["content"]
+    problem = next(place for place in EVERY if EXAMPLES[place].text in prompt)
+    if "a whole number" in prompt:
+        return problem, "stage2"
+    if body.get("response_format") is not None:
+        return problem, "stage1"
+    return problem, "program" if "program" in prompt else "direct"
+
+
+def last_lines(shown: str) -> str:
+    """Find what stands below all problems."""
+    return shown[shown.index("right answer") :]
+
+
+def test_the_gold_answers() -> None:
+    answers = (
+        next(n for n in range(55, 72, 5) if sum(map(int, str(n))) == 11),
+        (242 + 155 + 154 + 388) // 13 * 13,
+        sum(sum(map(int, str(n))) == 10 for n in range(100, 1000)),
+        max(n for n in range(500) if n % 7 == 3 and n % 5 == 2),
+    )
+    assert [one.answer for one in EXAMPLES] == [str(answer) for answer in answers]
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=[one.name for one in EXAMPLES])
+def test_every_example_has_something_to_show(example: Any) -> None:
+    assert route(example.text), "the demonstration shows both stages of Routed-CFR on each"
+    checks = check_stated(read_stated(example.text), example.answer)
+    assert {truth for _, truth in checks} == {"holds"}
+    assert "functions" not in find_features(example.text), "the embedded model's policy has a rule"
+
+
+def test_both_methods_solve_each_problem(cfr: Run, endpoint: Server) -> None:
+    def respond(body: dict[str, Any]) -> Reply:
+        problem, stage = asked(body)
+        if stage == "stage1":
+            return completion(SPEC)
+        # Direct CoT errs on the first problem; CFR answers all of them.
+        if stage == "stage2":
+            return completion(json.dumps({"final_answer": EXAMPLES[problem].answer}))
+        return completion(rf"\boxed{{{EXAMPLES[problem].answer if problem else 1395}}}")
+
+    endpoint.respond = respond
+    ran = cfr("demo", "--base-url", endpoint.url, "--temperature", "0")
+    assert ran.code == 0, ran.err
+    assert [asked(body) for body in endpoint.requests] == [
+        (problem, stage) for problem in EVERY for stage in ("direct", "stage1", "stage2")
+    ]
+    assert {body["temperature"] for body in endpoint.requests} == {0}
+    assert ran.err.startswith(
+        "auto is calibrated(policy=unmeasured): no policy comes with the package"
+    )
+    assert ran.out.count("a whole number") == len(EXAMPLES)
+    assert "✓  The answer is from 51 to 71." in ran.out
+    table = last_lines(ran.out)
+    assert table.index("Direct CoT") < table.index("Routed-CFR")
+    assert table.count("✗ 1395") == 1
+    assert [table.count(f"✓ {one.answer} ") for one in EXAMPLES] == [1, 2, 2, 2]
+    said = " ".join(table.split())
+    assert "Direct CoT got 3 of 4 right with 28 output tokens" in said
+    assert "Routed-CFR got 4 of 4 right with 56: 2.00 times as many, and 2.00 times with" in said
+    assert "4 examples measure nothing" in said
+    assert [one in said for one in ("cfr eval", "cfr calibrate", "cfr solve")] == [True] * 3
+
+
+def test_a_policy_s_programs_are_shown(
+    endpoint: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def respond(body: dict[str, Any]) -> Reply:
+        problem, stage = asked(body)
+        if stage == "direct":
+            return completion(r"\boxed{1395}")
+        crash = problem == 1
+        source = "1 // 0" if crash else f"int('{EXAMPLES[problem].answer}')"
+        return completion(f"So:\n```python\nprint({source})\n```")
+
+    endpoint.respond = respond
+    (tmp_path / "p.toml").write_text(POLICY)
+    choice = AutoChoice(f"calibrated(policy={tmp_path / 'p.toml'})", "a test says so")
+
+    def choose(*_: object) -> AutoChoice:
+        return choice
+
+    monkeypatch.setattr(session, "choose_for", choose)
+    ran = CliRunner().invoke(demo_command, ["--base-url", endpoint.url])
+    assert ran.exit_code == 0, ran.output
+    lines = ran.output.splitlines()
+    for problem, example in enumerate(EXAMPLES):
+        shown = f"print(int('{example.answer}'))"
+        assert lines.count(shown) == (problem != 1), "two programs agree, and one is shown"
+        assert lines.count(f"Output  {example.answer}") == (problem != 1)
+    assert "No program of 3 printed this answer." in lines
+    said = " ".join(last_lines(ran.output).split())
+    assert "Direct CoT got 0 of 4 right with 28 output tokens, Calibrated got 3 of 4 right" in said
+    assert "1,022 other problems" in said
+    assert "44.8 % right before, 57.8 % after, at 0.91 times the output tokens" in said
+
+
+def test_hostile_answers_cannot_drive_the_terminal(cfr: Run, endpoint: Server) -> None:
+    endpoint.script(completion("\\boxed{[red]4\x1b]0;owned\x07\u202e}"))
+    ran = cfr("demo", "--base-url", endpoint.url)
+    assert ran.code == 0, ran.err
+    for character in "\x1b\x07\u202e":
+        assert character not in ran.out
+    assert "✗ [red]4" in ran.out
+
+
+def test_replies_without_an_answer(cfr: Run, endpoint: Server) -> None:
+    endpoint.script(completion("I give up", finish="length"))
+    ran = cfr("demo", "--base-url", endpoint.url)
+    assert ran.code == 0, ran.err
+    assert last_lines(ran.out).count("✗ no answer") == 2 * len(EXAMPLES)
+
+
+def test_an_endpoint_that_is_not_there_is_one_line(cfr: Run) -> None:
+    ran = cfr("demo", "--base-url", "http://127.0.0.1:1/v1", "--model", "m")
+    assert ran.code == 3
+    assert ran.err.splitlines()[-1].startswith("cfr: ")
+    assert "Traceback" not in ran.err

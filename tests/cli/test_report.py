@@ -1,13 +1,31 @@
+"""Comparisons, audits, reports and policies of stored runs."""
+
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
+from calibration_runs import made_runs
+from instructed import request_store
+from intervened import intervened_store
+from stored import attempt
+from sums import sums
 
-from .conftest import Run
+from constraint_first.method.baselines import Direct
+from constraint_first.method.policy import find_policy, shipped_names
+from constraint_first.report.study import Study
+from constraint_first.store import schema
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
+
+from .conftest import Ran, Run
 
 
 @pytest.fixture
@@ -203,3 +221,459 @@ def test_messages_obey_no_control_codes(tmp_path: Path, cfr: Run) -> None:
     assert "is there twice" in done.err
     assert "\x1b" not in done.err
     assert "\u202e" not in done.err
+
+
+@pytest.fixture
+def compare(cfr: Run) -> Run:
+    return partial(cfr, "compare")
+
+
+def compare_outcomes(path: Path, gains: list[int]) -> Path:
+    """Write four runs of a problem for each gain in quarter points."""
+    with path.open("w", encoding="utf-8") as file:
+        for problem, gain in enumerate(gains):
+            for method, right in (("A", 2), ("B", 2 + gain) if gain > -3 else ("B", 0)):
+                for run in range(4):
+                    row = {"problem": problem, "method": method, "run": run, "correct": run < right}
+                    file.write(json.dumps(row) + "\n")
+    return path
+
+
+def test_outcomes_of_anyone(tmp_path: Path, compare: Run) -> None:
+    path = compare_outcomes(tmp_path / "o.jsonl", [1, 2, 2, 2, 2, 2, -1] + [0] * 23)
+    done = compare(path, "--baseline", "A", "--method", "B", "--json")
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert found["family"] == 1
+    (pair,) = found["pairs"]
+    wanted = {"baseline": "A", "method": "B", "n": 30, "improved": 6, "tied": 23, "degraded": 1}
+    assert wanted.items() <= pair.items()
+    assert round(pair["gain"], 1) == 8.3
+    assert pair["test"] == "exact sign-flip"
+    assert pair["p"] == pair["p_holm"] < 0.05
+    low, high = pair["ci"]
+    assert 0 < low < pair["gain"] < high
+
+
+DIFFERENCES = {
+    "aime24": [1, 1, 1, 2, 2, 3, -1, -1, -1, -2],
+    "aime25": [1, 1, 1, 1, 2, 2, 2, 4, -1, -1, -1],
+    "aime26": [1, 2, 2, 2, 2, 2, 3, 4, -1, -1],
+}
+
+
+def test_the_papers_table_for_qwen(tmp_path: Path, compare: Run) -> None:
+    path = tmp_path / "qwen.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        for benchmark, changes in DIFFERENCES.items():
+            for problem, change in enumerate(changes + [0] * (30 - len(changes))):
+                before = max(0, -change)
+                for method, right in (("direct", before), ("routed-cfr", before + change)):
+                    for run in range(4):
+                        row = {"benchmark": benchmark, "problem": problem, "method": method}
+                        file.write(json.dumps(row | {"run": run, "correct": run < right}) + "\n")
+    done = compare(path, "--baseline", "direct", "--method", "routed-cfr", "--json")
+    found = json.loads(done.out)
+    assert found["family"] == 4
+    shown = [
+        (
+            *(pair["benchmark"], pair["n"], round(pair["gain"], 1)),
+            *(pair["improved"], pair["tied"], pair["degraded"]),
+            *(round(pair["p"], 4), round(pair["p_holm"], 4)),
+            [round(end, 1) for end in pair["ci"]],
+        )
+        for pair in found["pairs"]
+    ]
+    assert shown == [
+        ("aime24", 30, 4.2, 6, 20, 4, 0.4590, 0.4590, [-3.3, 13.3]),
+        ("aime25", 30, 9.2, 8, 19, 3, 0.0859, 0.1719, [1.7, 20.8]),
+        ("aime26", 30, 13.3, 8, 20, 2, 0.0234, 0.0703, [5.0, 25.8]),
+        ("pooled", 90, 8.9, 22, 59, 9, 0.0020, 0.0081, [3.9, 15.0]),
+    ]
+    assert [round(end, 1) for end in found["pairs"][3]["ci_percentile"]] == [3.6, 14.4]
+    assert {pair["test"] for pair in found["pairs"]} == {"exact sign-flip"}
+
+
+def test_what_a_person_sees(tmp_path: Path, compare: Run) -> None:
+    path = compare_outcomes(tmp_path / "o.jsonl", [1, -1, 0, 0])
+    done = compare(path, "--baseline", "A")
+    assert done.code == 0, done.err
+    for words in ("B against A", "1 / 2 / 1", "family of 1", "interval includes zero"):
+        assert words in done.out
+    seeded = compare(path, "--baseline", "A", "--resamples", "500", "--seed", "3", "--json")
+    assert (
+        seeded.out
+        == compare(path, "--baseline", "A", "--resamples", "500", "--seed", "3", "--json").out
+    )
+
+
+def test_a_table_says_which_interval_it_shows(tmp_path: Path, compare: Run) -> None:
+    path = compare_outcomes(tmp_path / "o.jsonl", [1, 2, 2, -1] + [0] * 6)
+    assert "The interval is the BCa interval of" in compare(path, "--baseline", "A").out
+    other = compare(path, "--baseline", "A", "--interval", "percentile").out
+    assert "The interval is the percentile interval of" in other
+
+
+def test_a_family_is_enough_and_what_it_means_is_said(tmp_path: Path, compare: Run) -> None:
+    path = tmp_path / "o.jsonl"
+    methods = ("direct", "cfr(reply=json)", "cfr(reply=prose)")
+    rows = [{"problem": "1", "method": method, "run": 0, "correct": True} for method in methods]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = compare(path, "--method", "cfr", "--json")
+    assert [pair["method"] for pair in json.loads(done.out)["pairs"]] == ["cfr(reply=json)"]
+    assert "CFR (always-on) is cfr(reply=json) here" in done.err
+    assert "(--method chooses)" in done.err
+    assert not compare(path, "--method", "cfr(reply=prose)", "--json").err
+
+
+def test_a_method_that_is_named_twice_is_tested_once(tmp_path: Path, compare: Run) -> None:
+    path = compare_outcomes(tmp_path / "o.jsonl", [1, 0])
+    done = compare(path, "--baseline", "A", "--method", "B", "--method", "B", "--json")
+    assert json.loads(done.out)["family"] == 1
+
+
+def test_options_out_of_range_are_refused(tmp_path: Path, compare: Run) -> None:
+    path = compare_outcomes(tmp_path / "o.jsonl", [1, 0])
+    for option, value in (("--also-p", "nan"), ("--also-p", "2"), ("--resamples", "1")):
+        done = compare(path, "--baseline", "A", option, value)
+        assert done.code == 2
+        assert "Traceback" not in done.err
+
+
+def test_errors_of_compare_are_one_line(tmp_path: Path, compare: Run) -> None:
+    path = compare_outcomes(tmp_path / "o.jsonl", [0, 0])
+    empty = tmp_path / "empty.jsonl"
+    empty.touch()
+    for arguments, said in (
+        ((path,), "has no method 'direct'; it has A, B"),
+        ((path, "--baseline", "A", "--method", "C"), "has no method 'C'"),
+        ((path, "--baseline", "A", "--model", "x"), "has no model 'x'"),
+        ((empty,), "no attempts yet"),
+        ((tmp_path / "none.db",), "there is no such store"),
+        ((tmp_path / "none.jsonl",), "cannot be read"),
+    ):
+        done = compare(*arguments)
+        assert done.code == 2 or "no such store" in said, done.err
+        assert done.code != 0
+        assert said in done.err
+        assert done.err.count("\n") == 1
+        assert not done.out
+
+
+def costs(path: Path, **voted: int) -> Path:
+    direct = {"method": "direct", "input_tokens": 100, "output_tokens": 900}
+    rows = [
+        {"problem": n, "run": 0, "correct": n < 3} | used
+        for n in range(8)
+        for used in (direct, {"method": "vote"} | voted)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_three_token_ratios(tmp_path: Path, compare: Run) -> None:
+    path = costs(tmp_path / "o.jsonl", input_tokens=600, output_tokens=810, shared_tokens=400)
+    shown = compare(path).out
+    assert "Tokens relative to Direct CoT" in shown
+    ratios = next(line for line in shown.splitlines() if "×" in line)
+    assert ratios.split() == ["Checked", "vote", "all", "0.90×", "1.01×", "1.41×"]
+    (pair,) = json.loads(compare(path, "--json").out)["pairs"]
+    assert pair["token_ratios"] == {"output": 0.9, "shared_once": 1.01, "every_time": 1.41}
+
+
+def test_outcomes_without_tokens_have_no_ratios(tmp_path: Path, compare: Run) -> None:
+    path = compare_outcomes(tmp_path / "o.jsonl", [1, 2, -1])
+    assert "Tokens" not in compare(path, "--baseline", "A").out
+    (pair,) = json.loads(compare(path, "--baseline", "A", "--json").out)["pairs"]
+    assert set(pair["token_ratios"].values()) == {None}
+
+
+@pytest.mark.parametrize("kind", [".jsonl.gz", ".csv", ".parquet"])
+def test_an_export_gives_the_same_numbers_as_its_store(kind: str, tmp_path: Path, cfr: Run) -> None:
+    if kind == ".parquet":
+        pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed here")
+    with Store(str(tmp_path / "runs.db")) as store:
+        for method, known in (("direct", 3), ("=plugin", 5)):
+            registered = store.register(Series("sums", method, "=m", given=Direct()), sums(6))
+            rows = [
+                attempt(registered.series, number, run, verdict=_verdict(n < known))
+                for n, number in enumerate(registered.problems.values())
+                for run in range(2)
+            ]
+            with store.database.begin() as connection:
+                connection.execute(schema.attempts.insert(), rows)
+    assert cfr("export", f"out{kind}").code == 0
+    stored = json.loads(cfr("compare", "--json").out)
+    assert stored["pairs"][0]["improved"] == 2
+    ran = cfr("compare", f"out{kind}", "--json")
+    assert ran.code == 0, ran.err
+    assert json.loads(ran.out) == stored
+
+
+def _verdict(right: object) -> str:
+    return "correct" if right else "incorrect"
+
+
+MEASURED = Path(__file__).parents[2] / "docs" / "results" / "constraintbench-mini.jsonl"
+
+
+def tables(ran: Ran) -> dict[str, Any]:
+    assert ran.code == 0, ran.err
+    return {table["name"]: table for table in json.loads(ran.out)}
+
+
+def test_stage_1_has_its_completeness_and_what_is_no_constraint_apart(cfr: Run) -> None:
+    found = tables(cfr("audit", "stage1", str(MEASURED), "--json"))["extraction"]
+    assert found["columns"][5:8] == ["Validity", "Halluc.", "Complete"]
+    always_on, its_range, its_format = found["rows"][:3]
+    assert always_on[7].startswith("75.8 % [")
+    assert always_on[8] == "by gold: 30 of 106 constraints in 24 replies; complete: of 33"
+    assert (its_range[1], its_format[1]) == ("answer range", "answer format")
+    said = cfr("audit", "stage1", str(MEASURED)).out
+    assert "Complete" in said
+    assert "75.8 % [" in said
+    assert "answer range" in said
+
+
+def label(problem: str, method: str = "routed-cfr") -> str:
+    decoding = {"seed": None, "temperature": 0.7, "top_p": 0.95}
+    return json.dumps(
+        {
+            "annotator": "ada",
+            "benchmark": "constraintbench-mini@1",
+            "problem": problem,
+            "method": method,
+            "model": "qwen2.5-coder-1.5b",
+            "decoding": decoding,
+            "run": 0,
+            "constraints": [{"id": "C1", "stage": "raw", "mark": "entailed"}],
+            "missing": ["it is even"],
+        }
+    )
+
+
+def test_marks_of_people_tell_how_complete_stage_1_is(cfr: Run, tmp_path: Path) -> None:
+    row: dict[str, Any] = json.loads(MEASURED.read_text(encoding="utf-8").splitlines()[0])
+    known = json.loads(label(row["problem"])) | {
+        name: row[name] for name in ("model", "decoding", "run")
+    }
+    lines = [json.dumps(known), label("nobody's")]
+    (tmp_path / "labels.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    ran = cfr("audit", "router", str(MEASURED), "--labels", "labels.jsonl", "--json")
+    cofire = tables(ran)["cofire"]
+    assert [line[4][:6] for line in cofire["rows"] if line[4] != "–"] == ["50.0 %"]
+    assert "Marks on attempts that are not in these runs: 1" in ran.err
+    bare = tables(cfr("audit", "router", str(MEASURED), "--json"))["cofire"]
+    assert all(line[4:] == ["–", "–"] for line in bare["rows"])
+    assert bare["notes"][-1].startswith("Stage 1 complete is empty: it takes marks by a person")
+
+
+def test_errors_have_their_fixes_by_constraint(cfr: Run) -> None:
+    found = tables(cfr("audit", "errors", str(MEASURED), "--method", "cfr-brief", "--json"))
+    assert list(found)[:3] == ["outcomes", "errors", "fixes"]
+    assert found["fixes"]["rows"][-1] == ["Fixed", "5"]
+    per_problem = next(table for name, table in found.items() if name.startswith("per-problem"))
+    fixes = [line[-1] for line in per_problem["rows"]]
+    assert fixes.count("Reasoning error") == 12
+    assert fixes.count("Propagation") == 2
+
+
+def test_instructions_have_their_four_numbers(cfr: Run, tmp_path: Path) -> None:
+    request_store(str(tmp_path / "runs.db"))
+    found = tables(cfr("audit", "instructions", "--json"))
+    assert found["instructions"]["columns"][6:] == [
+        *("Prompt level Strict", "Prompt level Loose"),
+        *("Instruction level Strict", "Instruction level Loose"),
+    ]
+    assert len(found["instructions"]["rows"]) == 2
+    assert "punctuation:no_comma" in cfr("audit", "instructions", "runs.db").out
+    compared = cfr("compare", "runs.db")
+    assert "requests" in compared.out
+    assert "gold instructions: [" not in compared.out
+
+
+def test_runs_without_instructions_say_so(cfr: Run) -> None:
+    ran = cfr("audit", "instructions", str(MEASURED))
+    assert ran.code == 2
+    assert "has no replies to requests with gold instructions; run a benchmark" in ran.err
+
+
+def test_interventions_are_undone(cfr: Run, tmp_path: Path) -> None:
+    intervened_store(str(tmp_path / "runs.db"))
+    found = tables(cfr("audit", "interventions", "--json"))
+    assert len(found["interventions"]["rows"]) == 2
+    assert "intervention-steps" in found
+    shown = cfr("audit", "interventions", "runs.db", "--benchmark", "sums").out
+    assert "0.0" in shown
+    assert "repair" in shown
+
+
+def test_runs_without_interventions_say_so(cfr: Run) -> None:
+    ran = cfr("audit", "interventions", str(MEASURED))
+    assert ran.code == 2
+    assert "has no interventions on record; run a method that makes them" in ran.err
+
+
+def marked(annotator: str, problem: str, marks: str, missing: int = 0) -> str:
+    """Write an annotator's line: a letter for each constraint, ``-`` where no mark is given yet."""
+    words = {"e": "entailed", "n": "not_entailed", "v": "vague", "-": None}
+    stages = ("raw", "raw", "propagated")
+    line: dict[str, Any] = json.loads(label(problem)) | {"annotator": annotator, "model": "m"}
+    line["constraints"] = [
+        {"id": f"C{n}", "stage": stages[n], "mark": words[mark]} for n, mark in enumerate(marks)
+    ]
+    return json.dumps(line | {"missing": ["x > 0"] * missing})
+
+
+def test_the_marks_of_several_people_are_added_up(cfr: Run, tmp_path: Path) -> None:
+    lines = [marked("ada", "1", "ene"), marked("ada", "2", "ene"), marked("ada", "3", "env", 1)]
+    lines += [marked("ben", "1", "ene"), marked("ben", "2", "evv"), marked("cy", "1", "e--")]
+    (tmp_path / "labels.jsonl").write_text("\n".join(lines) + "\n")
+    found = json.loads(cfr("audit", "report", "labels.jsonl", "--json").out)
+    together = found["models"][-1]
+    assert (together["attempts"], together["raw"], together["propagated"]) == (3, 2, 1)
+    assert together["validity"]["value"] == pytest.approx(4.5 / 9)  # pyright: ignore
+    assert together["hallucination"]["value"] == pytest.approx(2.5 / 9)  # pyright: ignore
+    assert together["completeness"] | {"ci": None} == {"value": 0.75, "ci": None, "n": 4}
+    (pair,) = found["annotators"]
+    assert (pair["annotators"], pair["n"], pair["agreement"]) == (["ada", "ben"], 6, 4 / 6)
+    assert pair["kappa"] == pytest.approx((24 - 14) / (36 - 14))  # pyright: ignore
+    assert found["drafts"] == 1
+    ran = cfr("audit", "report", "labels.jsonl")
+    assert "50.0 [" in ran.out
+    assert re.search(r"ada, ben +2 +6 +66\.7 % +0\.45", ran.out)
+    assert "Begun, not finished and left out: 1 attempt." in ran.out
+
+
+def test_marks_that_cannot_be_added_up(cfr: Run, tmp_path: Path) -> None:
+    (tmp_path / "torn.jsonl").write_text('{"annotator": "a')
+    (tmp_path / "begun.jsonl").write_text(marked("ada", "1", "e--") + "\n")
+    for name, message in (
+        ("none.jsonl", "none.jsonl: cannot be read"),
+        ("torn.jsonl", "torn.jsonl, line 1: not JSON"),
+        ("begun.jsonl", "begun.jsonl: no attempt is judged yet"),
+    ):
+        ran = cfr("audit", "report", name)
+        assert (ran.code, ran.out) == (2, "")
+        assert message in ran.err
+
+
+def test_marking_is_done_on_a_page(cfr: Run) -> None:
+    ran = cfr("audit", "mark", "runs.db", "--labels", "labels.jsonl", "--annotator", "ada")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("cfr: constraints are marked on a page: run 'cfr serve ")
+    assert ran.err.count("\n") == 1
+
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+def written(path: Path, study: Study, *, with_texts: bool = True) -> Path:
+    with path.open("w", encoding="utf-8") as file:
+        for arm in study.arms:
+            for problem, attempts in arm.attempts.items():
+                for one in attempts:
+                    row = {
+                        "benchmark": arm.benchmark,
+                        "problem": problem,
+                        "method": arm.method,
+                        "model": arm.model,
+                        "run": one.run,
+                        "correct": one.correct,
+                        "output_tokens": one.output_tokens,
+                    }
+                    if with_texts:
+                        row["problem_text"] = study.problems[arm.benchmark, problem].text
+                    file.write(json.dumps(row) + "\n")
+    return path
+
+
+def test_from_runs_to_a_policy_that_solves(cfr: Run, tmp_path: Path) -> None:
+    written(tmp_path / "runs.jsonl", made_runs({"check": (0.4, 0.0)}, size=80))
+    ran = cfr("calibrate", "runs.jsonl", "-o", "policy.toml")
+    assert ran.code == 0, ran.err
+    assert ran.out.startswith("Yes: on problems like these, expect +")
+    assert "policy.toml: written; --method 'calibrated(policy=policy.toml)' uses it." in ran.err
+    policy = find_policy(str(tmp_path / "policy.toml"))
+    assert policy.command == "cfr calibrate runs.jsonl -o policy.toml"
+    assert policy.model == "model"
+    assert [rule.method for rule in policy.rules] == ["check"]
+    again = cfr("calibrate", "runs.jsonl", "-o", "policy.toml")
+    assert (again.code, again.err.count("\n")) == (2, 1)
+    assert "exists already" in again.err
+    assert cfr("calibrate", "runs.jsonl", "-o", "policy.toml", "--force").code == 0
+
+
+def test_json_for_programs(cfr: Run, tmp_path: Path) -> None:
+    written(tmp_path / "runs.jsonl", made_runs({"check": (0.0, 0.0)}, size=30))
+    ran = cfr("calibrate", "runs.jsonl", "--json", "--price", "2", "--most-tokens", "any")
+    found = json.loads(ran.out)
+    assert found["answer"].startswith("No: ")
+    assert found["rules"] == []
+    assert found["price"] == 2.0
+    assert "most_tokens" not in found
+    assert [one["benchmark"] for one in found["runs"]] == ["stories", "algebra"]
+
+
+def test_texts_may_lie_elsewhere(cfr: Run, tmp_path: Path) -> None:
+    study = made_runs({"check": (0.4, 0.4)}, size=40)
+    written(tmp_path / "runs.jsonl", study, with_texts=False)
+    ran = cfr("calibrate", "runs.jsonl")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "name the benchmark or the file that has them with --problems" in ran.err
+    with (tmp_path / "stories.jsonl").open("w", encoding="utf-8") as file:
+        for (benchmark, name), posed in study.problems.items():
+            if benchmark == "stories":
+                row = {"id": name, "problem": posed.text, "answer": "1"}
+                file.write(json.dumps(row) + "\n")
+    ran = cfr("calibrate", "runs.jsonl", "--problems", "stories.jsonl")
+    assert ran.code == 0, ran.err
+    taken = "40 problems; problem from 'problem', answer from 'answer', id from 'id'"
+    assert f"stories.jsonl: {taken}\n" in ran.err
+    assert "40 problems without a text left out" in ran.err
+    assert "n = 40" in ran.out
+
+
+def test_what_cannot_be_calibrated_is_one_line(cfr: Run, tmp_path: Path) -> None:
+    one, other = (made_runs({"check": (0.1, 0.1)}, size=3, model=name) for name in ("a", "b"))
+    both = Study("both", one.arms + other.arms, one.problems, one.transcripts)
+    written(tmp_path / "runs.jsonl", both)
+    for arguments, message in (
+        (["runs.jsonl"], "has runs of several models (a, b)"),
+        (["runs.jsonl", "--model", "c"], "has no model 'c'"),
+        (["runs.jsonl", "--model", "a", "--method", "magic"], "has no method 'magic'"),
+        (["missing.db"], "missing.db: there is no such store"),
+        (["runs.jsonl", "-o", "no/where.toml"], "there is no folder no"),
+        (["runs.jsonl", "-o", "policy"], "policy: a policy is a .toml file; name it policy.toml"),
+        (["runs.jsonl", "--problems", "nothing"], "benchmark 'nothing': not known"),
+    ):
+        ran = cfr("calibrate", *arguments)
+        assert (ran.code in (2, 5), ran.err.count("\n")) == (True, 1), ran.err
+        assert message in ran.err
+    assert cfr("calibrate", "runs.jsonl", "--most-tokens", "0.5").code == 2
+    assert cfr("calibrate", "runs.jsonl", "--model", "a").code == 0
+
+
+def test_the_page_on_calibration_shows_what_is_printed(
+    cfr: Run, tmp_path: Path, benchmark_file: Callable[[str], Path]
+) -> None:
+    (tmp_path / "docs").symlink_to(REPOSITORY / "docs")
+    page = (REPOSITORY / "docs" / "calibration.md").read_text(encoding="utf-8")
+    shown = re.search(r"^\$ cfr (calibrate docs/results/calibration.*)\n(Yes: .*)$", page, re.M)
+    assert shown
+    ran = cfr(*shlex.split(shown[1]), CFR_DATA=str(benchmark_file("gsm8k").parent))
+    assert ran.code == 0, ran.err
+    assert ran.out == shown[2] + "\n"
+
+
+@pytest.mark.parametrize("name", [one for one in shipped_names() if find_policy(one).command])
+def test_a_policy_of_the_package_is_what_its_command_learns(
+    name: str, cfr: Run, tmp_path: Path, benchmark_file: Callable[[str], Path]
+) -> None:
+    (tmp_path / "docs").symlink_to(REPOSITORY / "docs")
+    policy = find_policy(name)
+    _, *arguments = shlex.split(policy.command.partition(" -o ")[0])
+    ran = cfr(*arguments, "--json", CFR_DATA=str(benchmark_file("gsm8k").parent))
+    assert ran.code == 0, ran.err
+    said = policy.to_json() | {"command": "", "made": ""}
+    assert json.loads(ran.out) | {"command": "", "made": ""} == said

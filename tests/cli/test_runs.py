@@ -1,17 +1,31 @@
 import asyncio
+import csv
+import gzip
+import importlib.util
 import json
+from contextlib import chdir
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import ClassVar
 
 import pytest
 from click.testing import CliRunner
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from intervened import intervened_store
+from stored import attempt
 from sums import number_in, right, sums
 
-from constraint_first.attempt.drive import Scripted
+from constraint_first.attempt.drive import Scripted, drive
 from constraint_first.cli import root
+from constraint_first.cli.runs import show_command as command
 from constraint_first.model.error import Rejected
-from constraint_first.protocol import Call, Completion
+from constraint_first.problem import Json, Problem, Solution
+from constraint_first.protocol import Call, Completion, Output, Program, Steps, Usage, execute
 from constraint_first.report.comparison import score
-from constraint_first.report.reader import open_study
+from constraint_first.report.reader import open_study, read_file
 from constraint_first.run.job import prepare, run
 from constraint_first.store import schema
 from constraint_first.store.database import StoreError
@@ -154,3 +168,505 @@ def test_an_empty_store_says_so(cfr: Run, tmp_path: Path) -> None:
         pass
     assert "nothing has been run yet" in cfr("runs").out
     assert cfr("runs", "--json").out.strip() == "[]"
+
+
+LONG = "long " * 60
+
+
+def reply(call: Call) -> Completion:
+    text = f"{LONG}\x1b[2J [bold]\n```python\nprint(2)\n```\n" + right(call)
+    return Completion(text, usage=Usage(1_200, 34))
+
+
+@pytest.fixture
+def attempt_view_filled(tmp_path: Path) -> Path:
+    with Store(str(tmp_path / "runs.db")) as store:
+        for method in ("direct", "checked(base=program)"):
+            job = prepare(store, Series("sums", method, "\x1bm"), sums(2), 1, Scripted(reply))
+            asyncio.run(run(store, [job], 1))
+    return tmp_path
+
+
+def test_an_attempt_is_shown_in_full_and_drives_no_terminal(
+    cfr: Run, attempt_view_filled: Path
+) -> None:
+    ran = cfr("show", "2", "p1", COLUMNS="400")
+    assert ran.code == 0, ran.err
+    assert "\x1b" not in ran.out
+    shown = ran.out.splitlines()
+    assert shown[0] == "Checked on sums with �m"
+    assert shown[1] == "series 2 (checked(base=program)), temperature 0.7, top_p 0.95"
+    wanted = [
+        "Problem p1, run 0",
+        "What is 1 + 1?",
+        "Gold answer",
+        "Call 1: program",
+        f"{LONG}�[2J [bold]",
+        "Program 2: program",
+        "[output]",
+        "Checks",
+        "Verdict",
+        "answer: 2",
+        "correct: it is the gold answer 2 (compared by the exact tier)",
+    ]
+    places = [shown.index(line) for line in wanted]
+    assert places == sorted(places)
+    assert shown[shown.index("[source]") + 1] == "print(2)"
+    assert "\n1,200 tokens in, 34 out of at most 32,768, finish stop, " in ran.out
+
+
+def test_at_eighty_columns_no_word_is_split(cfr: Run, attempt_view_filled: Path) -> None:
+    wide, narrow = (cfr("show", "2", "p1", COLUMNS=width) for width in ("400", "80"))
+    assert max(map(len, wide.out.splitlines())) > 300
+    assert max(map(len, narrow.out.splitlines())) <= 80
+    assert sorted(narrow.out.split()) == sorted(wide.out.split())
+
+
+def test_for_programs(cfr: Run, attempt_view_filled: Path) -> None:
+    found = json.loads(cfr("show", "direct", "1", "0", "--store", "runs.db", "--json").out)
+    assert (found["series"]["method"], found["problem"]["id"], found["run"]) == ("direct", "p0", 0)
+    assert [step["stage"] for step in found["steps"]] == ["direct"]
+    assert found["steps"][0]["reply"].startswith(f"{LONG}\x1b[2J")
+    assert found["verdict"] == "correct"
+
+
+def test_what_is_not_there_is_one_line(cfr: Run, attempt_view_filled: Path) -> None:
+    ran = cfr("show", "direkt", "1")
+    assert ran.code == 2
+    assert ran.err == (
+        "cfr: runs.db: has no series 'direkt' ('cfr runs' lists them); did you mean 'direct'?\n"
+    )
+
+
+NOBODY: dict[str, object] = {"verdict": None, "tier": None, "answer": None}
+
+
+@pytest.mark.parametrize(
+    ("ended", "said"),
+    [
+        ({"verdict": "incorrect"}, "incorrect: it is not the gold answer 1 (compared by the exact"),
+        ({"verdict": "undecided"}, "undecided: it may or may not be the gold answer 1"),
+        ({"verdict": None}, "not judged: the problem has no gold answer"),
+        (
+            NOBODY | {"verdict": "incorrect", "status": "truncated"},
+            "no answer: a reply was cut off at its token limit\n"
+            "incorrect: there is no answer to compare with the gold answer 1",
+        ),
+        (NOBODY | {"status": "unparsed"}, "no answer: none could be read in the reply"),
+        (
+            NOBODY | {"status": "failed", "error": "HTTP 503"},
+            "failed: HTTP 503\n'cfr eval' makes it again",
+        ),
+        ({"details": '{"cues": ["range"]}'}, 'Details\n{\n  "cues": [\n    "range"'),
+    ],
+)
+def test_the_verdict_says_why(ended: dict[str, object], said: str, tmp_path: Path) -> None:
+    url = str(tmp_path / "runs.db")
+    with Store(url) as store:
+        known = store.register(Series("sums", "direct", "m"), sums(1))
+        row = attempt(known.series, known.problems["p0"]) | ended
+        store.change(lambda connection: connection.execute(schema.attempts.insert(), row))
+    shown = CliRunner().invoke(command, ["1", "p0", "--store", url])
+    assert shown.exit_code == 0, shown.output
+    assert said in shown.output
+
+
+def test_an_attempt_that_was_broken_off_says_so(attempt_view_filled: Path) -> None:
+    url = str(attempt_view_filled / "runs.db")
+    with Store(url) as store:
+        store.change(lambda connection: connection.execute(schema.attempts.delete()))
+    shown = CliRunner().invoke(command, ["1", "p0", "--store", url]).output
+    assert "not finished; 1 calls are stored, and 'cfr eval' goes on with them" in shown
+
+
+TEXT = 'Über "5, 6"\nund \\boxed{1}'
+
+
+def export_reply(call: Call) -> Completion:
+    if number_in(call) == 2:
+        raise Rejected("no such thing")
+    return Completion(TEXT)
+
+
+@pytest.fixture
+def export_filled(tmp_path: Path) -> Path:
+    """A store with a right answer, a wrong one and a failure."""
+    with Store(str(tmp_path / "runs.db")) as store:
+        job = prepare(store, Series("sums", "direct", "m"), sums(3), 1, Scripted(export_reply))
+        asyncio.run(run(store, [job], 1))
+    return tmp_path
+
+
+def test_json_lines(cfr: Run, export_filled: Path) -> None:
+    ran = cfr("export", "out.jsonl")
+    assert ran.code == 0, ran.err
+    assert "3 attempts written to out.jsonl" in ran.err
+    rows = [json.loads(line) for line in (export_filled / "out.jsonl").read_text().splitlines()]
+    assert [(r["problem"], r["status"], r["verdict"], r["error"]) for r in rows] == [
+        ("p0", "ok", "correct", None),
+        ("p1", "ok", "incorrect", None),
+        ("p2", "failed", None, "no such thing"),
+    ]
+    assert rows[0]["text"] == TEXT
+    assert rows[0]["decoding"] == {"temperature": 0.7, "top_p": 0.95, "seed": None}
+
+
+def test_whole_replies_are_no_outcomes(cfr: Run, tmp_path: Path) -> None:
+    intervened_store(str(tmp_path / "runs.db"))
+    assert cfr("export", "out.jsonl", "--outcomes").code == 0
+    rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    answers = {row["benchmark"]: row["answer"] for row in rows}
+    assert answers == {"requests": None, "sums": "4"}
+
+
+def test_outcomes_alone_are_small_and_enough_to_compare(cfr: Run, export_filled: Path) -> None:
+    assert cfr("export", "out.jsonl.gz", "--outcomes").code == 0
+    first = (export_filled / "out.jsonl.gz").read_bytes()
+    assert cfr("export", "out.jsonl.gz", "--outcomes").code == 0
+    assert (export_filled / "out.jsonl.gz").read_bytes() == first
+    rows = [json.loads(line) for line in gzip.decompress(first).decode().splitlines()]
+    assert [(r["problem"], r["correct"]) for r in rows] == [
+        ("p0", True),
+        ("p1", False),
+        ("p2", None),
+    ]
+    assert "text" not in rows[0]
+    (arm,) = read_file(export_filled / "out.jsonl.gz").arms
+    assert (arm.scores, arm.statuses["failed"]) == ({"p0": (1, 1), "p1": (0, 1)}, 1)
+    assert cfr("export", "out.csv", "--outcomes").code == 2
+
+
+def test_csv(cfr: Run, export_filled: Path) -> None:
+    assert cfr("export", "out.csv").code == 0
+    with (export_filled / "out.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(r["gold"], r["answer"], r["text"]) for r in rows] == [
+        ("1", "1", TEXT),
+        ("2", "1", TEXT),
+        ("3", "", ""),
+    ]
+
+
+def test_csv_is_safe_to_open_and_the_other_formats_are_exact(cfr: Run, tmp_path: Path) -> None:
+    text = "=cmd|' /C calc'!A0 \x1b[2J\r\n\\boxed{-1}"
+    asked = (Problem("+1 + 1?", id="@p", answer="-1"),)
+    with Store(str(tmp_path / "runs.db")) as store:
+        engine = Scripted(lambda _: Completion(text))
+        job = prepare(store, Series("-b", "direct", "=m"), asked, 1, engine)
+        asyncio.run(run(store, [job], 1))
+    assert cfr("export", "out.csv").code == 0
+    assert cfr("export", "out.jsonl").code == 0
+    with (tmp_path / "out.csv").open(newline="") as file:
+        (row,) = csv.DictReader(file)
+    named = ("benchmark", "problem", "problem_text", "model", "gold", "answer", "run", "text")
+    safe = "'=cmd|' /C calc'!A0 �[2J\n\\boxed{-1}"
+    assert [row[name] for name in named] == [
+        *("'-b", "'@p", "'+1 + 1?", "'=m", "-1", "-1", "0"),
+        safe,
+    ]
+    exact = json.loads((tmp_path / "out.jsonl").read_text())
+    kept = ["-b", "@p", "+1 + 1?", "=m", "-1", "-1", 0, text]
+    assert [exact[name] for name in named] == kept
+
+
+def test_parquet(cfr: Run, export_filled: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed here")
+    assert cfr("export", "out.parquet").code == 0
+    table = parquet.read_table(export_filled / "out.parquet")
+    assert table.column("error").to_pylist() == [None, None, "no such thing"]
+    assert str(table.schema.field("tier").type) == "string"
+
+
+@pytest.mark.skipif(importlib.util.find_spec("pyarrow") is not None, reason="pyarrow is here")
+def test_parquet_without_its_library_says_what_to_install(cfr: Run, export_filled: Path) -> None:
+    ran = cfr("export", "out.parquet")
+    assert ran.code == 2
+    assert "constraint-first[parquet]" in ran.err
+    assert sorted(path.name for path in export_filled.glob("*out*")) == []
+
+
+def test_a_store_without_attempts_still_has_its_columns(cfr: Run, tmp_path: Path) -> None:
+    with Store(str(tmp_path / "runs.db")):
+        pass
+    assert cfr("export", "out.csv").code == 0
+    header = (tmp_path / "out.csv").read_text().strip()
+    assert header.startswith("benchmark,method,label,model,decoding,problem,problem_text,gold,run")
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("out.xlsx", "end the name in .jsonl, .jsonl.gz, .csv, .parquet"),
+        ("out", "end the name in .jsonl, .jsonl.gz, .csv, .parquet"),
+        ("none/such/out.csv", "cannot be written (No such file or directory)"),
+        ("runs.db/out.csv", "cannot be written (Not a directory)"),
+        ("folder.csv", "a folder, not a file"),
+    ],
+)
+def test_a_file_that_cannot_be_written(
+    path: str, message: str, cfr: Run, export_filled: Path
+) -> None:
+    (export_filled / "folder.csv").mkdir()
+    ran = cfr("export", path)
+    assert ran.code == 2
+    assert f"{path}: {message}" in ran.err
+    assert not list(export_filled.glob(".*out*")), "half a file was left behind"
+
+
+SPEC = json.dumps(
+    {
+        "raw_constraints": [
+            {"id": "C1", "type": "domain", "description": "The answer is an integer."}
+        ]
+    }
+)
+
+
+def reply_with_constraints(call: Call) -> Completion:
+    return Completion(SPEC if call.stage == "stage1" else f"\\boxed{{{number_in(call)}}}")
+
+
+@pytest.fixture
+def extracted(tmp_path: Path) -> Path:
+    """A store with Stage 1 of three sums, each in two runs; some answers are wrong."""
+    with Store(str(tmp_path / "runs.db")) as store:
+        engine = Scripted(reply_with_constraints)
+        job = prepare(store, Series("sums", "cfr", "m"), sums(3), 2, engine)
+        asyncio.run(run(store, [job], 1))
+    return tmp_path
+
+
+def test_pairs_are_conversations_that_tell_how_many_there_are(cfr: Run, extracted: Path) -> None:
+    ran = cfr("export", "pairs.jsonl", "--pairs")
+    assert ran.code == 0, ran.err
+    assert ran.err.splitlines() == [
+        "3 pairs written to pairs.jsonl",
+        "3 dropped: the same pair is there already",
+        "problems are of sums (3): a model trained on them cannot be measured on these",
+    ]
+    rows = [json.loads(line) for line in (extracted / "pairs.jsonl").read_text().splitlines()]
+    for row in rows:
+        assert list(row) == ["messages"]
+        assert [list(one) for one in row["messages"]] == [["role", "content"]] * 2
+        assert [one["role"] for one in row["messages"]] == ["user", "assistant"]
+        assert json.loads(row["messages"][1]["content"]) == json.loads(SPEC)
+
+
+def test_an_export_gives_the_same_pairs_as_its_store(cfr: Run, extracted: Path) -> None:
+    assert cfr("export", "all.jsonl").code == 0
+    assert cfr("export", "one.jsonl.gz", "--pairs", "--prompt", "problem").code == 0
+    assert cfr("export", "two.jsonl.gz", "all.jsonl", "--pairs", "--prompt", "problem").code == 0
+    first = (extracted / "one.jsonl.gz").read_bytes()
+    assert first == (extracted / "two.jsonl.gz").read_bytes()
+    assert len(gzip.decompress(first).splitlines()) == 3
+
+
+def test_pairs_of_right_attempts_and_of_what_people_marked(cfr: Run, extracted: Path) -> None:
+    label = {
+        "annotator": "ada",
+        "benchmark": "sums",
+        "problem": "p0",
+        "method": "cfr",
+        "model": "m",
+        "run": 0,
+        "decoding": {"temperature": 0.7, "top_p": 0.95, "seed": None},
+        "constraints": [{"id": "C1", "stage": "raw", "mark": "vague"}],
+        "missing": [],
+        "names": 2,
+    }
+    (extracted / "labels.jsonl").write_text(json.dumps(label))
+    ran = cfr("export", "pairs.jsonl", "--pairs", "--labels", "labels.jsonl")
+    assert "1 dropped: a person marked a constraint as not entailed or vague" in ran.err
+    assert "1 of them all were judged by people" in ran.err
+    ran = cfr("export", "pairs.jsonl", "--pairs", "--right")
+    assert "dropped: the attempt did not end right" in ran.err
+
+
+def test_pairs_that_cannot_be_had_are_refused_in_a_line(cfr: Run, export_filled: Path) -> None:
+    for arguments, said in (
+        (("out.jsonl", "--pairs"), "no attempt has a Stage 1"),
+        (("out.csv", "--pairs"), "--pairs are written as .jsonl"),
+        (("out.jsonl", "--pairs", "--outcomes"), "one of the two"),
+        (("out.jsonl", "--right"), "--right goes with --pairs"),
+        (("out.jsonl", "--pairs", "--labels", "none.jsonl"), "none.jsonl"),
+    ):
+        ran = cfr("export", *arguments)
+        assert ran.code == 2
+        assert said in ran.err
+        assert not (export_filled / arguments[0]).exists()
+
+
+def test_the_page_shows_what_pairs_look_like(cfr: Run, tmp_path: Path) -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    (tmp_path / "docs").symlink_to(docs)
+    text = (docs / "evaluation.md").read_text(encoding="utf-8")
+    block = text.split("### Pairs to train")[1].split("```console\n")[1].split("```")[0]
+    typed, *said, head, shown = block.splitlines()
+    ran = cfr(*typed.removeprefix("$ cfr ").split())
+    assert ran.err.splitlines() == said
+    count = int(head.removeprefix("$ head -c ").split()[0])
+    assert (tmp_path / "pairs.jsonl").read_text(encoding="utf-8")[:count] == shown
+
+
+def fill(path: Path, method: str, verdict: str = "correct") -> None:
+    with Store(str(path)) as store:
+        known = store.register(Series("sums", method, "m"), sums(2))
+        rows = [attempt(known.series, n, verdict=verdict) for n in known.problems.values()]
+        with store.database.begin() as connection:
+            connection.execute(schema.attempts.insert(), rows)
+
+
+@pytest.fixture
+def stores(tmp_path: Path) -> Path:
+    fill(tmp_path / "a.db", "direct")
+    fill(tmp_path / "b.db", "cfr")
+    fill(tmp_path / "c.db", "cfr", "incorrect")
+    return tmp_path
+
+
+def test_two_stores_are_one(cfr: Run, stores: Path) -> None:
+    ran = cfr("merge", "a.db", "b.db", "-o", "all.db")
+    assert ran.code == 0, ran.err
+    assert ran.out == "all.db: 2 series, 2 problems, 4 attempts, 0 calls; 4 added\n"
+    listed = json.loads(cfr("runs", "all.db", "--json").out)
+    assert [(one["series"], one["method"], one["attempts"]) for one in listed] == [
+        (1, "direct", 2),
+        (2, "cfr", 2),
+    ]
+    assert sorted(path.name for path in stores.glob("*all*")) == ["all.db"]
+
+
+def test_what_differs_is_one_line_and_a_choice(cfr: Run, stores: Path) -> None:
+    ran = cfr("merge", "b.db", "c.db", "--store", "all.db")
+    assert ran.code == 5
+    assert ran.err == (
+        "cfr: c.db: cfr on sums with m, problem p0, run 0 has another verdict than in b.db; "
+        "--prefer first keeps that one, --prefer last this one\n"
+    )
+    assert not (stores / "all.db").exists()
+    ran = cfr("merge", "c.db", "-o", "b.db", "--prefer", "last")
+    assert ran.out == ("b.db: 1 series, 2 problems, 2 attempts, 0 calls; 0 added, 2 replaced\n")
+    ran = cfr("merge", "c.db", "-o", "b.db")
+    assert ran.out.endswith("0 added, 2 in both kept as they were\n")
+
+
+def test_a_store_that_is_not_there_is_not_merged(cfr: Run, stores: Path) -> None:
+    ran = cfr("merge", "a.db", "d.db", "-o", "all.db")
+    assert ran.code == 5
+    assert "d.db: there is no such store" in ran.err
+    assert not (stores / "all.db").exists()
+
+
+def test_what_was_left_out_is_told_and_is_no_success(cfr: Run, stores: Path) -> None:
+    with Store(str(stores / "a.db")) as store, store.database.begin() as connection:
+        connection.execute(schema.problems.delete().where(schema.problems.c.name == "p1"))
+    ran = cfr("merge", "a.db", "b.db", "-o", "all.db")
+    assert ran.code == 5
+    assert ran.out == "all.db: 2 series, 2 problems, 3 attempts, 0 calls; 3 added\n"
+    assert "1 of a.db: these attempts were left out" in ran.err
+    assert ran.err.count("\n") == 1
+
+
+def test_a_program_from_a_file_and_from_standard_input(cfr: Run, tmp_path: Path) -> None:
+    (tmp_path / "answer.py").write_text("from fractions import Fraction\nprint(Fraction(2, 4))\n")
+    ran = cfr("program", "answer.py")
+    assert (ran.code, ran.out, ran.err) == (0, "1/2\n", "")
+    piped = cfr("program", "-", stdin=b"print(6 * 7)")
+    assert (piped.code, piped.out) == (0, "42\n")
+
+
+def test_one_that_fails_says_why_in_one_line(cfr: Run) -> None:
+    ran = cfr("program", "-", stdin=b"print('so far')\nraise ValueError('a\\nb \\x1b[31m')")
+    assert ran.code == 1
+    assert ran.out == "so far\n"
+    assert ran.err == "cfr: ValueError: a b �[31m\n"
+
+
+def test_programs_as_json(cfr: Run) -> None:
+    ran = cfr("program", "-", "--json", stdin=b"print('\\x1b[2J')")
+    assert "\x1b" not in ran.out
+    said = json.loads(ran.out)
+    assert (said["text"], said["error"]) == ("\x1b[2J\n", "")
+    assert said["seconds"] > 0
+    failed = cfr("program", "-", "--json", stdin=b"1 / 0")
+    assert failed.code == 1
+    assert json.loads(failed.out)["error"] == "ZeroDivisionError: division by zero"
+
+
+def test_its_limits_can_be_set(cfr: Run) -> None:
+    slow = cfr("program", "-", "--time", "0.1", stdin=b"while True: pass")
+    assert (slow.code, slow.err) == (1, "cfr: TimeoutError: stopped after 0.1 s\n")
+    large = cfr("program", "-", "--memory", "8", stdin=b"x = [0] * 10**7")
+    assert (large.code, large.err) == (1, "cfr: MemoryError: needs more than 8 MB\n")
+
+
+def test_what_is_wrong_with_the_input_is_named(cfr: Run, tmp_path: Path) -> None:
+    absent, folder = cfr("program", "absent.py"), cfr("program", ".")
+    assert (absent.code, folder.code) == (2, 2)
+    assert absent.err.startswith("cfr: absent.py: cannot be read")
+    assert folder.err.startswith("cfr: .: a folder, not a file")
+    assert cfr("program", "-", stdin=b"\xff").code == 2
+    assert cfr("program", "-", "--memory", "0").code == 2
+
+
+def test_a_program_sees_nothing_of_the_host(cfr: Run, tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text("4711")
+    for source in ("print(open('secret.txt').read())", "import os\nprint(os.environ['KEY'])"):
+        ran = cfr("program", "-", stdin=source.encode(), KEY="4711")
+        assert ran.code == 1
+        assert "4711" not in ran.out + ran.err
+
+
+@dataclass(frozen=True)
+class Computes:
+    """A method that has a program run, and answers with what it printed."""
+
+    source: str
+    label: ClassVar[str] = "Computes"
+
+    def solve(self, problem: Problem) -> Steps[Solution]:
+        output = yield from execute(Program(self.source))
+        ran: Json = [{"source": self.source, "output": output.text, "error": output.error}]
+        return Solution(output.text, f"{self.source}\n{output.text}", details={"programs": ran})
+
+
+ANYTHING = st.text(st.characters(exclude_categories=()), max_size=40)
+HOSTILE = ANYTHING | st.sampled_from(
+    ["\0", "\ud83d", "\x1b[2J\x1b]0;title\x07", "=cmd()", "<script>alert(1)</script>", "\u202e$"]
+)
+READERS = (
+    "runs --json",
+    "export out.csv",
+    "export out.jsonl",
+    "report --no-figures --baseline computes",
+)
+
+
+@settings(max_examples=6, deadline=None, phases=[Phase.explicit, Phase.generate])
+@given(HOSTILE, HOSTILE, HOSTILE)
+def test_programs_cannot_break_a_store_an_export_or_a_report(
+    source: str, text: str, error: str
+) -> None:
+    async def sandbox(_: Program) -> Output:
+        return Output(text, error, 0.5)
+
+    with TemporaryDirectory() as folder, chdir(folder), Store("runs.db") as store:
+        problems = tuple(Problem(f"What is {n} + 2?", str(n), "4") for n in range(2))
+        series = Series("sums", "computes", "model-a", given=Computes(source))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("constraint_first.attempt.attempt.drive", partial(drive, sandbox=sandbox))
+            job = prepare(store, series, problems, 1, Scripted([]))
+            asyncio.run(run(store, [job], width=1))
+        assert job.tally.failed == 0
+        for command in READERS:
+            ran = CliRunner().invoke(root, command.split())
+            assert ran.exit_code == 0, ran.output
+        files = [path for path in Path().rglob("*") if path.suffix in WRITTEN]
+        assert {".csv", ".html", ".jsonl"} <= {path.suffix for path in files}
+        for written in files:
+            said = written.read_text("utf-8")
+            assert not {"\0", "\x1b", "\u202e"} & set(said)
+            assert written.suffix != ".html" or "<script>alert" not in said
+
+
+WRITTEN = {".csv", ".html", ".jsonl", ".md", ".tex"}

@@ -1,23 +1,54 @@
+"""What is shown while replies are written."""
+
+import asyncio
 import json
+import re
+import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
+from loopback import Endpoint, Reply, completion, failure, stream
 from loopback import Endpoint as Server
-from loopback import Reply, completion, failure, stream
+from sums import sums
 
-from constraint_first.attempt.events import Event, Finished
-from constraint_first.cli.solve import open_session
+from constraint_first.attempt.drive import Scripted
+from constraint_first.attempt.events import Event, Executed, Executing, Finished, Started
+from constraint_first.cli.console import Activity, SafeConsole
+from constraint_first.cli.progress import TerminalWatcher, write_duration
+from constraint_first.cli.solve import ReplyPrinter, open_session
 from constraint_first.method.baselines import Direct
 from constraint_first.method.constraint_first import Routed
 from constraint_first.method.method import Method
 from constraint_first.method.registry import make
-from constraint_first.model.error import TookTooLong
+from constraint_first.model.error import TookTooLong, Unreachable
+from constraint_first.model.limit import Limiter
+from constraint_first.model.replicas import Balanced
 from constraint_first.model.resolve import ModelRef
 from constraint_first.model.transport import Bounds
+from constraint_first.model.transport import Endpoint as LiveEndpoint
 from constraint_first.model.wire import Decoding
 from constraint_first.problem import Problem, Solution
-from constraint_first.protocol import Call, Program, Steps, ask, execute, together
+from constraint_first.protocol import (
+    Call,
+    Completion,
+    Output,
+    Program,
+    Stage,
+    Steps,
+    Usage,
+    ask,
+    execute,
+    together,
+)
+from constraint_first.run.job import Job, prepare
+from constraint_first.store.series import Series
+from constraint_first.store.store import Store
+
+from .conftest import CODES, Terminal, on_terminal, open_terminal
 
 CUED = Problem("Find the remainder when $3^5$ is divided by 7.")
 PLAIN = Problem("Compute $3^5$.")
@@ -251,3 +282,237 @@ async def test_endpoints_that_are_not_alike_are_named(
         async with open_session(ref, Decoding()) as session:
             assert (await session.solve(Direct(), PLAIN)).answer == "4"
     assert f"{other.url}: the model is org/two there" in capsys.readouterr().err
+
+
+REPLY_CUED = "Find the remainder when $3^5$ is divided by 7."
+WORDS = "The incomprehensibilities of multiplicative remainders notwithstanding, it is \\boxed{5}."
+
+
+def test_stage_1_says_how_far_it_is(endpoint: Endpoint, tmp_path: Path) -> None:
+    pieces = [WORDS[at : at + 3] for at in range(0, len(WORDS), 3)]
+    endpoint.script(stream(SPEC[:9], SPEC[9:20], SPEC[20:]), stream(*pieces))
+    shown = on_terminal(endpoint, tmp_path, "solve", REPLY_CUED, "--method", "cfr", columns=80)
+    assert re.search(r"Stage 1: what must the answer satisfy\?  about 3 tokens, \d+ s", shown)
+    endpoint.script(stream(SPEC), stream(*pieces))
+    shown = on_terminal(endpoint, tmp_path, "solve", REPLY_CUED, "--method", "cfr")
+    assert WORDS in shown.replace("\n", ""), "the terminal itself folds it"
+
+
+def test_code_keeps_its_lines(endpoint: Endpoint, tmp_path: Path) -> None:
+    code = "```python\nprint(sum(n for n in range(1_000) if n % 7 == 5))  # a long line\n```"
+    endpoint.script(stream(*code.replace(" ", "| ").split("|"), "\nIt is \\boxed{5}."))
+    shown = on_terminal(endpoint, tmp_path, "solve", "Compute 2 + 3.", "--method", "direct")
+    assert code.splitlines()[1] in shown.splitlines()
+
+
+async def test_what_nobody_follows_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stdout", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "80")
+    printer = ReplyPrinter(SafeConsole())
+    first, second = (Call.user("Q", stage="direct", max_tokens=9) for _ in range(2))
+    printer.tell(Started(first))
+    printer.tell(Started(second))
+    assert "written" not in screen.getvalue(), "the first is followed"
+    printer.tell(Finished(first, Completion("1", usage=Usage(5, 1_234))))
+    printer.tell(Finished(second, Completion("2", usage=Usage(5, 1_234))))
+    program = Program("print(5)")
+    printer.tell(Executing(program))
+    printer.tell(Executed(program, Output("5")))
+    shown = CODES.sub("", screen.getvalue())
+    parts = (
+        "1 more reply is written  about 1,234 tokens, ",
+        "A program runs  about 2,468 tokens, ",
+        "Output  5",
+    )
+    assert sorted(parts, key=shown.index) == [*parts]
+
+
+def series(model: str = "m") -> Series:
+    return Series("aime24", "routed-cfr(reply=json)", model)
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Iterator[Job]:
+    """Twenty attempts, of which four were there before."""
+    with Store(str(tmp_path / "runs.db")) as store:
+        prepared = prepare(store, series(), sums(10), 2, Scripted([]))
+        prepared.tally.ok = prepared.tally.resumed = 4
+        yield prepared
+
+
+class Clock:
+    """Stands in for the time that the display reads."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 100.0
+        monkeypatch.setattr(
+            "constraint_first.cli.progress.time", SimpleNamespace(monotonic=lambda: self.now)
+        )
+        monkeypatch.setattr("constraint_first.cli.progress._PLAIN_EVERY", 0.0)
+
+
+async def one_line(capsys: pytest.CaptureFixture[str]) -> str:
+    """Wait for the next line that a watcher writes."""
+    capsys.readouterr()
+    async with asyncio.timeout(60):
+        while not (shown := capsys.readouterr().err):
+            await asyncio.sleep(0)
+    return shown.splitlines()[0]
+
+
+def test_a_time_has_no_parts_that_are_zero_ahead_of_others() -> None:
+    times = [write_duration(seconds) for seconds in (0.2, 52, 60, 3_599, 7_260)]
+    assert times == ["0 s", "52 s", "1 min 00 s", "59 min 59 s", "2 h 01 min"]
+
+
+async def test_elsewhere_than_on_a_terminal_it_is_a_line_now_and_then(
+    job: Job, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock, limiter = Clock(monkeypatch), Limiter(8)
+    assert limiter.take(2)
+    async with TerminalWatcher().running([job], [limiter]):
+        waiting = "4 of 20 attempts, 2 calls in flight, 0 failed, waiting for replies"
+        assert await one_line(capsys) == waiting
+        # Two of the sixteen that are to be made took 10 seconds: fourteen more take 70.
+        clock.now += 10
+        job.tally.ok, job.tally.failed = 5, 1
+        left = "6 of 20 attempts, 2 calls in flight, 1 failed, about 1 min 10 s left"
+        assert await one_line(capsys) == left
+        clock.now += 3_600
+        assert (await one_line(capsys)).endswith("about 7 h 01 min left")
+    capsys.readouterr()
+    await asyncio.sleep(0)
+    assert capsys.readouterr() == ("", ""), "it stops with the run"
+
+
+async def test_calls_that_are_made_elsewhere_are_not_counted(
+    job: Job, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Clock(monkeypatch)
+    watcher = TerminalWatcher()
+    async with watcher.running([job], []):
+        assert await one_line(capsys) == "4 of 20 attempts, 0 failed, waiting for replies"
+        watcher.interrupted()
+    assert watcher.left_behind() == (4, 20, None)
+
+
+async def test_the_endpoints_of_a_model_are_in_the_line(
+    job: Job, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Clock(monkeypatch)
+    watcher = TerminalWatcher()
+    both = Balanced([LiveEndpoint(f"http://me:hush@h/{n}", "m") for n in "ab"])
+    both.notes = ("http://h/b: 9 tokens of context",)
+    watcher.opened([both, Scripted([])])
+    assert capsys.readouterr().err == "http://h/b: 9 tokens of context\n"
+    async with watcher.running([job], []):
+        assert (await one_line(capsys)).endswith("waiting for replies; 2 of 2 endpoints in use")
+        both.balancer.rest(both.balancer.replicas[1], Unreachable("gone"))
+        assert (await one_line(capsys)).endswith("; 1 of 2 endpoints in use, http://h/b rests")
+    await both.balancer.close()
+
+
+async def test_on_a_terminal_it_is_a_table(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = open_terminal(monkeypatch)
+    async with TerminalWatcher().running([job], [Limiter(8)]):
+        async with asyncio.timeout(60):
+            while "waiting for replies" not in terminal.getvalue():
+                await asyncio.sleep(0)
+    shown = terminal.getvalue()
+    assert "accuracy so far" in shown
+    assert "95 %" not in shown, "an interval is for a run that has ended"
+    assert "4/20" in shown
+    assert shown.count("\x1b[?25l") == shown.count("\x1b[?25h") == 1, "the cursor comes back"
+
+
+async def test_a_run_that_fails_ends_its_display(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = open_terminal(monkeypatch)
+
+    async def fail() -> None:
+        async with TerminalWatcher().running([job], []):
+            await asyncio.sleep(0)
+            raise ValueError("broken")
+
+    with pytest.raises(ValueError, match="broken"):
+        await fail()
+    assert len(asyncio.all_tasks()) == 1
+    assert terminal.getvalue().count("\x1b[?25h") == 1
+
+
+@pytest.mark.parametrize("on_terminal", [True, False])
+async def test_quiet_shows_nothing(
+    job: Job, monkeypatch: pytest.MonkeyPatch, on_terminal: bool
+) -> None:
+    screen = open_terminal(monkeypatch)
+    if not on_terminal:
+        monkeypatch.setattr(screen, "isatty", lambda: False)
+    Clock(monkeypatch)
+    watcher = TerminalWatcher(quiet=True)
+    async with watcher.running([job], []):
+        await asyncio.sleep(0.01)
+    with watcher.fetching("qwen") as report:
+        report(1, 2, "checking")
+    assert screen.getvalue() == ""
+
+
+def test_a_models_way_to_this_machine(capsys: pytest.CaptureFixture[str]) -> None:
+    with TerminalWatcher().fetching("qwen") as report:
+        report(5_000_000, 10_000_000, "from Hugging Face")
+    assert capsys.readouterr().err == "qwen: from Hugging Face, 5 of 10 MB\n"
+
+
+@dataclass
+class ActivityClock:
+    now: float = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def call(stage: Stage) -> Call:
+    return Call.user("Q", stage=stage, max_tokens=9)
+
+
+def test_stage_1_with_its_tokens_and_seconds() -> None:
+    clock = ActivityClock()
+    activity, first = Activity(clock=clock), call("stage1")
+    assert not activity
+    clock.now += 50
+    activity.started(first)
+    assert activity
+    assert str(activity.__rich__()) == "Stage 1: what must the answer satisfy?  0 s"
+    for _ in range(1_234):
+        activity.wrote(first)
+    clock.now += 7
+    shown = "Stage 1: what must the answer satisfy?  about 1,234 tokens, 7 s"
+    assert str(activity.__rich__()) == shown
+    activity.restarted(first)
+    assert "tokens" not in str(activity.__rich__())
+    activity.finished(first, Completion("{}", usage=Usage(5, 40)))
+    assert not activity
+
+
+def test_what_is_told_counts_for_more_than_what_was_seen() -> None:
+    activity = Activity("Vote", ActivityClock())
+    for usage in (Usage(5, 40), Usage(5, 7, reported=False)):
+        one = call("direct")
+        activity.started(one)
+        activity.wrote(one)
+        activity.finished(one, Completion("R", usage=usage))
+    assert str(activity.__rich__()) == "Vote  about 41 tokens, 0 s"
+
+
+def test_samples_and_programs_under_way() -> None:
+    activity, calls = Activity(clock=ActivityClock()), [call("direct"), call("direct")]
+    for one in calls:
+        activity.started(one)
+    assert str(activity.__rich__()) == "2 more replies are written  0 s"
+    activity.finished(calls[0], Completion("R", usage=Usage(1, 30)))
+    assert str(activity.__rich__()) == "1 more reply is written  about 30 tokens, 0 s"
+    activity.finished(calls[1], Completion("R", usage=Usage(1, 30)))
+    activity.programs = 1
+    assert str(activity.__rich__()) == "A program runs  about 60 tokens, 0 s"
+    activity.programs = 3
+    assert str(activity.__rich__()).startswith("3 programs run")

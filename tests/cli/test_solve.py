@@ -1,4 +1,7 @@
+"""The command solve: problems, files of problems, faults, verdicts."""
+
 import csv
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -6,10 +9,19 @@ from typing import Any, TypeAlias
 
 import pytest
 from click.testing import CliRunner, Result
+from instructed import requests
 from loopback import Endpoint as Server
 from loopback import Reply, completion, cut_stream, failure
+from rich.console import Console, RenderableType
 
+from constraint_first.attempt.attempt import Attempt
 from constraint_first.cli import root
+from constraint_first.cli.console import SafeConsole
+from constraint_first.cli.show import shown_checks
+from constraint_first.cli.solve import Scoring, verdict_line
+from constraint_first.method.baselines import Direct
+from constraint_first.method.checked import assess
+from constraint_first.problem import Json, Problem, Solution
 
 from .conftest import Run
 
@@ -413,3 +425,108 @@ def test_no_network_at_all(cfr: Run) -> None:
     assert "qwen2.5-coder-1.5b-instruct: cannot be fetched" in last
     assert "--model FILE.gguf" in last
     assert "Traceback" not in ran.err
+
+
+def solved(answer: str | None, gold: str | None) -> Attempt:
+    problem = Problem("What is 2 + 2?", "x", gold)
+    return Attempt(problem, Direct(), Solution(answer, ""), (), 0.0)
+
+
+def shown(part: RenderableType) -> str:
+    console = SafeConsole(width=40)
+    with console.capture() as capture:
+        console.print(part)
+    return capture.get().strip("\n─ ")
+
+
+def judged(scoring: Scoring, answer: str | None, gold: str | None) -> str:
+    one = solved(answer, gold)
+    return shown(verdict_line(one.problem, scoring.count(one)))
+
+
+def test_one_problem_has_no_heading_and_no_total() -> None:
+    scoring = Scoring(1)
+    assert shown(scoring.heading(Problem("P", "a"))) == ""
+    assert judged(scoring, "4", "4.0") == "Right; the gold answer is 4.0"
+    assert scoring.total == ""
+
+
+def test_several_are_numbered_and_named() -> None:
+    scoring = Scoring(3)
+    assert shown(scoring.heading(Problem("P", "1"))) == "Problem 1 of 3"
+    assert shown(scoring.heading(Problem("P", "aime-2\x1b"))) == "Problem 2 of 3, id aime-2�"
+
+
+def test_answers_are_counted() -> None:
+    scoring = Scoring(4)
+    assert judged(scoring, "4", "4") == "Right; the gold answer is 4"
+    assert judged(scoring, None, "4") == "Wrong; the gold answer is 4"
+    assert judged(scoring, "5", None) == ""
+    assert scoring.total == "2 answers: 1 right, 1 wrong, 2 without a gold answer"
+
+
+def test_without_gold_answers_nothing_is_said() -> None:
+    scoring = Scoring(2)
+    assert scoring.count(solved("5", None)) == {}
+    assert scoring.total == ""
+
+
+def test_a_whole_reply_is_judged_by_instructions() -> None:
+    scoring = Scoring(2)
+    for text, words in (("Yes, no.", "Wrong: the reply follows 1 of 3"), ("<<T>> Yes.", "Right: ")):
+        one = Attempt(requests(2)[1], Direct(), Solution("7", text), (), 0.0)
+        said = shown(verdict_line(one.problem, scoring.count(one)))
+        assert said.startswith(words)
+        assert "{" not in said
+    assert (scoring.total, scoring.unanswered) == ("2 answers: 1 right, 1 wrong", 0)
+    scoring.count(Attempt(requests(1)[0], Direct(), Solution("7", " "), (), 0.0))
+    assert scoring.unanswered == 1
+
+
+PROBLEM = Problem("Find the remainder\nwhen $3^{50}$ is divided by 7.")
+
+
+def checks_shown(details: dict[str, Json], problem: str = PROBLEM.text) -> list[str]:
+    out = io.StringIO()
+    Console(file=out, width=160).print(shown_checks(details, problem))
+    return [" ".join(line.split()) for line in out.getvalue().splitlines()]
+
+
+def test_each_constraint_has_a_mark_and_its_words() -> None:
+    marked = (("2", "✓", "0.50"), ("9", "✗", "0.00"), ("words", "?", "0.50"))
+    for answer, mark, confidence in marked:
+        lines = checks_shown(dict(assess(PROBLEM, Solution(answer, "")).details))
+        said = "The answer is a remainder: an integer from 0 to 6."
+        assert lines[0] == f"{mark} {said} “Find the remainder when $3^{{50}}$ is divided by 7”"
+        assert lines[1] == f"Confidence {confidence}"
+
+
+def test_what_was_mended_is_said() -> None:
+    done: Json = {"what": "repair", "before": "16", "after": "2", "broken": []}
+    assert checks_shown({"interventions": [done], "confidence": 0.5}) == [
+        "repair: 16 → 2",
+        "Confidence 0.50",
+    ]
+
+
+def test_demands_that_contradict_each_other_are_named() -> None:
+    said = "No reply can meet both: The reply is in German; the reply is in French."
+    assert checks_shown({"conflicts": [said]})[0] == said
+    assert checks_shown({"conflicts": "odd"}) == ["Confidence 0.00"]
+
+
+def test_the_answers_that_voted_are_listed() -> None:
+    samples: Json = ["2", None, "9" * 30, "\x1b[31m"]
+    assert checks_shown({"samples": samples, "confidence": 0.5}) == [
+        f"Confidence 0.50 (answers: 2, none, {'9' * 24}…, �[31m)"
+    ]
+    twos: list[Json] = ["2"] * 200
+    (many,) = checks_shown({"samples": twos})
+    assert many.endswith("2, 2, …)")
+    assert len(many) < 100
+
+
+def test_details_of_any_form_can_be_shown() -> None:
+    odd: Json = [{"span": [1]}, 3, {"span": "x", "truth": "maybe"}, {"sentence": "\x1b[31m"}]
+    assert "\x1b" not in "".join(checks_shown({"checks": odd, "confidence": 1}))
+    assert checks_shown({}, "") == ["Confidence 0.00"]

@@ -1,8 +1,9 @@
-"""Every table of the command line at several widths, with names that are as bad as they get."""
+"""Tables and bars at several widths, with names that are as bad as they get."""
 
 import io
 import json
 import re
+import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -18,15 +19,17 @@ from rich.text import Text
 from constraint_first.benchmark.source import read_problems
 from constraint_first.cli import demo, root, show
 from constraint_first.cli import progress as run_table
-from constraint_first.cli.console import Column, Folded, SafeConsole, Table
+from constraint_first.cli.console import Column, Folded, SafeConsole, Table, bytes_bar, count_bar
+from constraint_first.cli.progress import ratios, results, summary_table
 from constraint_first.constraint.stage1 import read_spec
+from constraint_first.model.pull import Progress
 from constraint_first.model.resolve import Cost
 from constraint_first.problem import Json
 from constraint_first.protocol import Call, Completion, Exchange, Usage
 from constraint_first.store.query import SeriesResult, Tally
 from constraint_first.store.series import Series
 
-from .conftest import Run
+from .conftest import Run, Terminal, open_terminal
 
 MEASURED = Path(__file__).parents[2] / "docs" / "results" / "constraintbench-mini.jsonl"
 MODELS = ("Org/Some.Very-Long_Model-Name-1.5B-Instruct-GPTQ-Int4", "数学モデル-7b-instruct-2507")
@@ -102,7 +105,7 @@ def test_tables_of_an_analysis(
         assert_fits(shown(capsys, monkeypatch, width, typed), wide, width)
 
 
-def results() -> list[SeriesResult]:
+def table_results() -> list[SeriesResult]:
     used = Usage(1_361_901, 240_965)
     tally = Tally(12_820, ok=2_795, truncated=14, unparsed=11, correct=1_046, usage=used)
     return [
@@ -120,7 +123,7 @@ def summaries() -> list[SeriesResult]:
             replace(one.tally, total=2_820, ok=2_792, failed=3),
             SCORES,
         )
-        for n, one in enumerate(results(), 1)
+        for n, one in enumerate(table_results(), 1)
     ]
 
 
@@ -144,10 +147,12 @@ def things() -> dict[str, Any]:
     )
     pairs = [(solved, solved)] * len(demo.EXAMPLES)
     side_by_side = demo._side_by_side  # pyright: ignore[reportPrivateUsage]
-    costly = [replace(one, tally=replace(one.tally, cost=Cost(1_234.56))) for one in results()]
+    costly = [
+        replace(one, tally=replace(one.tally, cost=Cost(1_234.56))) for one in table_results()
+    ]
     methods = [word for variant in VARIANTS[2:] for word in ("--method", variant)]
     return {
-        "eval": run_table.results(results()),
+        "eval": run_table.results(table_results()),
         "eval with costs": run_table.results(costly),
         "runs with costs": run_table.summary_table(
             [
@@ -155,7 +160,7 @@ def things() -> dict[str, Any]:
                 for one in summaries()
             ]
         ),
-        "ratios": run_table.ratios(results()),
+        "ratios": run_table.ratios(table_results()),
         "runs": run_table.summary_table(summaries()),
         "constraints": show.constraints(read_spec(json.dumps(spec))),
         "checks": show.shown_checks({"checks": [check], "confidence": 0.5}, words),
@@ -247,3 +252,180 @@ def test_every_number_is_whole_at_any_width(rows: list[tuple[str, int]]) -> None
         assert isinstance(console.file, io.StringIO)
         printed = console.file.getvalue()
         assert all(f"{number:,}" in printed for _, number in rows)
+
+
+COUNTED = Counter({(2, 2): 2, (1, 2): 1, (0, 2): 2})
+"""Five of ten attempts are right, at five problems."""
+COLUMNS = ["benchmark", "method", "model", "done", "accuracy", "95 %", "no answer", "tokens"]
+
+
+def cells(table: Table) -> list[list[str]]:
+    """Render each cell, as a row of texts."""
+    console = Console(file=io.StringIO(), width=500, highlight=False)
+    console.print(table)
+    assert isinstance(console.file, io.StringIO)
+    lines = [line for line in console.file.getvalue().splitlines() if line.strip()]
+    return [[part.strip() for part in line.split("  ") if part.strip()] for line in lines]
+
+
+def series(model: str = "m") -> Series:
+    return Series("aime24", "routed-cfr(reply=json)", model)
+
+
+def test_the_counts_of_a_run() -> None:
+    tally = Tally(1_200, ok=7, truncated=2, unparsed=1, correct=5, usage=Usage(1_000, 234))
+    heading, row = cells(results([SeriesResult(series(), tally, COUNTED)]))
+    assert heading == COLUMNS
+    assert row == [
+        *("aime24", "routed-cfr(reply=json)", "m"),
+        *("10/1,200", "50.0%", "10.0% – 90.0%", "2 cut, 1 unread", "1,234"),
+    ]
+
+
+def test_a_name_is_never_cut_short() -> None:
+    console = Console(file=io.StringIO(), width=80, highlight=False)
+    console.print(results([SeriesResult(series("a-model-of-a-long-name"), Tally(1), COUNTED)]))
+    assert isinstance(console.file, io.StringIO)
+    assert "…" not in console.file.getvalue()
+
+
+def result(method: str, usage: Usage, ok: int = 10, **changes: str) -> SeriesResult:
+    return SeriesResult(replace(Series("sums", method, "m"), **changes), Tally(ok, ok, usage=usage))
+
+
+def test_the_tokens_of_a_run_relative_to_direct_cot() -> None:
+    base = result("direct(budget=9)", Usage(1_000, 9_000))
+    vote = result("vote", Usage(12_000, 16_200, shared=8_000), ok=20)
+    table = ratios([base, vote, result("vote", Usage(9, 9), model="other")])
+    assert table is not None
+    title, heading, row = cells(table)
+    assert title == ["tokens relative to direct"]
+    assert heading[3:] == ["output", "prompt once", "every time"]
+    assert row == ["sums", "vote", "m", "0.90×", "1.01×", "1.41×"]
+
+
+def test_tokens_are_compared_where_there_is_something_to_compare_with() -> None:
+    vote = result("vote", Usage(9, 9))
+    assert ratios([vote]) is None
+    assert ratios([result("direct", Usage(9, 9))]) is None
+    unknown = ratios([result("direct", Usage(reported=False)), vote])
+    assert unknown is not None
+    assert cells(unknown)[2][3:] == ["–", "–", "–"]
+
+
+def test_a_run_without_replies_has_no_accuracy() -> None:
+    tally = Tally(30, failed=3, usage=Usage(5, reported=False))
+    _, row = cells(results([SeriesResult(series(), tally)]))
+    assert row[3:] == ["0/30 (3 failed)", "–", "–", "0", "5+"]
+
+
+SUMMARY = SeriesResult(
+    Series("aime24", "direct", "m", number=1, label="Direct CoT"),
+    Tally(14, ok=7, truncated=2, unparsed=1, failed=4, usage=Usage(1_000, 234)),
+    COUNTED,
+)
+
+
+def test_the_series_of_a_store() -> None:
+    heading, row = cells(summary_table([SUMMARY]))
+    assert heading == ["#", *COLUMNS]
+    assert row == [
+        *(str(SUMMARY.series.number), "aime24", "direct", "m"),
+        *("10 (4 failed)", "50.0%", "10.0% – 90.0%", "2 cut, 1 unread", "1,234"),
+    ]
+
+
+def test_names_are_shown_as_they_are() -> None:
+    """A model is named by whoever serves it, a benchmark by its file."""
+    named = Series("[bold]set[/bold]", "direct", "\x1b[2Jm[red]")
+    stored = replace(SUMMARY, series=replace(named, number=1))
+    tables = (results([SeriesResult(named, Tally(1))]), summary_table([stored]))
+    for at, table in enumerate(tables):  # the second has numbers before them
+        _, row = cells(table)
+        shown = ["[bold]set[/bold]", "direct", "\N{REPLACEMENT CHARACTER}[2Jm[red]"]
+        assert row[at : at + 3] == shown
+
+
+MEGABYTE = 1_000_000
+
+
+def test_elsewhere_it_is_a_line_for_each_quarter_of_each_step(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with bytes_bar("qwen") as report:
+        for done in range(0, 101, 5):
+            report(done * MEGABYTE, 100 * MEGABYTE, "from Hugging Face")
+        report(100 * MEGABYTE, 100 * MEGABYTE, "checking")
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.splitlines() == [
+        *(f"qwen: from Hugging Face, {mb} of 100 MB" for mb in (0, 25, 50, 75, 100)),
+        "qwen: checking, 100 of 100 MB",
+    ]
+
+
+def test_an_empty_file_is_done_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    with bytes_bar("empty") as report:
+        report(0, 0, "checking")
+    assert capsys.readouterr().err == "empty: checking, 0 of 0 MB\n"
+
+
+def test_names_beside_a_bar_are_shown_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    with bytes_bar("[bold]m[/bold] \x1b[2J") as report:
+        report(1, 1, "checking")
+    shown = capsys.readouterr().err
+    assert shown.startswith("[bold]m[/bold] ")
+    assert "\x1b" not in shown
+
+
+def test_on_a_terminal_it_is_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = open_terminal(monkeypatch)
+    with bytes_bar("qwen[x]") as report:
+        report(25 * MEGABYTE, 100 * MEGABYTE, "from Hugging Face")
+        report(100 * MEGABYTE, 100 * MEGABYTE, "checking")
+    shown = terminal.getvalue()
+    assert "qwen[x]: checking" in shown
+    assert "100.0/100.0 MB" in shown
+
+
+def test_where_nothing_is_fetched_there_is_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = open_terminal(monkeypatch)
+    with bytes_bar("qwen"):
+        pass
+    assert terminal.getvalue() == ""
+
+
+def test_the_bar_is_put_away_when_the_operation_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = open_terminal(monkeypatch)
+    hide, show = "\x1b[?25l", "\x1b[?25h"
+
+    def fail(report: Progress) -> None:
+        report(1, 2, "checking")
+        raise OSError("full")
+
+    with pytest.raises(OSError, match="full"), bytes_bar("qwen") as report:
+        fail(report)
+    assert terminal.getvalue().count(hide) == terminal.getvalue().count(show) == 1
+
+
+@pytest.mark.parametrize("screen", [io.StringIO, Terminal])
+def test_quiet_shows_nothing(screen: type[io.StringIO], monkeypatch: pytest.MonkeyPatch) -> None:
+    written = screen()
+    monkeypatch.setattr(sys, "stderr", written)
+    monkeypatch.setenv("TERM", "xterm")
+    with bytes_bar("qwen", quiet=True) as report:
+        report(1, 2, "checking")
+    assert written.getvalue() == ""
+
+
+def test_a_count_is_shown_on_a_terminal_alone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with count_bar("merging") as report:
+        report(3, 7)
+    assert capsys.readouterr().err == ""
+    terminal = open_terminal(monkeypatch)
+    with count_bar("merging") as report:
+        report(3, 7)
+    assert "merging" in terminal.getvalue()
+    assert "3/7" in terminal.getvalue()
