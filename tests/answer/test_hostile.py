@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from constraint_first.answer.grade import grade, grade_reply
-from constraint_first.answer.workers import Workers
+from constraint_first.answer.grade import Workers, grade, grade_reply
 
 HOSTILE = {
     "tower": "9^{9^{9^{9^9}}}",
