@@ -17,7 +17,7 @@ from constraint_first.benchmark.source import (
     write_instructions,
 )
 from constraint_first.constraint.reply.instruction import INSTRUCTIONS
-from constraint_first.file.fields import FieldError
+from constraint_first.file.rows import FieldError
 from constraint_first.problem import Json
 
 UNKNOWN = GoldInstruction("emoji:count", {"count": 3})

@@ -5,7 +5,7 @@ from typing import Any, cast
 import pytest
 
 from constraint_first.error import InputError
-from constraint_first.file.fields import (
+from constraint_first.file.rows import (
     FILLED,
     NUMBER,
     OBJECT,

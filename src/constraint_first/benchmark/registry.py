@@ -28,8 +28,7 @@ from constraint_first.benchmark.source import (
     write_instructions,
 )
 from constraint_first.error import InputError
-from constraint_first.file.fields import check_text, within
-from constraint_first.file.rows import FORMATS, JsonLine, row_format, row_stem
+from constraint_first.file.rows import FORMATS, JsonLine, check_text, row_format, row_stem, within
 from constraint_first.file.safe import expand_user
 from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json, Problem

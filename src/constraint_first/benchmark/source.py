@@ -28,29 +28,27 @@ from constraint_first.constraint.reply.instruction import (
 )
 from constraint_first.constraint.reply.phrase import describe
 from constraint_first.error import InputError
-from constraint_first.file.fields import (
-    FILLED,
-    OBJECT,
-    FieldError,
-    FieldType,
-    check_text,
-    read_field,
-    within,
-)
 from constraint_first.file.rows import (
+    FILLED,
     FORMATS,
     MOST_TEXT,
+    OBJECT,
     Columns,
     ColumnUse,
+    FieldError,
+    FieldType,
     JsonLine,
     NotJson,
     all_rows,
+    check_text,
     decode_text,
     parse_json,
+    read_field,
     read_text,
     row_format,
     row_stem,
     rows_in,
+    within,
 )
 from constraint_first.file.safe import expand_user
 from constraint_first.pattern import lazy_pattern

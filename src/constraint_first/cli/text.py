@@ -44,8 +44,19 @@ from constraint_first.constraint.stage1 import KINDS
 from constraint_first.constraint.stated.read import read_stated
 from constraint_first.constraint.stated.statement import Stated, check_stated
 from constraint_first.error import CfrError
-from constraint_first.file.fields import OBJECT, TEXT, FieldError, read_field, read_objects, within
-from constraint_first.file.rows import BadLine, Columns, ColumnUse, JsonLine, scan_rows
+from constraint_first.file.rows import (
+    OBJECT,
+    TEXT,
+    BadLine,
+    Columns,
+    ColumnUse,
+    FieldError,
+    JsonLine,
+    read_field,
+    read_objects,
+    scan_rows,
+    within,
+)
 from constraint_first.file.safe import atomic_file, printable_json
 from constraint_first.problem import Json, Problem
 

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Final, NamedTuple, TypeVar, cast
 
 from constraint_first.constraint.kind import FEATURES, describe, find_features, read_kind
 from constraint_first.error import InputError
-from constraint_first.file.fields import (
+from constraint_first.file.rows import (
     FILLED,
     NUMBER,
     OBJECT,
@@ -31,8 +31,8 @@ from constraint_first.file.fields import (
     list_of,
     parse_toml,
     read_field,
+    read_text,
 )
-from constraint_first.file.rows import read_text
 from constraint_first.file.safe import expand_user
 from constraint_first.method.baselines import Plain
 from constraint_first.method.former import changed_meaning, renamed

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
 from constraint_first.error import InputError
-from constraint_first.file.fields import check_text, within
-from constraint_first.file.rows import read_text
+from constraint_first.file.rows import check_text, read_text, within
 from constraint_first.file.safe import expand_user
 from constraint_first.method.method import Method, MethodError, parts_of, prompts_of, suggest
 from constraint_first.method.registry import METHODS, make

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import platformdirs
 
 from constraint_first.error import InputError
-from constraint_first.file.fields import (
+from constraint_first.file.rows import (
     NUMBER,
     OBJECT,
     TEXT,
@@ -25,9 +25,9 @@ from constraint_first.file.fields import (
     check_fields,
     parse_toml,
     read_field,
+    read_text,
     within,
 )
-from constraint_first.file.rows import read_text
 from constraint_first.file.safe import expand_user
 from constraint_first.method.policy import (
     PAPER,

@@ -16,16 +16,19 @@ from constraint_first.attempt.judge import STATUSES
 from constraint_first.benchmark.source import read_gold, read_instructions
 from constraint_first.constraint.stage1 import FEWEST_FIELDS, ConstraintSpec
 from constraint_first.error import InputError
-from constraint_first.file.fields import (
+from constraint_first.file.rows import (
     NUMBER,
     TEXT,
     WHOLE,
     FieldError,
     FieldType,
+    JsonLine,
+    all_rows,
     one_of,
+    plain_text,
     read_field,
+    row_format,
 )
-from constraint_first.file.rows import JsonLine, all_rows, plain_text, row_format
 from constraint_first.file.safe import expand_user, storable_text
 from constraint_first.method.former import with_current_names
 from constraint_first.method.method import MethodError

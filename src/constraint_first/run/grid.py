@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, TypeAlias
 from constraint_first.attempt.drive import MOST_CALLS, MOST_TOKENS, AttemptLimit
 from constraint_first.benchmark.registry import Benchmark, load
 from constraint_first.error import CfrError, InputError
-from constraint_first.file.fields import (
+from constraint_first.file.rows import (
     NUMBER,
     TEXT,
     WHOLE,
@@ -23,8 +23,8 @@ from constraint_first.file.fields import (
     line_of,
     list_of,
     parse_toml,
+    read_text,
 )
-from constraint_first.file.rows import read_text
 from constraint_first.file.safe import expand_user
 from constraint_first.method.method import Method, models_of, prompts_of
 from constraint_first.method.registry import make

@@ -26,7 +26,7 @@ from constraint_first.benchmark.constraintbench.make import (
 )
 from constraint_first.constraint import stage1 as spec
 from constraint_first.constraint.stage1 import KINDS
-from constraint_first.file.fields import FieldError
+from constraint_first.file.rows import FieldError
 
 # --- verify
 

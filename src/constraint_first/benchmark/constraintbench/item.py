@@ -14,7 +14,7 @@ from constraint_first.answer.value import FORMS, Form
 from constraint_first.constraint.predicate import Predicate
 from constraint_first.constraint.stage1 import KINDS, Kind
 from constraint_first.error import CfrError
-from constraint_first.file.fields import (
+from constraint_first.file.rows import (
     FILLED,
     OBJECT,
     TEXT,

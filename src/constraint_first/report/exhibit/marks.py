@@ -22,19 +22,21 @@ from constraint_first.constraint.router import aime_convention
 from constraint_first.constraint.stage1 import Constraint, ConstraintSpec, Propagated
 from constraint_first.constraint.stated.read import read_stated
 from constraint_first.error import InputError, OutputError
-from constraint_first.file.fields import (
+from constraint_first.file.rows import (
     FILLED,
     OBJECT,
     TEXT,
     WHOLE,
     FieldError,
     FieldType,
+    all_rows,
+    append_row,
     list_of,
     one_of,
     read_field,
     read_objects,
+    read_rows,
 )
-from constraint_first.file.rows import all_rows, append_row, read_rows
 from constraint_first.method.former import NAMES, with_current_names
 from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json
