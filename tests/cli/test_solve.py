@@ -20,7 +20,7 @@ from constraint_first.cli.console import SafeConsole
 from constraint_first.cli.show import shown_checks
 from constraint_first.cli.solve import Scoring, verdict_line
 from constraint_first.method.baselines import Direct
-from constraint_first.method.checked import assess
+from constraint_first.method.sound import assess
 from constraint_first.problem import Json, Problem, Solution
 
 from .conftest import Run

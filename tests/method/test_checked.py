@@ -3,11 +3,10 @@ from typing import Any, cast
 import pytest
 
 from constraint_first.method.baselines import Direct, Plain
-from constraint_first.method.checked import Checked, assess, assessed, confidence_of
 from constraint_first.method.method import configuration, prompts_of
 from constraint_first.method.program import Programmed
 from constraint_first.method.registry import make
-from constraint_first.method.sound import Sound
+from constraint_first.method.sound import Checked, Sound, assess, assessed, confidence_of
 from constraint_first.method.soundness import (
     CheckedSentence,
     Intervention,

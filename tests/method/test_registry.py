@@ -6,7 +6,6 @@ import pytest
 
 from constraint_first.constraint.stage1 import Limit
 from constraint_first.method.baselines import Direct, ExtendedCoT, Reminder, SelfRefine
-from constraint_first.method.checked import Checked
 from constraint_first.method.constraint_first import BRIEF, CFR, LLMRouted, Routed
 from constraint_first.method.former import changed_meaning, renamed, renamed_label, spelled
 from constraint_first.method.method import (
@@ -20,6 +19,7 @@ from constraint_first.method.method import (
 from constraint_first.method.policy import find_policy, parse_policy, shipped_names, write_policy
 from constraint_first.method.program import Programmed
 from constraint_first.method.registry import METHODS, make, names
+from constraint_first.method.sound import Checked
 from constraint_first.method.vote import Prove, SelfConsistency, UntilAgreed, Vote
 
 # --- registry

@@ -21,8 +21,8 @@ from constraint_first.attempt.events import Ended, Event, Feed, Tell, raised_at
 from constraint_first.attempt.judge import Status, judge_attempt
 from constraint_first.error import CfrError
 from constraint_first.file.safe import printable, storable_text
-from constraint_first.method.checked import assessed
 from constraint_first.method.method import Method
+from constraint_first.method.sound import assessed
 from constraint_first.model.resolve import Cost, PriceList
 from constraint_first.model.wire import Engine
 from constraint_first.problem import Json, Problem, Solution

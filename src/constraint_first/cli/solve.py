@@ -54,13 +54,13 @@ from constraint_first.cli.output import (
 from constraint_first.constraint.stage1 import read_spec
 from constraint_first.error import CfrError
 from constraint_first.file.safe import one_line, printable
-from constraint_first.method.checked import is_held
 from constraint_first.method.constraint_first import Routed, Routing
 from constraint_first.method.method import Method, models_of, prompts_of
 from constraint_first.method.policy import Calibrated
 from constraint_first.method.program import read_program
 from constraint_first.method.registry import make
 from constraint_first.method.rewording import read_wording, with_wording
+from constraint_first.method.sound import is_held
 from constraint_first.model.client import Client, serve
 from constraint_first.model.replicas import Balanced
 from constraint_first.model.resolve import AUTO, ModelRef, Resolved, choose_for, resolve

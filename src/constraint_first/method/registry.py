@@ -21,7 +21,6 @@ from constraint_first.method.baselines import (
     Reminder,
     SelfRefine,
 )
-from constraint_first.method.checked import Checked
 from constraint_first.method.constraint_first import (
     BRIEF,
     CFR,
@@ -44,7 +43,7 @@ from constraint_first.method.method import (
 )
 from constraint_first.method.policy import Calibrated, calibrate_by, find_policy
 from constraint_first.method.program import Programmed
-from constraint_first.method.sound import Sound
+from constraint_first.method.sound import Checked, Sound
 from constraint_first.method.vote import Prove, Search, SelfConsistency, UntilAgreed, Vote
 
 _EMBEDDED: Final = "qwen2.5-coder-1.5b-instruct"  # its policy comes with the package

@@ -15,8 +15,8 @@ from typing import Any, Final, TypeAlias
 from aiohttp import web
 
 from constraint_first.file.safe import one_line
-from constraint_first.method.checked import is_held
 from constraint_first.method.policy import Calibrated
+from constraint_first.method.sound import is_held
 from constraint_first.problem import Json, Problem
 from constraint_first.process import Undecided
 from constraint_first.protocol import (

@@ -21,10 +21,10 @@ from typing import Any, Final, TypeVar, cast
 from constraint_first.attempt.drive import RemoteRun
 from constraint_first.file.safe import storable_json
 from constraint_first.method.baselines import Plain, whole_reply
-from constraint_first.method.checked import assess, is_held
 from constraint_first.method.method import Method
 from constraint_first.method.policy import Calibrated
 from constraint_first.method.registry import make
+from constraint_first.method.sound import assess, is_held
 from constraint_first.problem import Json, Problem, Solution
 from constraint_first.process import Pool, Undecided, serve
 from constraint_first.protocol import (
