@@ -14,9 +14,14 @@ from constraint_first.report.exhibit.errors import error_tables
 from constraint_first.report.exhibit.exhibit import ReportOptions
 from constraint_first.report.exhibit.gains import comparison_json, paired_table
 from constraint_first.report.exhibit.marks import ErrorRule, read_classes, read_labels
-from constraint_first.report.page import report_html, report_style
 from constraint_first.report.reader import open_study
-from constraint_first.report.report import Report, assemble, report_markdown
+from constraint_first.report.report import (
+    Report,
+    assemble,
+    report_html,
+    report_markdown,
+    report_style,
+)
 from constraint_first.report.study import Study, with_short_names
 from constraint_first.report.table import to_latex, to_markdown
 

@@ -34,7 +34,6 @@ from constraint_first.report.exhibit.exhibit import Context, ReportOptions
 from constraint_first.report.exhibit.gains import verdict, verdict_note
 from constraint_first.report.exhibit.marks import Judged, Label
 from constraint_first.report.exhibit.routing import audit_router
-from constraint_first.report.page import report_html
 from constraint_first.report.reader import open_study, read_file
 from constraint_first.report.report import (
     Report,
@@ -42,6 +41,7 @@ from constraint_first.report.report import (
     about,
     assemble,
     left_out,
+    report_html,
     report_markdown,
     title,
     write,

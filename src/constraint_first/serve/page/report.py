@@ -19,7 +19,7 @@ from typing import Final, cast
 
 from aiohttp import web
 
-from constraint_first.report.page import report_style
+from constraint_first.report.report import report_style
 from constraint_first.serve.page.site import (
     SITE,
     SiteOptions,

@@ -29,8 +29,8 @@ from constraint_first.file.rows import row_format
 from constraint_first.file.safe import expand_user
 from constraint_first.pattern import lazy_pattern
 from constraint_first.report.math import STYLE, formula_spans, to_html
-from constraint_first.report.page import page_environment
 from constraint_first.report.reader import existing_store, open_study
+from constraint_first.report.report import page_environment
 from constraint_first.report.study import Study, StudyError, benchmark_label, model_label
 from constraint_first.serve.context import SERVICES
 from constraint_first.serve.guard import TOKEN_COOKIE
