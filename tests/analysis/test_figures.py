@@ -51,8 +51,8 @@ from constraint_first.report.exhibit.stage1 import (
     category_figures,
     draw_cloud,
 )
-from constraint_first.report.notation import MissingExtra
 from constraint_first.report.study import Study
+from constraint_first.report.table import MissingExtra
 
 # The sheet, and what stands on any of them.
 

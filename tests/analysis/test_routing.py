@@ -27,10 +27,9 @@ from constraint_first.report.exhibit.routing import (
     routers_table,
     stored_decisions,
 )
-from constraint_first.report.notation import decimal
 from constraint_first.report.reader import read_file, read_store
 from constraint_first.report.study import StageCost, Study
-from constraint_first.report.table import Table, to_latex, to_markdown
+from constraint_first.report.table import Table, decimal, to_latex, to_markdown
 from constraint_first.run.job import prepare, run
 from constraint_first.store.query import attempt_rows
 from constraint_first.store.series import Series

@@ -7,7 +7,7 @@ from typing import get_args
 from constraint_first.benchmark.constraintbench.item import TIERS, USUAL_LEVELS, load
 from constraint_first.constraint.router import route
 from constraint_first.report.exhibit.gold import StatementStatus
-from constraint_first.report.notation import decimal, scored
+from constraint_first.report.table import decimal, scored
 
 from .notation import WORDS, cells, gain
 from .second import second_version

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from functools import cache
 
 from constraint_first.report.comparison import Pair, compare
-from constraint_first.report.notation import decimal
 from constraint_first.report.study import Arm
+from constraint_first.report.table import decimal
 
 from .notation import cells, gain
 from .shipped import shipped

@@ -1,7 +1,7 @@
 """Notation of claims: pieces of a page, written from numbers as the page has them."""
 
 from constraint_first.report.comparison import Pair
-from constraint_first.report.notation import decimal, interval, p_value, points
+from constraint_first.report.table import decimal, interval, p_value, points
 
 __all__ = ["WORDS", "cells", "comparison_row", "gain", "loss"]
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from constraint_first.model.pull import DEFAULT_MODEL
 from constraint_first.report.comparison import Comparison, Pair, compare, pair_arms
-from constraint_first.report.notation import decimal
 from constraint_first.report.study import Arm
+from constraint_first.report.table import decimal
 
 from .figure import FILE
 from .shipped import shipped

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from constraint_first.benchmark.constraintbench.item import TIERS
 from constraint_first.constraint.router import route
 from constraint_first.report.comparison import mean_tokens, pair_arms, score
-from constraint_first.report.notation import decimal, interval, p_value, scored, whole
 from constraint_first.report.statistics import holm
+from constraint_first.report.table import decimal, interval, p_value, scored, whole
 
 from .notation import WORDS, cells, comparison_row, gain
 from .programs import program_results

@@ -14,8 +14,8 @@ from constraint_first.benchmark.constraintbench.item import (
 from constraint_first.benchmark.constraintbench.make import check_levels, measured_levels
 from constraint_first.constraint.predicate import truth_of
 from constraint_first.report.comparison import Score, score
-from constraint_first.report.notation import decimal, scored
 from constraint_first.report.study import Arm
+from constraint_first.report.table import decimal, scored
 
 from .notation import WORDS, cells
 from .shipped import shipped

@@ -21,10 +21,10 @@ from constraint_first.report.comparison import (
     token_ratios,
 )
 from constraint_first.report.exhibit.gold import Audit, audit, statements
-from constraint_first.report.notation import decimal, whole
 from constraint_first.report.reader import open_study
 from constraint_first.report.statistics import kappa
 from constraint_first.report.study import Arm, Study
+from constraint_first.report.table import decimal, whole
 
 __all__ = [
     "BENCH",

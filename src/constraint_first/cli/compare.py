@@ -327,8 +327,8 @@ def report_command(
     """
     from constraint_first.report.exhibit.exhibit import ReportOptions
     from constraint_first.report.exhibit.marks import read_labels
-    from constraint_first.report.notation import REPORT, require
     from constraint_first.report.report import assemble, write
+    from constraint_first.report.table import REPORT, require
 
     require(*REPORT)
     study = open_part(runs, part)

@@ -23,7 +23,7 @@ from constraint_first.model.pull import Progress
 from constraint_first.model.replicas import Balanced, Balancer
 from constraint_first.model.resolve import AutoChoice, Cost, write_dollars
 from constraint_first.model.wire import Served
-from constraint_first.report.notation import NONE, several, times
+from constraint_first.report.table import NONE, several, times
 from constraint_first.run.batch_service import WaveProgress
 from constraint_first.run.forecast import Basis, Demand, Forecast, SeriesForecast, Span
 from constraint_first.run.job import (

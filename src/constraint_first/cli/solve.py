@@ -67,7 +67,7 @@ from constraint_first.model.resolve import AUTO, ModelRef, Resolved, choose_for,
 from constraint_first.model.wire import Decoding
 from constraint_first.problem import Json, Problem
 from constraint_first.protocol import Call, Completion, Output, Program
-from constraint_first.report.notation import several
+from constraint_first.report.table import several
 
 if TYPE_CHECKING:
     from constraint_first.attempt.drive import AttemptLimit

@@ -15,10 +15,10 @@ from constraint_first.method.method import MethodError
 from constraint_first.method.policy import NOT, Evidence, Policy, Rule, plain_model
 from constraint_first.method.registry import make
 from constraint_first.report.comparison import BASELINE, Key, find_method
-from constraint_first.report.notation import decimal, interval, points, several
 from constraint_first.report.reader import Source, open_study
 from constraint_first.report.statistics import detectable
 from constraint_first.report.study import ModelArms, Study, by_model, find_variant
+from constraint_first.report.table import decimal, interval, points, several
 from constraint_first.report.tree import (
     DIRECT,
     Group,

@@ -18,8 +18,8 @@ from xml.etree import ElementTree
 
 from constraint_first.error import CfrError
 from constraint_first.pattern import lazy_pattern
-from constraint_first.report.notation import require, several
 from constraint_first.report.statistics import Interval
+from constraint_first.report.table import require, several
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

@@ -26,13 +26,14 @@ from constraint_first.report.exhibit import (
 )
 from constraint_first.report.exhibit.errors import CaseAttempt, CaseStudy, cases
 from constraint_first.report.exhibit.exhibit import SECTIONS, Context, Exhibit, ReportOptions
-from constraint_first.report.notation import require, several
 from constraint_first.report.study import Study, StudyError, model_label, with_short_names
 from constraint_first.report.table import (
     Table,
     group_spans,
     markdown_text,
     published,
+    require,
+    several,
     to_latex,
     to_markdown,
 )

@@ -15,7 +15,7 @@ from stored import attempt
 
 import constraint_first.report.canvas as figures
 from constraint_first.error import CfrError
-from constraint_first.report.notation import MissingExtra
+from constraint_first.report.table import MissingExtra
 from constraint_first.serve.page.runs import view_store
 from constraint_first.serve.page.site import ALL, RunLibrary, RunSource
 from constraint_first.serve.setting import RequestError

@@ -41,7 +41,6 @@ from constraint_first.report.comparison import (
 )
 from constraint_first.report.exhibit.exhibit import Context, Exhibit
 from constraint_first.report.exhibit.scores import accuracy_cell
-from constraint_first.report.notation import NONE, decimal, percent, several, times, whole
 from constraint_first.report.study import (
     CFR,
     CFR_BRIEF,
@@ -59,15 +58,21 @@ from constraint_first.report.study import (
 )
 from constraint_first.report.table import (
     ACCURACY_INTERVAL,
+    NONE,
     Cell,
     Column,
     Row,
     Table,
+    decimal,
     left,
+    percent,
     row,
+    several,
     size_note,
     status_note,
     tell_apart,
+    times,
+    whole,
 )
 
 _COST_NOTE: Final = (

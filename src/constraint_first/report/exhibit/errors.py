@@ -39,7 +39,6 @@ from constraint_first.report.exhibit.marks import (
 from constraint_first.report.exhibit.routing import FAMILY_LABELS
 from constraint_first.report.exhibit.scores import grid_figures
 from constraint_first.report.exhibit.stage1 import OTHER_KIND
-from constraint_first.report.notation import NONE, percent, several, share
 from constraint_first.report.study import (
     Arm,
     Attempt,
@@ -52,6 +51,7 @@ from constraint_first.report.study import (
     pooled_label,
 )
 from constraint_first.report.table import (
+    NONE,
     RIGHT_RULES,
     Cell,
     Column,
@@ -60,7 +60,10 @@ from constraint_first.report.table import (
     absent,
     left,
     not_routed,
+    percent,
     row,
+    several,
+    share,
     unequal_runs,
 )
 from constraint_first.store.query import RecordKey

@@ -25,18 +25,6 @@ from constraint_first.report.comparison import (
 )
 from constraint_first.report.exhibit.exhibit import Context, Exhibit
 from constraint_first.report.exhibit.routing import routed_share
-from constraint_first.report.notation import (
-    NONE,
-    counted,
-    decimal,
-    exact_p,
-    interval,
-    p_value,
-    percent,
-    points,
-    several,
-    span,
-)
 from constraint_first.report.statistics import Interval, fewest_changes
 from constraint_first.report.study import (
     Arm,
@@ -47,14 +35,24 @@ from constraint_first.report.study import (
 )
 from constraint_first.report.table import (
     GAIN_INTERVAL,
+    NONE,
     Cell,
     Column,
     Row,
     Table,
     absent,
+    counted,
+    decimal,
     delta,
+    exact_p,
+    interval,
     left,
+    p_value,
+    percent,
+    points,
     row,
+    several,
+    span,
     tell_apart,
 )
 

@@ -19,7 +19,6 @@ from constraint_first.method.soundness import Intervention, read_summary
 from constraint_first.problem import Problem
 from constraint_first.report.comparison import Pair, Score, pair_arms, score_problems
 from constraint_first.report.exhibit.exhibit import Exhibit
-from constraint_first.report.notation import NONE, counted, decimal, p_value, scored, several
 from constraint_first.report.statistics import drawn, wilson
 from constraint_first.report.study import (
     Arm,
@@ -31,12 +30,18 @@ from constraint_first.report.study import (
 )
 from constraint_first.report.table import (
     ACCURACY_INTERVAL,
+    NONE,
     Column,
     Row,
     Table,
+    counted,
+    decimal,
     delta,
     left,
+    p_value,
     row,
+    scored,
+    several,
 )
 
 _Outcome: TypeAlias = tuple[str, bool, bool]

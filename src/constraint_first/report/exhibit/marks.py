@@ -42,7 +42,6 @@ from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json
 from constraint_first.report.comparison import Key, RightRule
 from constraint_first.report.exhibit.gold import Quality
-from constraint_first.report.notation import NONE, decimal, percent, scored, several
 from constraint_first.report.statistics import Interval, kappa, wilson
 from constraint_first.report.study import (
     ProblemText,
@@ -51,7 +50,18 @@ from constraint_first.report.study import (
     Transcript,
     model_label,
 )
-from constraint_first.report.table import Cell, Column, Row, Table, row
+from constraint_first.report.table import (
+    NONE,
+    Cell,
+    Column,
+    Row,
+    Table,
+    decimal,
+    percent,
+    row,
+    scored,
+    several,
+)
 from constraint_first.store.query import RecordKey
 
 

@@ -37,7 +37,6 @@ from constraint_first.report.exhibit.exhibit import Context, Exhibit
 from constraint_first.report.exhibit.marks import Label, completeness_of, read_person_lines
 from constraint_first.report.exhibit.scores import stage_requests
 from constraint_first.report.exhibit.stage1 import draw_cloud
-from constraint_first.report.notation import NONE, counted, decimal, interval, percent, several
 from constraint_first.report.statistics import kappa
 from constraint_first.report.study import (
     CONSTRAINED,
@@ -55,13 +54,19 @@ from constraint_first.report.study import (
 )
 from constraint_first.report.table import (
     GAIN_INTERVAL,
+    NONE,
     Column,
     Row,
     Table,
     absent,
+    counted,
+    decimal,
     gain_cell,
+    interval,
     left,
+    percent,
     row,
+    several,
 )
 
 FAMILY_LABELS: Final[Mapping[str, str]] = dict(

@@ -50,16 +50,6 @@ from constraint_first.report.comparison import (
     token_ratios,
 )
 from constraint_first.report.exhibit.exhibit import Context, Exhibit
-from constraint_first.report.notation import (
-    NONE,
-    decimal,
-    percent,
-    scored,
-    several,
-    span,
-    times,
-    whole,
-)
 from constraint_first.report.study import (
     CFR,
     CONSTRAINED,
@@ -78,20 +68,28 @@ from constraint_first.report.study import (
 from constraint_first.report.table import (
     ACCURACY_INTERVAL,
     GAIN_INTERVAL,
+    NONE,
     Cell,
     Column,
     Row,
     Table,
+    decimal,
     delta,
     describe_decoding,
     gain_cell,
     left,
     paper_accuracy,
+    percent,
     row,
+    scored,
+    several,
     shorten,
     size_note,
+    span,
     status_note,
     tell_apart,
+    times,
+    whole,
 )
 from constraint_first.store.series import all_probe_calls
 

@@ -39,18 +39,24 @@ from constraint_first.report.comparison import BASELINE, Gain, Key, pairs_by_mod
 from constraint_first.report.exhibit.exhibit import Context, Exhibit
 from constraint_first.report.exhibit.gold import Quality, gold_quality
 from constraint_first.report.exhibit.marks import annotator_table, by_method, manual_audit_table
-from constraint_first.report.notation import (
+from constraint_first.report.statistics import bootstrap, wilson
+from constraint_first.report.study import Arm, Extraction, Study, benchmark_label, model_label
+from constraint_first.report.table import (
+    GAIN_INTERVAL,
     NONE,
+    Column,
+    Row,
+    Table,
     decimal,
+    gain_cell,
     interval,
+    left,
     percent,
     points,
+    row,
     several,
     share,
 )
-from constraint_first.report.statistics import bootstrap, wilson
-from constraint_first.report.study import Arm, Extraction, Study, benchmark_label, model_label
-from constraint_first.report.table import GAIN_INTERVAL, Column, Row, Table, gain_cell, left, row
 
 if TYPE_CHECKING:
     from matplotlib.path import Path

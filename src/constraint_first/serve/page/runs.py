@@ -47,8 +47,8 @@ from constraint_first.report.exhibit.gains import (
     verdict,
     verdict_note,
 )
-from constraint_first.report.notation import NONE, MissingExtra, decimal, interval
 from constraint_first.report.study import Study, benchmark_label, model_label, with_short_names
+from constraint_first.report.table import NONE, MissingExtra, decimal, interval
 from constraint_first.serve.page.site import (
     SITE,
     RunLibrary,
