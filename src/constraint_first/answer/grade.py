@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 
 from constraint_first.answer import exact
 from constraint_first.answer.canonical import (
@@ -46,13 +46,10 @@ from constraint_first.answer.syntax import (
     walk,
 )
 from constraint_first.pattern import lazy_pattern
+from constraint_first.process import OnePerProcess, Pool, Undecided
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
-
-from typing import Final, cast
-
-from constraint_first.process import OnePerProcess, Pool, Undecided
 
 Leaf: TypeAlias = Callable[[Node, Node], bool | None]
 """Compares two scalars."""
