@@ -38,7 +38,7 @@ from constraint_first.model.limit import Retry
 from constraint_first.model.openai import OpenAI, written
 from constraint_first.model.resolve import Price
 from constraint_first.model.transport import Bounds, Endpoint, Transport, refusal
-from constraint_first.model.wire import Watcher, error_message
+from constraint_first.model.wire import error_message
 from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json
 from constraint_first.protocol import Call, Completion, Usage
@@ -657,12 +657,7 @@ class BatchModel(OpenAI):
         self.price = price
         self.wave: Wave | None = None
 
-    async def _post(
-        self,
-        body: dict[str, Json],
-        call: Call,
-        watcher: Watcher,  # noqa: ARG002
-    ) -> Completion:
+    def _known(self, body: dict[str, Json], call: Call) -> Completion:
         wave = self.wave
         if wave is None or not isinstance(call, PlacedCall):
             raise RuntimeError("a batch takes calls of an evaluation, between two waves")

@@ -194,6 +194,8 @@ class OpenAI(Asked):
                     context, own = self.context, self.decoding
                     body = self._body(call, decode(own), stream=watcher.streams)
                     try:
+                        if (known := self._known(body, call)) is not None:
+                            return known
                         async with transport.send("POST", COMPLETIONS, written(body)) as response:
                             response.compares = True
                             incoming = await transport.accept(response)
@@ -220,6 +222,10 @@ class OpenAI(Asked):
                 f"{self.endpoint.shown}: the call was not done after {self.bounds.seconds:g} s; "
                 "allow more with --call-timeout"
             ) from None
+
+    def _known(self, body: dict[str, Json], call: Call) -> Completion | None:  # noqa: ARG002
+        """The reply to a request that need not be sent: a batch has brought it."""
+        return None
 
     def _adapt(
         self,
