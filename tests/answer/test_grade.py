@@ -16,7 +16,6 @@ from constraint_first.answer.grade import (
     GradingCase,
     Ruling,
     Verdict,
-    Workers,
     asks_percent,
     decide,
     decide_trees,
@@ -27,6 +26,7 @@ from constraint_first.answer.grade import (
     spell_variables,
 )
 from constraint_first.answer.syntax import Node, Num, Op
+from constraint_first.answer.workers import Workers
 
 # --- grade
 

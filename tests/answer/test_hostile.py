@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from constraint_first.answer.grade import Workers, grade, grade_reply
+from constraint_first.answer.grade import grade, grade_reply
+from constraint_first.answer.workers import Workers
 
 HOSTILE = {
     "tower": "9^{9^{9^{9^9}}}",

@@ -7,8 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from constraint_first.answer.grade import PROGRAM, Ruling, Workers
+from constraint_first.answer.grade import Ruling
 from constraint_first.answer.symbolic import TASKS, is_whole, judge
+from constraint_first.answer.workers import PROGRAM, Workers
 from constraint_first.process import Pool, Undecided
 
 # --- symbolic

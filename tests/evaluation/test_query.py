@@ -15,7 +15,8 @@ from instructed import TITLE, replies, request_store, requests
 from stored import attempt
 from sums import number_in, right, sums
 
-from constraint_first.answer.grade import GradingCase, Verdict, Workers, grade_each
+from constraint_first.answer.grade import GradingCase, Verdict, grade_each
+from constraint_first.answer.workers import Workers
 from constraint_first.attempt.drive import Scripted
 from constraint_first.attempt.solve import run_sync
 from constraint_first.benchmark.source import write_instructions

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from constraint_first.answer import exact
 from constraint_first.answer.canonical import (
@@ -46,10 +46,11 @@ from constraint_first.answer.syntax import (
     walk,
 )
 from constraint_first.pattern import lazy_pattern
-from constraint_first.process import OnePerProcess, Pool, Undecided
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
+
+    from constraint_first.answer.workers import Workers
 
 Leaf: TypeAlias = Callable[[Node, Node], bool | None]
 """Compares two scalars."""
@@ -795,7 +796,7 @@ def _first_tier(case: GradingCase) -> Verdict | _Pending:
 
 
 def _shared() -> Workers:
-    from constraint_first.answer.grade import shared
+    from constraint_first.answer.workers import shared
 
     return shared()
 
@@ -869,29 +870,3 @@ def _gold(gold: str) -> str:
     if "\\boxed" in gold or "####" in gold:
         return extract(gold).answer or gold
     return gold
-
-
-PROGRAM = ("-m", "constraint_first.answer.symbolic")
-
-
-class Workers(Pool):
-    """A fixed number of workers, started when first needed and replaced when they die."""
-
-    def __init__(self, count: int | None = None, program: tuple[str, ...] = PROGRAM) -> None:
-        super().__init__(program, count)
-
-    def judge(self, pred: str, gold: str, *, percent: bool = False) -> Ruling:
-        """Have one case judged; raise Undecided where that kills the worker."""
-        same, why = cast("tuple[bool | None, str]", self.ask("judge", pred, gold, percent))
-        return Ruling(same, why)
-
-    def is_whole(self, text: str) -> bool | None:
-        """Say whether an answer is a whole number; None where that cannot be told, or in time."""
-        try:
-            return cast("bool | None", self.ask("is_whole", text))
-        except Undecided:
-            return None
-
-
-shared: Final = OnePerProcess(Workers)
-"""Gives this process's own workers, one for each core."""

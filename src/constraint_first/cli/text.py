@@ -63,7 +63,7 @@ from constraint_first.problem import Json, Problem
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from constraint_first.answer.grade import Workers
+    from constraint_first.answer.workers import Workers
 
 _Checked: TypeAlias = tuple[tuple[Stated, Truth], ...]
 _TRUTHS: tuple[Truth, ...] = ("holds", "violated", "undecided")
@@ -638,7 +638,7 @@ def grade_command(
 
 
 def _grade_file(read: GoodRows, output: Path | None, count: int | None) -> None:
-    from constraint_first.answer.grade import Workers
+    from constraint_first.answer.workers import Workers
 
     rows = read.rows
     counts: Counter[str] = Counter()

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.answer.grade import Workers
 from constraint_first.answer.value import read_answer, same
+from constraint_first.answer.workers import Workers
 from constraint_first.benchmark.constraintbench.family import gold
 from constraint_first.benchmark.constraintbench.item import ERRORS, Item, load
 from constraint_first.constraint import predicate as demand

@@ -14,8 +14,8 @@ from typing import Final, Literal, TypeAlias, cast
 
 import orjson
 
-from constraint_first.answer.grade import shared
 from constraint_first.answer.value import AnswerValue, read_answer, same
+from constraint_first.answer.workers import shared
 from constraint_first.benchmark.constraintbench.item import ERRORS, ErrorType, Item, Tempting
 from constraint_first.constraint.predicate import Predicate, between, holds, integer, parts
 from constraint_first.constraint.router import aime_convention
