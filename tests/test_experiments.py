@@ -20,8 +20,9 @@ from experiment_run import (
 from hand_made import cells
 from loopback import Endpoint
 
+from constraint_first.report.exhibit.exhibit import ReportOptions
 from constraint_first.report.reader import open_study
-from constraint_first.report.report import Report, ReportOptions, assemble
+from constraint_first.report.report import Report, assemble
 from constraint_first.report.table import Table, published, published_names
 
 MODELS = ["JustRL-1.5B", "Qwen3.5-35B-A3B", "Qwen3.5-9B", "DeepSeek-V4-Pro"]

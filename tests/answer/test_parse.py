@@ -244,9 +244,6 @@ def test_no_nesting_exhausts_the_stack(opening: str, closing: str) -> None:
 # --- atom
 
 
-X, Y = Sym("x"), Sym("y")
-
-
 def power(base: Node, exponent: Node) -> Op:
     return Op("^", (base, exponent))
 
@@ -394,7 +391,6 @@ def test_digits_behind_a_fraction_without_braces_are_not_guessed_at() -> None:
 # --- bracket
 
 
-X, Y = Sym("x"), Sym("y")
 ONE, TWO, THREE = (Num(Fraction(n)) for n in (1, 2, 3))
 LINE = Op("()", (Op("neg", (Sym("oo"),)), Sym("oo")))
 

@@ -15,10 +15,11 @@ from typing import Any
 import pytest
 from loopback import Endpoint as Server
 from loopback import Reply, answer, choices, completion, failure
+from memory_journal import MemoryJournal
 from model_file import write_model
 
 import constraint_first
-from constraint_first.attempt.drive import MemoryJournal, Scripted, drive
+from constraint_first.attempt.drive import Scripted, drive
 from constraint_first.method.registry import make
 from constraint_first.model.budget import Budget, BudgetSpent
 from constraint_first.model.client import (

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from loopback import Endpoint as Server
 from loopback import Reply
 from loopback import completion as http_completion
+from memory_journal import MemoryJournal
 
 from constraint_first.attempt.drive import (
     Allowance,
     AttemptLimit,
-    MemoryJournal,
     Scripted,
     collecting_rarely,
     digest,

@@ -56,25 +56,6 @@ class Journal(Protocol):
         ...
 
 
-class MemoryJournal:
-    """A journal that lasts as long as the process."""
-
-    def __init__(self) -> None:
-        self._entries: dict[int, tuple[str, Answer]] = {}
-
-    def recall(self, ordinal: int, step: Step) -> Answer | None:
-        """Return what is stored, and refuse to hand it to a step that asks something else."""
-        if ordinal not in self._entries:
-            return None
-        asked, answer = self._entries[ordinal]
-        require_same(ordinal, step, asked)
-        return answer
-
-    async def record(self, ordinal: int, step: Step, answer: Answer) -> None:
-        """Keep the answer."""
-        self._entries[ordinal] = (digest(step), answer)
-
-
 def require_same(ordinal: int, step: Step, stored: str) -> None:
     """Refuse a step whose digest is not the stored one."""
     if digest(step) != stored:

@@ -539,15 +539,6 @@ def short_names(study: Study) -> dict[str, str]:
     return _short_names({arm.method: arm.label for arm in study.arms})
 
 
-def short_method_names(methods: Iterable[str]) -> dict[str, str]:
-    """Name each method by its registered name, likewise: ``vote [check=off]``.
-
-    A name is left as it is where it would not become shorter.
-    """
-    names = _short_names({method: method.partition("(")[0].strip() for method in methods})
-    return {name: short if len(short) < len(name) else name for name, short in names.items()}
-
-
 def _short_names(labels: Mapping[str, str]) -> dict[str, str]:
     names: dict[str, str] = {}
     for label in dict.fromkeys(labels.values()):

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from fractions import Fraction
-from itertools import combinations
 from math import gcd
 from random import Random
 
@@ -16,7 +14,6 @@ from constraint_first.benchmark.constraintbench.family import (
     Told,
     agree,
     alike,
-    all_good,
     family,
     gold,
     listed,
@@ -147,15 +144,6 @@ def test_a_story_is_told_as_far_as_it_goes_and_then_asks() -> None:
 
 
 # --- chance
-
-
-@given(st.integers(1, 6), st.integers(0, 5), st.integers(1, 4))
-def test_all_good_counts_the_sets(good: int, bad: int, draws: int) -> None:
-    if draws > good + bad:
-        return
-    sets = list(combinations(range(good + bad), draws))
-    fine = sum(all(one < good for one in chosen) for chosen in sets)
-    assert all_good(good, good + bad, draws) == Fraction(fine, len(sets))
 
 
 @given(st.integers(1, 300), st.integers(1, 300))

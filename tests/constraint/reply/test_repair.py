@@ -158,7 +158,6 @@ BROKEN: list[tuple[Predicate, str, str]] = [
 
 NO_COMMAS: Predicate = {"op": "without", "marks": [","]}
 UPPER: Predicate = {"op": "case", "case": "upper"}
-LOWER: Predicate = {"op": "case", "case": "lower"}
 TWO_PARTS: Predicate = {"op": "paragraphs", "low": 2, "high": 2}
 CODE = "Use this:\n\n```python\ndef add(a, b):\n\n    return a + b\n```"
 

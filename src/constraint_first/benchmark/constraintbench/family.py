@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from math import comb
 from random import Random
 from typing import Final, TypeAlias, TypeVar
 
@@ -191,17 +190,6 @@ def alike(first: str, second: str) -> bool:
         return first == second
     # An unreduced fraction is another answer than the reduced one: "lowest terms" rejects it.
     return same(left, right) and left.reduced == right.reduced
-
-
-# Probabilities for the families that ask for one: drawing without replacement, lowest terms.
-
-
-def all_good(good: int, total: int, draws: int) -> Fraction:
-    """Compute the probability that all draws are good: by counting sets, and draw by draw."""
-    one_by_one = Fraction(1)
-    for drawn in range(draws):
-        one_by_one *= Fraction(good - drawn, total - drawn)
-    return agree(Fraction(comb(good, draws), comb(total, draws)), one_by_one)
 
 
 def lowest_terms(above: int, below: int) -> tuple[int, int]:
