@@ -19,9 +19,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from constraint_first.answer.canonical import interpret
 from constraint_first.answer.extract import extract
 from constraint_first.answer.grade import grade, grade_reply
+from constraint_first.answer.value import interpret
 
 ANSWER_TESTS = Path(__file__).parent.parent / "tests" / "answer"
 sys.path.insert(0, str(ANSWER_TESTS))

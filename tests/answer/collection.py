@@ -7,8 +7,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from constraint_first.answer.canonical import plain_words
 from constraint_first.answer.grade import grade
+from constraint_first.answer.value import plain_words
 from constraint_first.benchmark.registry import entries
 
 __all__ = [

@@ -6,19 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.answer.canonical import (
-    NUMERALS,
-    SIMPLE,
-    absence_verdict,
-    choice_letter,
-    choice_verdict,
-    interpret,
-    plain_words,
-    relation,
-    scalars,
-    truth_verdict,
-    words_verdict,
-)
 from constraint_first.answer.exact import digits_of, rational
 from constraint_first.answer.parse import parse
 from constraint_first.answer.syntax import (
@@ -33,6 +20,19 @@ from constraint_first.answer.syntax import (
     Unreadable,
     is_unit,
     unit_name,
+)
+from constraint_first.answer.value import (
+    NUMERALS,
+    SIMPLE,
+    absence_verdict,
+    choice_letter,
+    choice_verdict,
+    interpret,
+    plain_words,
+    relation,
+    scalars,
+    truth_verdict,
+    words_verdict,
 )
 
 # --- canonical

@@ -4,12 +4,11 @@ from collections.abc import Iterable
 
 import pytest
 
-from constraint_first.answer.canonical import interpret, scalars
 from constraint_first.answer.exact import rational
 from constraint_first.answer.extract import extract
 from constraint_first.answer.grade import GradingCase, Verdict, grade_each
 from constraint_first.answer.syntax import Measure, Op
-from constraint_first.answer.value import AnswerValue, read_answer, same
+from constraint_first.answer.value import AnswerValue, interpret, read_answer, same, scalars
 
 from .collection import (
     benchmark_answers,

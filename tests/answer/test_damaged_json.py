@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.answer.damaged_json import (
+from constraint_first.answer.extract import (
     Field,
     begins_command,
     find_content,

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from constraint_first.answer import exact
-from constraint_first.answer.canonical import interpret
 from constraint_first.answer.extract import extract
 from constraint_first.answer.grade import (
     MAX_LENGTH,
@@ -26,6 +25,7 @@ from constraint_first.answer.grade import (
     spell_variables,
 )
 from constraint_first.answer.syntax import Node, Num, Op
+from constraint_first.answer.value import interpret
 from constraint_first.answer.workers import Workers
 
 # --- grade

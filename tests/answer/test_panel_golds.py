@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from constraint_first.answer.canonical import interpret, plain_words
 from constraint_first.answer.grade import GradingCase, grade_each
+from constraint_first.answer.value import interpret, plain_words
 
 from .collection import DATA
 

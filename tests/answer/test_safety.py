@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 import constraint_first.answer
-from constraint_first.answer.canonical import interpret
 from constraint_first.answer.extract import extract
 from constraint_first.answer.grade import decide
 from constraint_first.answer.symbolic import judge
+from constraint_first.answer.value import interpret
 
 from .collection import grade_cases, read_cases
 

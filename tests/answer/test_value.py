@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.answer.canonical import interpret
 from constraint_first.answer.exact import as_real_set, equal_numbers, rational
 from constraint_first.answer.grade import decide
 from constraint_first.answer.parse import parse
@@ -22,7 +21,7 @@ from constraint_first.answer.symbolic import (
     Value,
 )
 from constraint_first.answer.syntax import Measure, Num, Op, Sym, Unreadable, clean
-from constraint_first.answer.value import FORMS, decimal, read_answer, same
+from constraint_first.answer.value import FORMS, decimal, interpret, read_answer, same
 
 from .test_hostile import HOSTILE
 

@@ -18,15 +18,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from constraint_first.answer import exact
-from constraint_first.answer.canonical import (
-    absence_verdict,
-    choice_verdict,
-    date_verdict,
-    interpret,
-    plain_words,
-    truth_verdict,
-    words_verdict,
-)
 from constraint_first.answer.extract import extract, in_context
 from constraint_first.answer.marks import asserted
 from constraint_first.answer.syntax import (
@@ -44,6 +35,15 @@ from constraint_first.answer.syntax import (
     substitute,
     symbols,
     walk,
+)
+from constraint_first.answer.value import (
+    absence_verdict,
+    choice_verdict,
+    date_verdict,
+    interpret,
+    plain_words,
+    truth_verdict,
+    words_verdict,
 )
 from constraint_first.pattern import lazy_pattern
 

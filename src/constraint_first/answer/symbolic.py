@@ -13,11 +13,11 @@ from typing import Any, Final, TypeAlias
 
 from mpmath import MPContext  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
-from constraint_first.answer.canonical import interpret, scalars
 from constraint_first.answer.exact import ENOUGH_DIGITS, digits_of, equal_numbers, rational
 from constraint_first.answer.exact import leaf as exact_leaf
 from constraint_first.answer.grade import Equivalence, Ruling, decide_trees
 from constraint_first.answer.syntax import INFINITE, Node, Num, Op, Sym, substitute, symbols, walk
+from constraint_first.answer.value import interpret, scalars
 from constraint_first.problem import Json
 from constraint_first.process import Task, serve
 

@@ -1,22 +1,855 @@
-"""An answer's value: a rational number, a·√b or an option letter, and the form it is written in.
+"""What an answer says: its trees in canonical form, and its value where it has one.
 
-The value is read by the grader's own parser, so that the two never disagree about what an answer
-says. A list, an expression in x, a sentence or a number of thousands of digits has no such value:
-it is None, never a guess.
+A value is a rational number, a·√b or an option letter. It is read by the grader's own parser, so
+that the two never disagree. A list, an expression in x, a sentence or a number of thousands of
+digits has none: it is None, never a guess.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
+from itertools import product
 from math import gcd, isqrt
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, TypeGuard, get_args
 
-from constraint_first.answer.canonical import SIMPLE, choice_letter, scalars
-from constraint_first.answer.exact import rational
-from constraint_first.answer.syntax import Node, Num, Op, walk
+from constraint_first.answer.exact import REALS, as_real_set, as_tree, nearly, rational
+from constraint_first.answer.parse import literal, parse
+from constraint_first.answer.syntax import (
+    BRACKETS,
+    GREEK,
+    INFINITE,
+    Measure,
+    Node,
+    Num,
+    Op,
+    Sym,
+    Unreadable,
+    clean,
+    compatible,
+    joined,
+    read_number,
+    substitute,
+    symbols,
+    walk,
+)
 from constraint_first.pattern import lazy_pattern
+
+Canonical: TypeAlias = Callable[[Node], Node]
+"""Brings what stands on one side of a relation to canonical form."""
+
+_RISING = frozenset({"<", "le"})
+_FALLING = frozenset({">", "ge"})
+_ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+_TURNED = {">": "<", "ge": "le"}
+
+
+def relation(node: Op, canonical: Canonical) -> Node:
+    """Bring a chain of relations to canonical form: a definition, an interval or an equation."""
+    count = len(node.args) // 2 + 1
+    parts = list(node.args[:count])
+    signs = [sign.name for sign in node.args[count:] if isinstance(sign, Sym)]
+    if "equiv" in signs:
+        parts = [_residue(part) for part in parts]
+    if "approx" in signs:
+        at = signs.index("approx")
+        # x = 1/3 ≈ 0.33 says 1/3; x ≈ 5 says 5.
+        parts, signs = (parts[:2], ["="]) if at == 0 else (parts[: at + 1], signs[:at])
+    if set(signs) <= {"=", "equiv"}:
+        return _equation(parts, canonical)
+    if signs[-1] == "in":
+        return _define(parts[-2], canonical(parts[-1]))
+    one_way = set(signs) <= _RISING or set(signs) <= _FALLING
+    if len(signs) == 2 and one_way:
+        return _between(parts, signs)
+    if len(signs) == 1 and one_way:
+        return _inequality(parts, signs[0])
+    if signs == ["ne"]:
+        return _unequal(parts[0], canonical(parts[1]))
+    raise Unreadable("a chain of relations")
+
+
+def _unequal(left: Node, right: Node) -> Node:
+    """Read x ≠ 2 as everything on either side of 2."""
+    if name_of(left) and isinstance(right, Op) and right.name == "list":
+        holes = as_real_set(Op("minus", (REALS, Op("{}", right.args))))
+        if holes is not None:
+            return _define(left, as_tree(holes))
+    if name_of(left) and not symbols(right):
+        rays = Op("()", (INFINITE[1], right)), Op("()", (right, INFINITE[0]))
+        return _define(left, Op("union", rays))
+    return Op("ne", (left, right))
+
+
+def _residue(node: Node) -> Node:
+    """Read the mod of a congruence as its modulus, and not as a remainder."""
+    return Op("residue", node.args) if isinstance(node, Op) and node.name == "mod" else node
+
+
+def _equation(parts: list[Node], canonical: Canonical) -> Node:
+    first, last = parts[0], parts[-1]
+    if name_of(first) is not None:
+        return _define(first, _in_order(first, canonical(last)))
+    if not symbols(first) and isinstance(last, Sym):
+        return _define(last, canonical(first))
+    if len(parts) > 2 or (not symbols(last) and not symbols(first)):
+        return canonical(last)
+    return Op("=", (first, last))
+
+
+def _in_order(names: Node, value: Node) -> Node:
+    """Put (y, x) = (1, 2) in the order of the alphabet, where its letters are neighbours in it."""
+    match names, value:
+        case Op("()", letters), Op("()", values) if len(letters) == len(values):
+            text = [letter.name for letter in letters if isinstance(letter, Sym)]
+            if "".join(sorted(text)) in _ALPHABET:
+                pairs = sorted(zip(text, values, strict=True), key=lambda pair: pair[0])
+                return Op("()", tuple(pair[1] for pair in pairs))
+        case _:
+            pass
+    return value
+
+
+def name_of(node: Node) -> str | None:
+    """Name what stands left of an equals sign, where it is a name and not an expression."""
+    match node:
+        case Sym(name=name) if name not in ("pi", "e", "i", "oo"):
+            return name
+        case Op("call", (Sym(name=name), Sym(name=variable))):
+            return f"{name}({variable})"
+        case Op(
+            "call", (Sym(name="f" | "g" | "h" | "F" | "G" | "H" | "p" | "q" as name), Num(value))
+        ):
+            return f"{name}({value})"
+        case Op("call", (Sym(name="P" | "E" | "V" | "D" as name), event)):
+            return f"{name}({event!r})"
+        case Op("/", (Op("*", (Sym(name="d"), Sym(name=value))), Op("*", (Sym(name="d"), Sym())))):
+            return f"{value}'"
+        case Op("*", (Op("^", (Sym(name=name), Num(value=Fraction(numerator=-1)))), Sym())):
+            return f"{name}^-1"
+        case Op("()" | "{}", args) if args and all(isinstance(arg, Sym) for arg in args):
+            return ""
+        case Op("abs", (inner,)) if (inside := name_of(inner)) is not None:
+            return inside if inside.isupper() else f"|{inside}|"
+        case Op("sin" | "cos" | "tan" | "cot" | "sec" | "csc" as name, (Sym(name=variable),)) if (
+            variable.isupper() or variable in GREEK or variable.startswith("angle ")
+        ):
+            return f"{name} {variable}"
+        case Op("*", args):
+            names = [arg.name for arg in args if isinstance(arg, Sym)]
+            deep = names if len(names) == len(args) else [name_of(arg) or "?" for arg in args]
+            joined = "".join(deep)
+            return joined if joined.isupper() and joined.isalpha() else None
+        case _:
+            return None
+
+
+def _define(left: Node, value: Node) -> Node:
+    name = name_of(left)
+    if name is None:
+        raise Unreadable("a value for something that is not a name")
+    if isinstance(value, Op) and value.name == "def":
+        value = value.args[1]
+    return Op("def", (Sym(name), value)) if name else value
+
+
+def _inequality(parts: list[Node], sign: str) -> Node:
+    small, big = parts if sign in _RISING else parts[::-1]
+    closed = sign in ("le", "ge")
+    if (bounded := _bounded(small, big, sign)) is not None:
+        return bounded
+    if name_of(small) and not symbols(big):
+        return _define(small, Op("(]" if closed else "()", (INFINITE[1], big)))
+    if name_of(big) and not symbols(small):
+        return _define(big, Op("[)" if closed else "()", (small, INFINITE[0])))
+    if (bound := _solve(small, big)) is not None:
+        name, value, rising = bound
+        ends = (Num(value), INFINITE[0]) if rising else (INFINITE[1], Num(value))
+        kind = ("[)" if rising else "(]") if closed else "()"
+        return _define(Sym(name), Op(kind, ends))
+    return Op("<=" if closed else "<", (small, big))
+
+
+def _bounded(small: Node, big: Node, sign: str) -> Node | None:
+    """Read |x - 2| < 3 as the interval that it is, and |x| > 3 as two rays."""
+    sign = {"<": "<", ">": "<", "le": "le", "ge": "le"}[sign]
+    match small, big:
+        case Op("abs", (inner,)), bound if not symbols(bound):
+            sides = (
+                _inequality([Op("neg", (bound,)), inner], sign),
+                _inequality([inner, bound], sign),
+            )
+            name = "intersect"
+        case bound, Op("abs", (inner,)) if not symbols(bound):
+            sides = (
+                _inequality([inner, Op("neg", (bound,))], sign),
+                _inequality([bound, inner], sign),
+            )
+            name = "union"
+        case _:
+            return None
+    if any(not (isinstance(side, Op) and side.name == "def") for side in sides):
+        return None
+    values = [side.args[1] for side in sides if isinstance(side, Op)]
+    pieces = as_real_set(Op(name, tuple(values)))
+    variable = sides[0].args[0] if isinstance(sides[0], Op) else Sym("x")
+    return None if pieces is None else Op("def", (variable, as_tree(pieces)))
+
+
+def _solve(small: Node, big: Node) -> tuple[str, Fraction, bool] | None:
+    """Solve a linear inequality in one variable: its bound, and whether the variable exceeds it."""
+    names = symbols(small) | symbols(big)
+    if len(names) != 1:
+        return None
+    (name,) = names
+    gap = Op("+", (big, Op("neg", (small,))))
+    values = [rational(substitute(gap, name, Num(Fraction(at)))) for at in range(4)]
+    if any(value is None for value in values):
+        return None
+    start, *rest = (value for value in values if value is not None)
+    slope = rest[0] - start
+    if not slope or any(value != start + slope * (at + 1) for at, value in enumerate(rest)):
+        return None
+    return name, -start / slope, slope > 0
+
+
+def _between(parts: list[Node], signs: list[str]) -> Node:
+    if signs[0] in _FALLING:
+        parts, signs = parts[::-1], [_TURNED[sign] for sign in signs[::-1]]
+    low, middle, high = parts
+    if name_of(middle) is None:  # 1 < 2x + 1 < 5
+        sides = [_inequality([low, middle], signs[0]), _inequality([middle, high], signs[1])]
+        values = [side.args[1] for side in sides if isinstance(side, Op) and side.name == "def"]
+        pieces = as_real_set(Op("intersect", tuple(values))) if len(values) == 2 else None
+        if pieces is not None and isinstance(sides[0], Op):
+            return Op("def", (sides[0].args[0], as_tree(pieces)))
+    kind = ("[" if signs[0] in ("le", "ge") else "(") + ("]" if signs[1] in ("le", "ge") else ")")
+    return _define(middle, Op(kind, (low, high)))
+
+
+# Answers that are not mathematics: a choice letter, yes or no, a name.
+
+_LONGEST_PHRASE = 3000
+_STYLE = lazy_pattern(r"\\(?:text[a-z]*|mbox|math[a-z]+|operatorname|bf|rm)\s*|[{}$*`\\]")
+_CAPITAL = lazy_pattern("[A-J]")
+_GOLD_CHOICE = lazy_pattern(r"\(?([A-J])\)?[.:]?|\(([A-J])\)\s.+", re.DOTALL)
+_CHOICE = lazy_pattern(
+    r"(?:(?:option|choice|answer)\s*:?\s*)?(?:\(([A-Ja-j])\)|([A-Ja-j])(?=$|[.:)]))[.:)]*(\s.*)?",
+    re.IGNORECASE | re.DOTALL,
+)
+_LETTERS = lazy_pattern(r"\(?[A-J]\)?(?:(?:\s*(?:,|;|and|&)\s*|\s*)\(?[A-J]\)?)+")
+_WORD = lazy_pattern(r"[^\W\d_]+")
+_ARTICLES = frozenset({"a", "an", "the", "is", "it", "its"})
+_TRUTH = {"yes": "yes", "true": "yes", "no": "no", "false": "no", "是": "yes", "否": "no"}
+_TRUTH_LETTERS = {"Y": "yes", "N": "no", "T": "yes", "F": "no"}
+_TRUE_OR_NOT = lazy_pattern(r"\W*(?:text\s*\{)?\s*(yes|true|no|false|是|否)\W*", re.IGNORECASE)
+_MONTHS = {
+    name: at + 1
+    for at, month in enumerate(
+        "january february march april may june july august september october november "
+        "december".split()
+    )
+    for name in (month, month[:3])
+} | {"sept": 9}
+_DATE = lazy_pattern(
+    r"(?:(\d{1,2})(?:st|nd|rd|th)?(?: of)? ([a-z]+)|([a-z]+) (?:the )?(\d{1,2})(?:st|nd|rd|th)?)"
+    r"(?: (\d{3,4}))?|(\d{4})-(\d\d)-(\d\d)"
+)
+_NO_SOLUTION = lazy_pattern(r"(?:there (?:are )?)?no (?:([a-z]+) )?solutions?(?: exists?)?")
+_SUBJECT = lazy_pattern(
+    r"^(?:limit|series|sequence|integral|function|derivative|slope|expression|value|it)\s+(?:is\s+)?"
+)
+_VERBS = lazy_pattern(r"\b(converge|diverge)(?:s|nt)?\b")
+# Ways to say the same.
+_SAME = {
+    **dict.fromkeys(
+        ("dne", "doesn't exist", "undefined", "not defined", "nonexistent", "not exist"),
+        "does not exist",
+    ),
+    **dict.fromkeys(
+        ("infinitely many solutions", "infinite solutions", "infinite number of solutions",
+         "infinite", "infinitely many solution", "there are infinitely many solutions",
+         "there are infinitely many"),
+        "infinitely many",
+    ),
+}  # fmt: skip
+NUMERALS: dict[str, str] = dict(
+    zip(
+        "zero one two three four five six seven eight nine ten eleven twelve".split(),
+        map(str, range(13)),
+        strict=True,
+    )
+)
+
+
+def plain_words(text: str) -> str:
+    """Strip an answer of its typesetting, case and articles."""
+    if len(text) > _LONGEST_PHRASE:
+        return ""
+    low = _STYLE.sub(" ", clean(text)).lower()
+    kept = [word for word in low.split() if word not in _ARTICLES]
+    return " ".join(kept).strip(" .,;:!?\"'()")
+
+
+def choice_letter(text: str) -> str | None:
+    """Read the letter of a chosen option; a small letter is a variable where it stands alone."""
+    chosen = _chosen(text)
+    if chosen is None:
+        return None
+    letter = chosen[1] or chosen[2]
+    marked = letter.isupper() or (chosen[0] != letter and not chosen[3])
+    return letter.upper() if marked else None
+
+
+def _chosen(text: str) -> re.Match[str] | None:
+    return _CHOICE.fullmatch(_STYLE.sub(" ", text).strip().rstrip("."))
+
+
+def choice_verdict(pred: str, gold: str) -> bool | None:
+    """Compare with a choice letter; None where the gold answer is not one."""
+    if not _CAPITAL.search(gold):
+        return None
+    letters = _STYLE.sub(" ", gold).strip()
+    if match := _GOLD_CHOICE.fullmatch(letters):
+        chosen = _chosen(pred)
+        return (
+            None if chosen is None else (chosen[1] or chosen[2]).upper() == (match[1] or match[2])
+        )
+    said = _STYLE.sub(" ", pred).strip().rstrip(".")
+    if _LETTERS.fullmatch(letters) and _LETTERS.fullmatch(said):
+        wanted, chosen = (re.findall("[A-J]", text) for text in (letters, said))
+        if _is_word(letters, wanted) or _is_word(said, chosen):
+            return wanted == chosen  # DCBA is a word or an order, and not four choices
+        return set(wanted) == set(chosen)
+    return None
+
+
+def _is_word(text: str, letters: list[str]) -> bool:
+    """Whether letters touch, unless they are in the order of a list of choices beside another."""
+    return text.isalpha() and (letters != sorted(set(letters)) or len(letters) < 2)
+
+
+def truth_verdict(pred: str, gold: str) -> bool | None:
+    """Compare with yes or no, true or false; None where the gold answer is neither."""
+    if gold in _TRUTH_LETTERS:  # these are variables too, unless the answer is yes or no
+        said = _TRUTH.get(plain_words(pred))
+        return None if said is None else said == _TRUTH_LETTERS[gold]
+    wanted = _TRUE_OR_NOT.fullmatch(gold)
+    if wanted is None:
+        return None
+    return _TRUTH.get(plain_words(pred)) == _TRUTH[wanted[1].lower()]
+
+
+def date_verdict(pred: str, gold: str) -> bool | None:
+    """Compare two dates that name their month; None where either is none."""
+    wanted = _date(gold)
+    said = _date(pred) if wanted else None
+    return wanted == said if said else None
+
+
+def _date(text: str) -> tuple[int, int, int] | None:
+    words = _STYLE.sub(" ", text).lower().replace(",", " ").replace(".", " ")
+    found = (
+        _DATE.fullmatch(" ".join(words.removeprefix("the ").split())) if len(text) < 60 else None
+    )
+    if found is None:
+        return None
+    if found[6]:
+        return int(found[6]), int(found[7]), int(found[8])
+    month = _MONTHS.get(found[2] or found[3])
+    return (int(found[5] or 0), month, int(found[1] or found[4])) if month else None
+
+
+def absence_verdict(pred: str, gold: str) -> bool | None:
+    """Know two ways to say the same: that there is no solution, or none that is real; else None."""
+    if "olution" not in gold or "olution" not in pred:
+        return None
+    wanted, said = (_NO_SOLUTION.fullmatch(plain_words(text)) for text in (gold, pred))
+    return True if wanted and said and wanted[1] == said[1] else None
+
+
+def words_verdict(pred: str, gold: str) -> bool | None:
+    """Compare with a gold answer that is words; None where it is not."""
+    wanted, said = (_SAME.get(text, text) for text in map(_essence, (gold, pred)))
+    if said in NUMERALS or wanted in NUMERALS:
+        return NUMERALS.get(said, said) == NUMERALS.get(wanted, wanted)
+    if not _is_prose(wanted):
+        return None
+    return wanted == said
+
+
+def _essence(text: str) -> str:
+    """Take the subject off a statement: the limit does not exist, the series diverges."""
+    return _VERBS.sub(r"\1", _SUBJECT.sub("", plain_words(text)))
+
+
+def _is_prose(text: str) -> bool:
+    words = _WORD.findall(text)
+    return bool(words) and len(max(words, key=len)) > 2 and not re.search(r"[\d^=+/<>_]", text)
+
+
+# A parsed answer in one canonical form, so that two ways to say a thing become one tree.
+#
+# ``x > 3`` and ``(3, oo)``, ``x = 1 or x = 2`` and ``{1, 2}``, ``±3`` and ``3, -3`` meet here.
+
+SIMPLE = lazy_pattern(
+    r"([-−]?)(?:([0-9]{1,40})(?:\.([0-9]{1,40})|/([1-9][0-9]{0,40}))?"
+    r"|\\[dt]?frac\{([0-9]{1,40})\}\{([1-9][0-9]{0,40})\})"
+)
+"""The commonest answers: sign, whole, decimals, denominator; or numerator and denominator."""
+# 1,234,567 and, in India, 12,34,567.
+_THOUSANDS = lazy_pattern(r"(?<![\d.,])[1-9]\d{0,2}(?:(?:,\d{3})+|(?:,\d\d)+,\d{3})(?![\d,])")
+# 1'234 in Switzerland; 1.234,5 and 1.234.567 in much of Europe.
+_APOSTROPHES = lazy_pattern(r"(?<![\d.,'])\d{1,3}(?:'\d{3})+(?![\d'])")
+_POINTS = lazy_pattern(
+    r"(?<![\d.,])(\d{1,3}(?:\.\d{3})+),(\d+)(?![\d,.])|(?<![\d.,])\d{1,3}(?:\.\d{3}){2,}(?![\d,.])"
+)
+_DECIMAL_COMMA = lazy_pattern(r"-?(?:0,\d+|\d+,(?:\d\d|\d{4,}))")
+# "m + n = 17" where m + n is what was asked for, besides being an equation.
+_NAMED_SUM = lazy_pattern(r"[A-Za-z](?:\s*\+\s*[A-Za-z])+\s*=\s*(?=[-+]?\d)")
+_WORDED = lazy_pattern(r"(?:\\(?:text|mathrm)\s*\{)?\s*-?[A-Za-z][A-Za-z' -]+[.!]?\}?")
+_NAME = lazy_pattern(
+    r"(?!.*\b(?:not|no|never|isn't|cannot|if|unless|when|than|false|wrong|incorrect|untrue|doubt)\b)"
+    r"[^,;\n]{1,60}(?<!\. )",
+    re.IGNORECASE,
+)
+_TWICE = lazy_pattern(r"([^()]{1,60}\S)\s+\(([^()]{1,60})\)")
+_EQUALS = lazy_pattern(r"(?<![<>!\\=])=(?!=)")
+_IN_WORDS = {
+    **NUMERALS,
+    **dict.fromkeys(("no solution", "no solutions", "no real solution"), r"\emptyset"),
+    **dict.fromkeys(("no real solutions", "empty set"), r"\emptyset"),
+    **dict.fromkeys(
+        ("no solution exists", "no solutions exist", "there no solution"), r"\emptyset"
+    ),
+    **dict.fromkeys(("all real numbers", "all reals", "any real number"), r"\mathbb{R}"),
+    **dict.fromkeys(("every real number", "any real numbers", "real numbers"), r"\mathbb{R}"),
+    **dict.fromkeys(("none", "null set", "no real roots", "no roots"), r"\emptyset"),
+    **dict.fromkeys(("infinity", "positive infinity", "plus infinity"), r"\infty"),
+    **dict.fromkeys(("negative infinity", "minus infinity", "-infinity", "-inf"), r"-\infty"),
+    "noon": "12:00 pm",
+    "midnight": "12:00 am",
+}
+_MAX_SIGNS = 4
+_VECTORS = ("()", "[]", "matrix")
+
+
+@lru_cache(4096)  # a gold answer meets many predictions, and predictions repeat themselves
+def interpret(text: str) -> tuple[Node, ...]:
+    """Read an answer as trees, one for every way its commas allow; none where it is not maths."""
+    if simple := SIMPLE.fullmatch(text):
+        return (_simple(simple),)
+    cleaned = clean(text)
+    if _WORDED.fullmatch(cleaned):
+        cleaned = _from_words(cleaned)
+    spellings = [cleaned]
+    if "=" in cleaned and (asked := _NAMED_SUM.match(cleaned)):
+        spellings.append(cleaned[asked.end() :])
+    if "," in cleaned:
+        if _THOUSANDS.search(cleaned) and not (cleaned[:1] in "([{" or cleaned.startswith("\\{")):
+            spellings.insert(0, _THOUSANDS.sub(lambda m: m[0].replace(",", ""), cleaned))
+        if _DECIMAL_COMMA.fullmatch(cleaned):
+            spellings.append(cleaned.replace(",", "."))
+    if "'" in cleaned:
+        spellings[0] = _APOSTROPHES.sub(lambda m: m[0].replace("'", ""), cleaned)
+    if cleaned.count(".") + ("," in cleaned) > 1 and _POINTS.search(cleaned):
+        spellings[0] = _POINTS.sub(_pointed, cleaned)
+    trees = tuple(tree for spelling in spellings if (tree := _read(spelling)) is not None)
+    if not trees and (twice := _TWICE.fullmatch(cleaned)):
+        worded = _WORDED.fullmatch(twice[1]) is not None
+        first = _read(_from_words(twice[1]) if worded else twice[1])
+        second = _read(twice[2])
+        return (first,) if first and second and _repeats(first, second, worded=worded) else ()
+    if not trees and "=" in cleaned:
+        # An unread name of a value that can be read: "P-value = 0.527".
+        name, *values = _EQUALS.split(cleaned)
+        value = _read(values[0]) if len(values) == 1 and _NAME.fullmatch(name) else None
+        return (value,) if value is not None and not symbols(value) else ()
+    return trees
+
+
+def _repeats(first: Node, second: Node, *, worded: bool) -> bool:
+    """Whether two quantities are one amount: 75 pounds (£75), fifteen (15)."""
+    units = [node.unit if isinstance(node, Measure) else "" for node in (first, second)]
+    amount = rational(first)
+    told = worded or any(units)
+    return told and compatible(*units) and amount is not None and amount == rational(second)
+
+
+def _pointed(match: re.Match[str]) -> str:
+    whole = (match[1] or match[0]).replace(".", "")
+    return f"{whole}.{match[2]}" if match[2] else whole
+
+
+def _from_words(text: str) -> str:
+    """Write in signs what is said in words: twenty-one, one half, no solution, infinity."""
+    words = plain_words(text)
+    if (known := _IN_WORDS.get(words)) is not None:
+        return known
+    bare = re.sub(r"\\(?:text|mathrm)\s*|[{}]", "", text).strip(" .!")
+    found = read_number(bare)
+    if found is None:
+        return text
+    number, rest = found
+    return rf"{number} \text{{{rest}}}" if rest else number
+
+
+def scalars(text: str) -> Iterator[Node]:
+    """Yield an answer's trees without the name, the unit or the per cent sign of its value."""
+    for node in interpret(text.strip()):
+        while True:
+            if isinstance(node, Measure):
+                node = node.value
+            elif isinstance(node, Op) and node.name in ("def", "%"):
+                node = node.args[-1]
+            else:
+                break
+        yield node
+
+
+def _simple(match: re.Match[str]) -> Num:
+    """Read the commonest answers of all without a parser."""
+    sign, whole, part, below, over, under = match.groups()
+    if part is not None:
+        number = literal(f"{whole}.{part}")
+    else:
+        number = Num(Fraction(int(whole or over), int(below or under or 1)))
+    return Num(-number.value, number.digits) if sign else number
+
+
+def _read(text: str) -> Node | None:
+    try:
+        return canonical(parse(text))
+    except (Unreadable, RecursionError):
+        return None
+
+
+def canonical(node: Node) -> Node:
+    """Bring a tree to the form in which trees are compared."""
+    if isinstance(node, Measure):
+        inner = canonical(node.value)
+        return inner if isinstance(inner, Measure) else Measure(inner, node.unit)
+    if not isinstance(node, Op):
+        return node
+    if node.name == "rel":
+        return relation(node, canonical)
+    if node.name in BRACKETS or node.name in ("and", "or"):
+        return _several(node)
+    if node.name == "deg":
+        return Measure(canonical(node.args[0]), "degree")
+    if node.name in ("union", "intersect", "minus"):
+        return _set_operation(node)
+    if node.name == "call" and (counted := _counted(node)) is not None:
+        return counted
+    if node.name == "^" and node.args[1] == Sym("T") and _is_vector(node.args[0]):
+        return canonical(node.args[0])  # a column written as a row
+    if any(isinstance(n, Sym) and n.name.startswith("unit ") for n in walk(node)):
+        return _components(node)
+    if node.name in (":", "time"):
+        return _ratio(node)
+    if node.name in ("neg", "*", "/") and (scaled := _scaled(node)) is not None:
+        return scaled
+    return _spread([node])
+
+
+# A number times a vector or a matrix.
+
+
+def _scaled(node: Op) -> Node | None:
+    """Multiply a vector or a matrix out, where it stands in a product with numbers alone."""
+    if node.name == "neg":
+        return _each(node.args[0], lambda cell: Op("neg", (cell,)))
+    left, right = node.args
+    if _is_vector(left) and not _is_vector(right):
+        return _each(left, lambda cell: Op(node.name, (cell, right)))
+    if node.name == "*" and _is_vector(right) and not _is_vector(left):
+        return _each(right, lambda cell: Op("*", (left, cell)))
+    return None
+
+
+def _is_vector(node: Node) -> bool:
+    """Whether a node is a vector or a matrix, itself or times a number."""
+    if not isinstance(node, Op):
+        return False
+    scaled = node.name in ("neg", "*", "/") and any(_is_vector(arg) for arg in node.args)
+    return scaled or (node.name in _VECTORS and bool(node.args))
+
+
+def _each(node: Node, change: Callable[[Node], Node]) -> Node | None:
+    whole = canonical(node) if _is_vector(node) else node
+    if not isinstance(whole, Op) or whole.name not in _VECTORS:
+        return None
+    if whole.name != "matrix":
+        return Op(whole.name, tuple(change(cell) for cell in whole.args))
+    rows = [row.args for row in whole.args if isinstance(row, Op)]
+    return Op("matrix", tuple(Op("row", tuple(change(cell) for cell in row)) for row in rows))
+
+
+def _parts(name: str, node: Node) -> list[Node]:
+    if isinstance(node, Op) and node.name == name:
+        return [part for arg in node.args for part in _parts(name, arg)]
+    inner = canonical(node)
+    return [inner.args[1]] if _is_definition(inner) and isinstance(inner, Op) else [inner]
+
+
+def _set_operation(node: Op) -> Node:
+    """Work out unions, intersections and differences of intervals and finite sets of numbers."""
+    parts = _parts("union", node) if node.name == "union" else [canonical(a) for a in node.args]
+    parts = [
+        part.args[1] if isinstance(part, Op) and part.name == "def" else part for part in parts
+    ]
+    if node.name != "union":
+        # \\setminus {0}: braces that only group in LaTeX.
+        parts = [parts[0], *(_as_set(part) for part in parts[1:])]
+    pieces = as_real_set(Op(node.name, tuple(parts)))
+    if pieces is not None:
+        return as_tree(pieces)
+    if node.name == "union":
+        braces = all(isinstance(part, Op) and part.name == "{}" for part in parts)
+        items = tuple(item for part in parts if isinstance(part, Op) for item in part.args)
+        return Op("{}", items) if braces else Op("union", tuple(parts))
+    return Op(node.name, tuple(parts))
+
+
+def _as_set(node: Node) -> Node:
+    if isinstance(node, Op) and node.name == "list":
+        return Op("{}", node.args)
+    scalar = not (isinstance(node, Op) and (node.name in BRACKETS or node.name == "union"))
+    return Op("{}", (node,)) if scalar else node
+
+
+def _counted(node: Op) -> Node | None:
+    """Read C(10, 3) as a binomial coefficient and P(10, 3) as a number of arrangements."""
+    match node:
+        case Op("call", (Sym(name="C" | "nCr"), whole, part)):
+            return Op("binom", (whole, part))
+        case Op("call", (Sym(name=name) as point, *args)) if (
+            len(args) > 1 and len(name) == 1 and name.isupper() and name != "P"
+        ):
+            return Op("def", (point, Op("()", tuple(canonical(arg) for arg in args))))
+        case Op("call", (Sym(name="P" | "nPr"), whole, part)):
+            numbers = rational(whole), rational(part)
+            if None in numbers or not 0 <= (numbers[1] or 0) <= (numbers[0] or 0):
+                return None
+            rest = Op("+", (whole, Op("neg", (part,))))
+            return Op("/", (Op("!", (whole,)), Op("!", (rest,))))
+        case _:
+            return None
+
+
+def _components(node: Node) -> Node:
+    """Write a sum of the unit vectors i, j and k as a tuple."""
+    names = ["unit i", "unit j", "unit k"]
+    used = names if Sym("unit k") in walk(node) else names[:2]
+    linear = all(
+        not isinstance(n, Op) or n.name in ("+", "neg", "*", "/", "root", "^") for n in walk(node)
+    )
+    if not linear:
+        raise Unreadable("unit vectors in something else than a sum")
+    parts: list[Node] = []
+    for chosen in used:
+        part = node
+        for name in names:
+            part = substitute(part, name, Num(Fraction(int(name == chosen))))
+        parts.append(part)
+    return Op("()", tuple(parts))
+
+
+def _ratio(node: Op) -> Node:
+    unit = next((arg.unit for arg in node.args if isinstance(arg, Measure)), "")
+    parts = tuple(arg.value if isinstance(arg, Measure) else arg for arg in node.args)
+    plain = Op("time" if unit in ("am", "pm") else node.name, parts)
+    return Measure(plain, unit) if unit else plain
+
+
+# Several things side by side.
+
+
+def _several(node: Op) -> Node:
+    name = "list" if node.name in ("and", "or") else node.name
+    items = [canonical(arg) for arg in node.args]
+    if name in ("list", "{}"):
+        items = _assignments([part for item in _assignments(items) for part in _flat(item)])
+        if node.name == "or" and all(map(_is_definition, items)) and len(set(_defined(items))) > 1:
+            raise Unreadable("one or another thing has a value")  # x = 1 or y = 0
+        if node.name == "and" and (total := _total(items)) is not None:
+            return total
+        items = _without_parameters(_spread_inequality(items))
+        if len(items) == 1 and name == "list":
+            return items[0]
+        if len(items) == 1 and name == "{}" and _is_interval_definition(items[0]):
+            return items[0]
+        if len(items) > 1 and all(_is_interval_definition(item) for item in items):
+            return _joined(items, node.name)
+        return Op(name, tuple(items))
+    if name == "[]" and (rows := _rows(items)):
+        return Op("matrix", rows)
+    if name in ("[]", "()") and all(map(_is_definition, items)):
+        return Op("list", tuple(items))  # [x = 2, y = 4]
+    return _spread_tuple(Op(name, tuple(items)))
+
+
+def _assignments(items: list[Node]) -> list[Node]:
+    """Write each of several solutions, x = 1, y = 0 or x = 0, y = 1, as a point."""
+    groups = [item.args if _is_list(item) else () for item in items]
+    if len(items) > 1 and all(map(_is_definition, items)):
+        names = _defined(items)
+        period = len(set(names))
+        groups = [tuple(items[at : at + period]) for at in range(0, len(items), period)]
+    names = [_defined(group) for group in groups]
+    width = len(names[0]) if len(names) > 1 else 0
+    alike = all(len(name) == width and set(name) == set(names[0]) for name in names)
+    if width < 2 or len(set(names[0])) < width or not alike:
+        return items
+    order = sorted(names[0])
+    return [
+        Op("()", tuple(dict(zip(name, _values(group), strict=True))[key] for key in order))
+        for name, group in zip(names, groups, strict=True)
+    ]
+
+
+def _is_list(node: Node) -> TypeGuard[Op]:
+    return isinstance(node, Op) and node.name == "list" and all(map(_is_definition, node.args))
+
+
+def _defined(items: Sequence[Node]) -> list[str]:
+    return [
+        item.args[0].name
+        for item in items
+        if isinstance(item, Op) and isinstance(item.args[0], Sym)
+    ]
+
+
+def _values(items: Sequence[Node]) -> list[Node]:
+    return [item.args[1] for item in items if isinstance(item, Op)]
+
+
+def _flat(item: Node) -> tuple[Node, ...]:
+    if isinstance(item, Op) and item.name == "list":
+        return item.args
+    if isinstance(item, Op) and item.name == "def" and isinstance(item.args[1], Op):
+        name, value = item.args
+        if isinstance(value, Op) and value.name == "list":
+            return tuple(Op("def", (name, part)) for part in value.args)
+    return (item,)
+
+
+def _total(items: list[Node]) -> Node | None:
+    """Add the parts of one quantity: 3 hours and 20 minutes."""
+    if len(items) == 2 and isinstance(items[0], Measure) and isinstance(items[1], Measure):
+        return joined(items[0], items[1])
+    return None
+
+
+def _spread_inequality(items: list[Node]) -> list[Node]:
+    """Read x ≠ 1, 2 as x ≠ 1 and x ≠ 2."""
+    first = items[0] if items else None
+    if not (isinstance(first, Op) and first.name == "def" and len(items) > 1):
+        return items
+    union = first.args[1]
+    if not (isinstance(union, Op) and union.name == "union" and len(union.args) == 2):
+        return items
+    hole = union.args[0].args[1] if isinstance(union.args[0], Op) else None
+    if hole is None or as_real_set(union) != as_real_set(_without(hole)):
+        return items
+    scalar = [item for item in items[1:] if nearly(item) is not None]
+    if len(scalar) != len(items) - 1:
+        return items
+    return [first, *(Op("def", (first.args[0], _without(item))) for item in scalar)]
+
+
+def _without_parameters(items: list[Node]) -> list[Node]:
+    """Read x = kπ, k ∈ Z as one statement about a whole number of any name."""
+    for item in items:
+        match item:
+            case Op("def", (Sym(name=name), Sym(name="set Z" | "set N" as numbers))):
+                others = [other for other in items if other is not item]
+                if others and all(name in symbols(other) for other in others):
+                    parameter = Sym(f"any of {numbers}")
+                    return [substitute(other, name, parameter) for other in others]
+            case _:
+                pass
+    return items
+
+
+def _without(hole: Node) -> Node:
+    return Op("union", (Op("()", (INFINITE[1], hole)), Op("()", (hole, INFINITE[0]))))
+
+
+def _rows(items: list[Node]) -> tuple[Node, ...]:
+    rows = [Op("row", item.args) for item in items if isinstance(item, Op) and item.name == "[]"]
+    same = len(rows) == len(items) and len({len(row.args) for row in rows}) == 1
+    return tuple(rows) if same else ()
+
+
+def _is_definition(node: Node) -> bool:
+    return isinstance(node, Op) and node.name == "def"
+
+
+def _is_interval_definition(node: Node) -> bool:
+    if not (isinstance(node, Op) and node.name == "def"):
+        return False
+    value = node.args[1]
+    if isinstance(value, Op) and value.name == "union":
+        return True
+    return isinstance(value, Op) and value.name in ("()", "[]", "[)", "(]") and len(value.args) == 2
+
+
+def _joined(items: list[Node], how: str) -> Node:
+    """Join inequalities: "and" intersects, "or" unites, and so do commas that leave a bound."""
+    definitions = [item for item in items if isinstance(item, Op)]
+    values = tuple(d.args[1] for d in definitions)
+    name = definitions[0].args[0]
+    if len({d.args[0] for d in definitions}) > 1:
+        return Op("list", tuple(items))
+    union, common = (as_real_set(Op(joint, values)) for joint in ("union", "intersect"))
+    if union is None or common is None:
+        return Op("def", (name, Op("union", values)))
+    both = how == "and" or (how != "or" and as_tree(union) == REALS)
+    return Op("def", (name, as_tree(common if both else union)))
+
+
+# Signs that stand for two.
+
+
+def _spread(nodes: list[Node]) -> Node:
+    """Write ± out as two values; one value stays itself."""
+    spread: list[Node] = []
+    for node in nodes:
+        if any(isinstance(n, Op) and n.name in ("±", "∓") for n in walk(node)):
+            spread += [_resolve(node, up=True), _resolve(node, up=False)]
+        else:
+            spread.append(node)
+    return spread[0] if len(spread) == 1 else Op("list", tuple(spread))
+
+
+def _spread_tuple(node: Op) -> Node:
+    """Write (±1, ±2) out as every choice of signs."""
+    choices = [
+        item.args if isinstance(item, Op) and item.name == "list" else (item,) for item in node.args
+    ]
+    if sum(len(choice) > 1 for choice in choices) == 0:
+        return node
+    if sum(len(choice) > 1 for choice in choices) > _MAX_SIGNS:
+        raise Unreadable("too many signs")
+    return Op("list", tuple(Op(node.name, tuple(items)) for items in product(*choices)))
+
+
+def _resolve(node: Node, *, up: bool) -> Node:
+    if not isinstance(node, Op):
+        return node
+    if node.name in ("±", "∓"):
+        inner = _resolve(node.args[0], up=up)
+        if (node.name == "±") == up:
+            return inner
+        return Num(-inner.value, inner.digits) if isinstance(inner, Num) else Op("neg", (inner,))
+    return Op(node.name, tuple(_resolve(arg, up=up) for arg in node.args))
+
+
+# The value of an answer, and the form in which it is written.
 
 Form: TypeAlias = Literal["integer", "fraction", "decimal", "surd", "choice"]
 """How an answer is written."""
@@ -62,7 +895,7 @@ def read_answer(text: str) -> AnswerValue | None:
     if len(text) > _LONGEST:
         return None
     if simple := SIMPLE.fullmatch(text):
-        return _simple(simple)
+        return _simple_value(simple)
     if letter := choice_letter(text):
         return AnswerValue(Fraction(0), form="choice", letter=letter)
     try:
@@ -72,7 +905,7 @@ def read_answer(text: str) -> AnswerValue | None:
         return None
 
 
-def _simple(match: re.Match[str]) -> AnswerValue:
+def _simple_value(match: re.Match[str]) -> AnswerValue:
     """Read the commonest answers of all as they stand."""
     sign, whole, part, below, over, under = match.groups()
     factor = -1 if sign else 1
@@ -96,7 +929,7 @@ def _value(node: Node, text: str) -> AnswerValue | None:
 
 
 def _form(node: Node, text: str, value: Fraction) -> tuple[Form, tuple[int, int] | None]:
-    if written := _quotient(node):
+    if written := _parts_of_quotient(node):
         return "fraction", written
     parts = list(walk(node))
     if any(isinstance(part, Op) and part.name == "root" for part in parts):
@@ -110,7 +943,7 @@ def _form(node: Node, text: str, value: Fraction) -> tuple[Form, tuple[int, int]
     return "fraction", (abs(value.numerator), value.denominator)  # a mixed number, most likely
 
 
-def _quotient(node: Node) -> tuple[int, int] | None:
+def _parts_of_quotient(node: Node) -> tuple[int, int] | None:
     """Give the two parts of a fraction of whole numbers, without their signs."""
     if not (isinstance(node, Op) and node.name == "/"):
         return None

@@ -15,9 +15,8 @@ from itertools import pairwise
 from math import floor, isqrt
 from typing import Final, Literal, TypeAlias, TypeVar, cast
 
-from constraint_first.answer.canonical import choice_letter, plain_words
 from constraint_first.answer.syntax import clean
-from constraint_first.answer.value import AnswerValue, Form, read_answer
+from constraint_first.answer.value import AnswerValue, Form, choice_letter, plain_words, read_answer
 from constraint_first.constraint.reply.check import REPLY
 from constraint_first.error import CfrError
 from constraint_first.pattern import lazy_pattern

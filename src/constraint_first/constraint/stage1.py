@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias, cast, get_args
 
-from constraint_first.answer.damaged_json import restore_commands
+from constraint_first.answer.extract import restore_commands
 from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json, Prompt, load
 from constraint_first.protocol import Call
