@@ -193,7 +193,7 @@ def read(text: str) -> Node:
     tree = parse(text)
     assert isinstance(tree, Op)
     assert tree.name == "rel"
-    return relation(tree, lambda node: node)
+    return relation(tree)
 
 
 def defined(name: str, value: Node) -> Op:

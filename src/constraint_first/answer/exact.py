@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
+from typing import NamedTuple
 
 from constraint_first.answer.syntax import (
     BINDERS,
@@ -73,7 +73,6 @@ def _rounds_to(exact: Fraction, decimal: Fraction, digits: int) -> bool:
 
 
 def _last_place(decimal: Fraction, digits: int) -> Fraction:
-    """Return the worth of the last of so many significant digits."""
     bits = decimal.numerator.bit_length() - decimal.denominator.bit_length()
     power = math.floor(bits * math.log10(2)) - 1
     while Fraction(10) ** (power + 1) <= decimal:
@@ -98,7 +97,13 @@ def rational(node: Node) -> Fraction | None:
             if name not in _KNOWN:
                 return None
             values = tuple(value for arg in args if (value := rational(arg)) is not None)
-            return _applied(name, values) if len(values) == len(args) else None
+            if not values or len(values) < len(args):
+                return None
+            if len(values) == 1 and name in _OF_ONE:
+                return _OF_ONE[name](*values)
+            if len(values) == 2 and name in _OF_TWO:
+                return _OF_TWO[name](*values)
+            return _OF_MANY[name](values) if name in _OF_MANY else None
 
 
 def _ranged(
@@ -215,16 +220,6 @@ _OF_MANY: dict[str, Callable[[tuple[Fraction, ...]], Fraction | None]] = {
 _KNOWN = _OF_ONE.keys() | _OF_TWO.keys() | _OF_MANY.keys()
 
 
-def _applied(name: str, values: tuple[Fraction, ...]) -> Fraction | None:
-    match values:
-        case (value,) if name in _OF_ONE:
-            return _OF_ONE[name](value)
-        case (left, right) if name in _OF_TWO:
-            return _OF_TWO[name](left, right)
-        case _:
-            return _OF_MANY[name](values) if values and name in _OF_MANY else None
-
-
 def nearly(node: Node) -> float | None:
     """Evaluate roughly, to put the ends of intervals in order; None where that fails."""
     match node:
@@ -237,8 +232,15 @@ def nearly(node: Node) -> float | None:
             return {"pi": math.pi, "e": math.e, "oo": math.inf}.get(name)
         case Op(name, args):
             values = [value for arg in args if (value := nearly(arg)) is not None]
+            if len(values) < len(args):
+                return None
             try:
-                return _roughly(name, values) if len(values) == len(args) else None
+                if name == "+":
+                    return math.fsum(values)
+                if len(values) == 1 and name in _ROUGHLY_ONE:
+                    return _ROUGHLY_ONE[name](*values)
+                known = len(values) == 2 and name in _ROUGHLY_TWO
+                return _ROUGHLY_TWO[name](*values) if known else None
             except (ArithmeticError, ValueError, TypeError):
                 return None
         case _:
@@ -271,18 +273,6 @@ _ROUGHLY_TWO: dict[str, Callable[[float, float], float | None]] = {
 }
 
 
-def _roughly(name: str, values: list[float]) -> float | None:
-    match values:
-        case _ if name == "+":
-            return math.fsum(values)
-        case [value] if name in _ROUGHLY_ONE:
-            return _ROUGHLY_ONE[name](value)
-        case [left, right] if name in _ROUGHLY_TWO:
-            return _ROUGHLY_TWO[name](left, right)
-        case _:
-            return None
-
-
 # Sets of real numbers: intervals and points, united, intersected and taken from one another.
 #
 # The ends of intervals are trees, put in order by their rough values. Two ends that are too close
@@ -293,16 +283,12 @@ _INTERVALS = frozenset({"()", "[]", "[)", "(]"})
 _CLOSE = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
-class _Cut:
+class _Cut(NamedTuple):
     """A place between two real numbers: just before or just behind a value."""
 
     at: float
     behind: bool
     node: Node
-
-    def key(self) -> tuple[float, bool]:
-        return self.at, self.behind
 
 
 RealSet = tuple[tuple[_Cut, _Cut], ...]
@@ -340,15 +326,14 @@ def _read(node: Node) -> RealSet | None:
             return None
         result = sets[0]
         for other in sets[1:]:
-            result = _combined(node.name, result, other)
+            if node.name == "union":
+                result = _settled([*result, *other])
+            else:
+                others = other if node.name == "intersect" else _complement(other)
+                ends = [(*a, *b) for a in result for b in others]
+                result = _settled([(_larger(a, c), _smaller(b, d)) for a, b, c, d in ends])
         return result
     return None
-
-
-def _combined(name: str, left: RealSet, right: RealSet) -> RealSet:
-    if name == "union":
-        return _settled([*left, *right])
-    return _intersected(left, right if name == "intersect" else _complement(right))
 
 
 def _cut(node: Node, *, behind: bool) -> _Cut | None:
@@ -378,7 +363,7 @@ def _settled(pieces: list[tuple[_Cut, _Cut]]) -> RealSet:
     """Put pieces in order and join those that overlap or touch."""
     kept = [piece for piece in pieces if _compared(*piece) < 0]
     result: list[tuple[_Cut, _Cut]] = []
-    for low, high in sorted(kept, key=lambda piece: piece[0].key()):
+    for low, high in sorted(kept, key=lambda piece: piece[0][:2]):
         if result and _compared(low, result[-1][1]) <= 0:
             if _compared(high, result[-1][1]) > 0:
                 result[-1] = (result[-1][0], high)
@@ -397,17 +382,12 @@ def _complement(pieces: RealSet) -> RealSet:
     return _settled(gaps)
 
 
-def _intersected(left: RealSet, right: RealSet) -> RealSet:
-    return _settled(
-        [
-            (
-                a[0] if _compared(a[0], b[0]) >= 0 else b[0],
-                a[1] if _compared(a[1], b[1]) <= 0 else b[1],
-            )
-            for a in left
-            for b in right
-        ]
-    )
+def _larger(a: _Cut, b: _Cut) -> _Cut:
+    return a if _compared(a, b) >= 0 else b
+
+
+def _smaller(a: _Cut, b: _Cut) -> _Cut:
+    return a if _compared(a, b) <= 0 else b
 
 
 def as_tree(pieces: RealSet) -> Node:

@@ -9,33 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias, cast
 
-from constraint_first.answer.marks import (
-    ANSWER_WORDS,
-    EQUALS,
-    LONGEST_ANSWER,
-    TO,
-    WORD,
-    after_equals,
-    asserted,
-    bald,
-    bounds,
-    find_box,
-    from_choice,
-    from_marker,
-    has_marker,
-    is_rejected,
-    is_supposed,
-    last_match,
-    last_value,
-    latex_boxes,
-    leading_letter,
-    lone_letter,
-    quantity,
-    trailing_maths,
-    unmarked,
-    unnamed,
-    without_empty_boxes,
-)
+from constraint_first.answer import marks
 from constraint_first.answer.syntax import MONEY, is_known, unit_name
 from constraint_first.answer.value import NUMERALS
 from constraint_first.pattern import lazy_pattern
@@ -79,7 +53,6 @@ _GAVE_UP: Final = lazy_pattern(
 
 
 def is_nothing(answer: str) -> bool:
-    """Whether what stands in an answer's place says that there is none."""
     if len(answer) >= _LONGEST_WORD or answer.isdecimal():
         return False
     word = _TYPESETTING.sub("", answer).strip().lower()
@@ -130,27 +103,19 @@ def without_approximation(text: str) -> str:
     for match in _APPROXIMATION.finditer(text):
         if _repeats_exact_value(text, match):
             kept.append(text[end : match.start()])
-            end = match.end() - _closing_dollar(match)
+            # A dollar sign may end mathematics which began before the approximation.
+            end = match.end() - (match[0].endswith("$") and match[0].count("$") == 1)
     return "".join(kept) + text[end:]
 
 
 def _repeats_exact_value(text: str, match: re.Match[str]) -> bool:
     before = text[max(0, match.start() - _LONGEST_VALUE) : match.start()]
-    value = EQUALS.split(WORD.split(before)[-1])[-1]
-    if not _EXACT.search(value) or _CALCULATION.search(value) or _is_money(match[0]):
+    value = marks.EQUALS.split(marks.WORD.split(before)[-1])[-1]
+    is_money = match[0].count("$") == 1 and not match[0].endswith("$")  # it is rounded to cents
+    if is_money or not _EXACT.search(value) or _CALCULATION.search(value):
         return False
     after = text[match.end() : match.end() + _LONGEST_VALUE]
     return not _ROUNDED.search(_SENTENCE_END.split(after, maxsplit=1)[0])
-
-
-def _is_money(approximation: str) -> bool:
-    """Whether a dollar sign is of a sum of money, which is rounded to cents."""
-    return approximation.count("$") == 1 and not approximation.endswith("$")
-
-
-def _closing_dollar(match: re.Match[str]) -> int:
-    """Count the dollar sign that ends mathematics which began before the approximation."""
-    return int(match[0].endswith("$") and match[0].count("$") == 1)
 
 
 # A check that a reply makes of its answer once it has given it, which is no answer itself.
@@ -210,19 +175,7 @@ _WIDE: Final = str.maketrans("０１２３４５６７８９－﹣＋．％／�
 # The mark of a long vowel, typed for a sign: it lengthens nothing where no kana is before it.
 _LONG: Final = lazy_pattern(r"(?<![ァ-ヿ])ー(?=[^\S\n]?\d)")
 _SIGNS: Final = (
-    "- ",
-    "-\t",
-    "-$",
-    "-\\",
-    "-€",
-    "-£",
-    "-\xa0",
-    "−",
-    "–",
-    "负",
-    "負",
-    "マイナス",
-    "마이너스",
+    *("- ", "-\t", "-$", "-\\", "-€", "-£", "-\xa0", "−", "–", "负", "負", "マイナス", "마이너스"),
 )
 _SIGN_WORDS: Final = ("minus", "negativ", "moins", "menos", "meno", "минус")
 _DASH: Final = "[-−–]"
@@ -331,8 +284,8 @@ _NUMBERS: Final = lazy_pattern(
 # "5 to 2" behind a verb is a ratio, "from 2 to 5" a range; "4.7 to 5" may be a rounding.
 _RATIO: Final = lazy_pattern(
     r"(?:\b(?:is|are|was|were|be|of|as|to|by|won|lost|equals|exactly)|[:=])\s+"
-    rf"((?:from\s+)?{_MEMBER}(?:\s+{TO}\s+{_MEMBER}){{1,3}}|{_MEMBER}(?:\s:\s{_MEMBER}){{1,3}}){_BEHIND}"
-    rf"|\b(from\s+{_MEMBER}\s+{TO}\s+{_MEMBER}){_BEHIND}"
+    rf"((?:from\s+)?{_MEMBER}(?:\s+{marks.TO}\s+{_MEMBER}){{1,3}}|{_MEMBER}(?:\s:\s{_MEMBER}){{1,3}}){_BEHIND}"
+    rf"|\b(from\s+{_MEMBER}\s+{marks.TO}\s+{_MEMBER}){_BEHIND}"
 )
 _NAME: Final = r"[A-Za-z](?:_?\w|_\{\w{1,2}\})?"
 _EQUATIONS: Final = lazy_pattern(
@@ -459,15 +412,15 @@ _PROSE_CONCLUSION: Final = lazy_pattern(
 
 def bare(text: str) -> str | None:
     """Return the text itself where it is an answer and nothing else."""
-    if len(text) > LONGEST_ANSWER:
+    if len(text) > marks.LONGEST_ANSWER:
         return text if text.lstrip("+-")[:32].isdigit() and text.lstrip("+-").isdigit() else None
     if "exist" in text and (none := _NONE_EXIST.fullmatch(text)):
         return none[1]
     if _PLAIN.fullmatch(text):
-        return lone_letter(text) or bald(text)
-    if has_marker(text) or (" " in text and _BOLD.search(text, 1)):
+        return marks.lone_letter(text) or marks.bald(text)
+    if marks.has_marker(text) or (" " in text and _BOLD.search(text, 1)):
         return None
-    words = [word.lower() for word in WORD.findall(_TEXT.sub(r" \1 ", text))]
+    words = [word.lower() for word in marks.WORD.findall(_TEXT.sub(r" \1 ", text))]
     if len(words) > _MOST_WORDS or _SENTENCE_WORDS.intersection(words) or _SPEAKER.match(text):
         return None
     if not text.isascii() and _FOREIGN.search(text):
@@ -479,27 +432,31 @@ def bare(text: str) -> str | None:
     if _PHRASE_BEFORE_NUMBER.match(text) or _LABEL.match(text) or _LED_TO.fullmatch(text):
         return None
     text = _BECAUSE.sub("", text)
-    if letter := lone_letter(text) or leading_letter(text):
+    if letter := marks.lone_letter(text) or marks.leading_letter(text):
         return letter
-    if (words or not text.isascii()) and from_choice(text):
+    if (words or not text.isascii()) and marks.from_choice(text):
         return None
-    text = unnamed(_LEAD_IN.sub("", text, count=1))
-    if "\\text" in text and any(bounds(plain := _TEXT.sub(r"\1", text), 0, plain.find(" "))):
+    text = marks.unnamed(_LEAD_IN.sub("", text, count=1))
+    if "\\text" in text and any(marks.bounds(plain := _TEXT.sub(r"\1", text), 0, plain.find(" "))):
         return plain
-    parts = EQUALS.split(text)
+    parts = marks.EQUALS.split(text)
     # 2 + 3 = 5 is 5; 3 = x stays.
     calculated = len(parts) > 1 and not re.fullmatch(r"\s*[A-Za-z]\s*", parts[-1])
     sums = calculated and not re.search(r"[A-Za-z]", _ARITHMETIC.sub("", "".join(parts[:-1])))
-    return quantity(bald(parts[-1] if sums and parts[-1].strip() else text))
+    return marks.quantity(marks.bald(parts[-1] if sums and parts[-1].strip() else text))
 
 
 def from_end(text: str) -> Found:
     """Read display mathematics, emphasis or a number at the very end; never further back."""
     text = _trimmed(text)
     if display := _DISPLAY.search(text):
-        return after_equals((display[1] or display[2]).strip()), "display"
+        return marks.after_equals((display[1] or display[2]).strip()), "display"
     line = text.rstrip().rpartition("\n")[2].strip()
-    if line != text.strip() and not WORD.search(_TYPESET.sub(" ", line)) and (answer := bare(line)):
+    if (
+        line != text.strip()
+        and not marks.WORD.search(_TYPESET.sub(" ", line))
+        and (answer := bare(line))
+    ):
         return (", ".join(items) if len(items := _bullets(text)) > 1 else answer), "last line"
     label = _LABEL.match(line)
     value = line[label.end() :] if label else ""
@@ -509,7 +466,6 @@ def from_end(text: str) -> Found:
 
 
 def _bullets(text: str) -> list[str]:
-    """List the items of the bulleted lines that a text ends in."""
     items = list[str]()
     for line in reversed(text[-_LAST_WORDS:].rstrip().split("\n")):
         if not (item := _BULLET.fullmatch(line.strip())):
@@ -519,7 +475,6 @@ def _bullets(text: str) -> list[str]:
 
 
 def _trimmed(text: str) -> str:
-    """Drop the courtesies and the tick at the end of a proof."""
     start, tail = text[:-_LAST_WORDS], text[-_LAST_WORDS:]
     while (shorter := _PLEASANTRY.sub("", tail)) != tail:
         tail = shorter
@@ -532,11 +487,11 @@ def _from_sentence(sentence: str, *, short: bool) -> Found:
     for _ in range(_MOST_REASONS):
         if (found := _last_value(sentence, short=short)) is None:
             return None
-        if (answer := asserted(sentence, found[0])) == found[0]:
+        if (answer := marks.asserted(sentence, found[0])) == found[0]:
             return found
         # What a reason bounds or denies is not the answer: "it is 6, since it cannot be 5".
         reasons = _REASON.finditer(sentence, 0, max(0, sentence.rfind(found[0])))
-        if (reason := last_match(reasons)) is None:
+        if (reason := marks.last_match(reasons)) is None:
             return (answer, found[1]) if answer else None
         sentence, short = sentence[: reason.start()], True
     return None
@@ -556,7 +511,7 @@ def _last_value(sentence: str, *, short: bool) -> Found:
         sentence = sentence[: clause.start()]
     if finished and (exception := _EXCEPT.search(sentence)):
         return exception[0].replace("$", ""), "words"
-    if finished and (maths := trailing_maths(sentence)):
+    if finished and (maths := marks.trailing_maths(sentence)):
         return maths
     if several := _several(sentence):
         return several, "last numbers"
@@ -565,7 +520,7 @@ def _last_value(sentence: str, *, short: bool) -> Found:
     if finished and (latex := _undelimited(sentence)):
         return latex, "last value"
     exact = "π" in sentence or "√" in sentence
-    number = last_match((_IRRATIONAL if exact else _PROSE_NUMBER).finditer(sentence))
+    number = marks.last_match((_IRRATIONAL if exact else _PROSE_NUMBER).finditer(sentence))
     if number and (finished or _STATED_LAST.search(sentence)) and not _BROKEN_OFF.search(sentence):
         range_ = _DIFFERENCE.search(sentence, 0, number.start())
         start = range_.start() if range_ else number.start()
@@ -599,9 +554,9 @@ def _set(sentence: str) -> str:
 
 def _undelimited(sentence: str) -> str:
     """Take LaTeX without its dollar signs from the end of a sentence."""
-    verb = last_match(_VERB.finditer(sentence)) if "\\" in sentence else None
+    verb = marks.last_match(_VERB.finditer(sentence)) if "\\" in sentence else None
     rest = sentence[verb.end() :] if verb else ""
-    return bald(rest) if "\\" in rest and not WORD.search(rest) else ""
+    return marks.bald(rest) if "\\" in rest and not marks.WORD.search(rest) else ""
 
 
 def corrected(text: str, marked: str) -> Found:
@@ -629,7 +584,16 @@ _OBJECT_START: Final = lazy_pattern(r"^[^\S\n]*\{\s*[\"'}]", re.MULTILINE)
 _OBJECT_END: Final = lazy_pattern(r"\}\s*(?:```)?\s*\Z")
 _BAD_ESCAPE: Final = lazy_pattern(r"\\(?![\"\\/u])")
 _NAMES: Final = (
-    *("finalanswer", "correctanswer", "answer", "answers", *ANSWER_WORDS, "答案", "정답", "答え"),
+    *(
+        "finalanswer",
+        "correctanswer",
+        "answer",
+        "answers",
+        *marks.ANSWER_WORDS,
+        "答案",
+        "정답",
+        "答え",
+    ),
     *"ans final finalresult result results correctoption correctchoice option choice".split(),
     *"selected output value solution response prediction".split(),
 )
@@ -651,10 +615,9 @@ def find_object_answer(text: str) -> str | None:
 
 
 def _load(raw: str) -> object:
-    with suppress(ValueError, RecursionError):
-        return json.loads(raw)
-    with suppress(ValueError, RecursionError):  # LaTeX with its backslashes as they are
-        return json.loads(_BAD_ESCAPE.sub(r"\\\\", raw))
+    for text in (raw, _BAD_ESCAPE.sub(r"\\\\", raw)):  # LaTeX with its backslashes as they are
+        with suppress(ValueError, RecursionError):
+            return json.loads(text)
     return None
 
 
@@ -743,8 +706,7 @@ _MAX_VALUE = 20_000
 _MOST_OBJECTS_INSIDE = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     value: str | None
     """None where the reply ends within it."""
     whole: bool = True
@@ -851,8 +813,7 @@ def _closed(raw: str) -> Field:
 def _unescape(raw: str) -> str:
     """Undo JSON escapes, but leave alone the backslashes that begin a LaTeX command.
 
-    Whether the model doubled its backslashes shows in those that it did not: one single backslash
-    before a command, and a double one can only be the end of a matrix row.
+    Where one before a command is single, the model did not double them: a double one ends a row.
     """
     if "\\" not in raw:
         return raw
@@ -868,24 +829,18 @@ def _is_latex(raw: str, run: re.Match[str]) -> bool:
     mark, rest = raw[run.end() : run.end() + 1], raw[run.end() + 1 : run.end() + 13]
     if len(run[0]) % 2 == 0 or not mark or mark in "\"'/`":
         return False
-    if mark == "n":
-        return bool(_NEWLINE_COMMAND.match(rest))
-    if mark == "t":
-        return bool(_TAB_COMMAND.match(rest))
+    if mark in "nt":
+        return bool((_NEWLINE_COMMAND if mark == "n" else _TAB_COMMAND).match(rest))
     return not (mark == "u" and _HEX.match(rest))
 
 
 def _escape(raw: str, run: re.Match[str], *, bare: bool) -> str:
     """Write out one run of backslashes; what an escape stands for follows in its place."""
-    if bare and len(run[0]) % 2 == 0:
-        return run[0]
     half = "\\" * (len(run[0]) // 2)
     if len(run[0]) % 2 == 0:
-        return half
-    mark = raw[run.end() : run.end() + 1]
-    if _is_latex(raw, run) or mark in "nut":
-        return half + "\\"
-    return half
+        return run[0] if bare else half
+    begins = _is_latex(raw, run) or raw[run.end() : run.end() + 1] in "nut"
+    return half + "\\" if begins else half
 
 
 def _listed(text: str, start: int) -> Field:
@@ -917,7 +872,6 @@ def _split(inner: str) -> list[str]:
 
 
 def _item_end(inner: str, at: int) -> int:
-    """Find the comma outside brackets that ends an item."""
     depth = 0
     for end in range(at, len(inner)):
         depth += _DEPTH.get(inner[end], 0)
@@ -1019,38 +973,31 @@ def _read(text: str, *, truncated: bool) -> Extracted:
             return found
     if (tag := _from_tag(text, truncated=truncated)) is not None:
         return tag
-    text = without_empty_boxes(text).strip() if "box" in text else text
-    end = _closed_up(text[-LONGEST_ANSWER:])
+    text = marks.EMPTY_BOX.sub("", text).strip() if "box" in text else text
+    end = text[-marks.LONGEST_ANSWER :]
+    end = end if end.isascii() and "<" not in end else _ORNAMENT.sub("", end)
+    # In long gaps the rules would try every place.
+    end = _SPACES.sub(lambda run: "\n\n" if "\n" in run[0] else " ", end)
     end = without_approximation(with_plain_signs(with_decimal_points(end)))
     if not truncated:
-        whole = bare(end if len(text) <= LONGEST_ANSWER else text)
+        whole = bare(end if len(text) <= marks.LONGEST_ANSWER else text)
         if whole is not None:
             return _found(whole, "bare")
     return _from_prose(end[-_TAIL:], truncated=truncated)
 
 
-def _closed_up(text: str) -> str:
-    """Drop ornaments, and shorten long gaps, in which the rules would try every place."""
-    text = text if text.isascii() and "<" not in text else _ORNAMENT.sub("", text)
-    return _SPACES.sub(lambda run: "\n\n" if "\n" in run[0] else " ", text)
-
-
 def _from_prose(tail: str, *, truncated: bool) -> Extracted:
-    marked = from_marker(tail)
+    marked = marks.from_marker(tail)
     if marked is not None and marked[0]:
         return _found(*((not truncated and corrected(tail, marked[0])) or marked))
     if truncated or marked is not None:
         return Extracted(None, "none" if marked is None else "no answer")
     if abstains(tail):
         return Extracted(None, "no answer")
-    found = _from_last_words(tail)
-    return Extracted(None, "none") if found is None else _found(*found)
-
-
-def _from_last_words(tail: str) -> tuple[str, str] | None:
     before = without_check(tail)
-    checked = (from_choice(before) or from_end(before)) if len(before) < len(tail) else None
-    return checked or from_choice(tail) or from_end(tail)
+    checked = (marks.from_choice(before) or from_end(before)) if len(before) < len(tail) else None
+    found = checked or marks.from_choice(tail) or from_end(tail)
+    return _found(*found) if found else Extracted(None, "none")
 
 
 def _found(answer: str, how: str) -> Extracted:
@@ -1064,7 +1011,7 @@ def _reply(text: str, *, truncated: bool) -> str:
     """Drop the thinking before the reply and the turns after it."""
     text = without_thinking(text)
     if "<" in text and any(mark in text for mark in _TURN_MARKS):
-        text = latex_boxes(text.rpartition(_FINAL_CHANNEL)[2], truncated=truncated)
+        text = marks.latex_boxes(text.rpartition(_FINAL_CHANNEL)[2], truncated=truncated)
         for mark in _TURN_ENDS:
             if (end := text.find(mark)) > 0:
                 text = text[:end]
@@ -1090,47 +1037,42 @@ def _from_json(text: str) -> Extracted | None:
 
 def _finish(value: str, how: str) -> Extracted:
     """Unwrap a value that repeats the marks of an answer inside itself."""
-    if (box := find_box(value)) is not None and box.content is not None:
+    if (box := marks.find_box(value)) is not None and box.content is not None:
         return _found(box.content, how)
-    return _found(unmarked(value), how)
+    return _found(marks.unmarked(value), how)
 
 
 def _from_box(text: str) -> Extracted | None:
     """Read the last box that the reply does not deny."""
     denied = 0
-    while (box := find_box(text)) is not None and denied < _MOST_DENIED:
+    while (box := marks.find_box(text)) is not None and denied < _MOST_DENIED:
         if box.content is None:
             # An empty box says no more than none.
             return None if box.closed else Extracted(None, "unterminated box")
-        if not (is_rejected(text, box.start, box.end) or is_supposed(text[: box.start])):
+        if not (
+            marks.is_rejected(text, box.start, box.end) or marks.is_supposed(text[: box.start])
+        ):
             return _found(_with_bounds(text, box.content, box.start, box.end), "boxed")
         if (instead := _instead(text[box.end :])) is not None:
             return instead
         text, denied = text[: box.start], denied + 1
     if not denied:
         return None
-    stated = from_marker(text[-_TAIL:])
+    stated = marks.from_marker(text[-_TAIL:])
     return _found(*stated) if stated and stated[0] else Extracted(None, "no answer")
 
 
 def _with_bounds(text: str, content: str, start: int, end: int) -> str:
-    """Take a box for a bound where the bound is the claim: "x is at least" before the box.
-
-    A box in "we need at least \\boxed{5} coins" is the number that was asked for.
-    """
-    before, behind = bounds(text, start, end)
-    stated = (
-        _STATES.search(text[max(0, start - _LONGEST_TAG) : start].rstrip(" $*(\\"))
-        if before
-        else None
-    )
-    return content.join((before if stated else "", behind))
+    """Make a box a bound where that is the claim: "x is at least" before it, but not "we need"."""
+    before, behind = marks.bounds(text, start, end)
+    near = text[max(0, start - _LONGEST_TAG) : start].rstrip(" $*(\\") if before else ""
+    return content.join((before if _STATES.search(near) else "", behind))
 
 
 def _instead(rest: str) -> Extracted | None:
     """Read the answer that a reply gives in place of the box before it, which it denies."""
     rest = with_plain_signs(rest[-_TAIL:])
-    marked = from_marker(rest)
+    marked = marks.from_marker(rest)
     found = marked if marked and marked[0] else concluded(rest)
     return None if found is None else _found(*found)
 
@@ -1186,13 +1128,13 @@ def in_context(text: str, answer: str, gold: str) -> str:
     A value without them is the answer too, so they are read only where the gold has others.
     """
     if "=" in gold and len(set(_VARIABLE.findall(_COMMAND.sub("", gold)))) > 1:
-        return _equation(text[-LONGEST_ANSWER:], answer)
+        return _equation(text[-marks.LONGEST_ANSWER :], answer)
     named, half_day, wanted = _NAMED.fullmatch(gold), _TIME.search(gold), _gold_unit(gold)
     if not (named or half_day or wanted) or len(answer) > _NEAR:
         return answer
     if _LETTER.search(_COMMAND.sub("", answer)) or "\\circ" in answer:
         return answer
-    text = text[-LONGEST_ANSWER:]
+    text = text[-marks.LONGEST_ANSWER :]
     places = list(re.finditer(rf"(?<![\w.,]){re.escape(answer)}(?!\w|[.,:/]\d)", text))
     if not places:
         return answer
@@ -1214,12 +1156,9 @@ def in_context(text: str, answer: str, gold: str) -> str:
 
 
 def _equation(text: str, answer: str) -> str:
-    """Give the whole equation of a curve of which only the right side was read.
-
-    x + y = 12 is 12 where a number is asked for, and the line itself where the gold is one.
-    """
-    whole = last_value(text).rstrip(".,")
-    sides = [side.strip() for side in EQUALS.split(whole)]
+    """Give the whole equation of a curve, x + y = 12, of which only the right side was read."""
+    whole = marks.last_value(text).rstrip(".,")
+    sides = [side.strip() for side in marks.EQUALS.split(whole)]
     is_curve = len(sides) == 2 and sides[1] == answer and not _FUNCTION.fullmatch(sides[0])
     return whole if is_curve else answer
 

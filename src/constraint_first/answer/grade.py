@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from constraint_first.answer import exact
 from constraint_first.answer.extract import extract, in_context
@@ -23,6 +23,8 @@ from constraint_first.answer.marks import asserted
 from constraint_first.answer.syntax import (
     BRACKETS,
     INFINITE,
+    SMALL_NUMBERS,
+    TENS,
     UNIT_LETTERS,
     Measure,
     Node,
@@ -31,6 +33,7 @@ from constraint_first.answer.syntax import (
     Sym,
     clean,
     compatible,
+    is_op,
     ratio_of,
     substitute,
     symbols,
@@ -39,7 +42,7 @@ from constraint_first.answer.syntax import (
 from constraint_first.answer.value import (
     absence_verdict,
     choice_verdict,
-    date_verdict,
+    date_of,
     interpret,
     plain_words,
     truth_verdict,
@@ -74,12 +77,11 @@ class Equivalence:
     """Whether the problem asks for a percentage."""
 
     def same(self, pred: Node, gold: Node) -> bool | None:
-        """Decide whether a prediction says what the gold answer says."""
         if pred == gold:
             return True
         if isinstance(pred, Measure) or isinstance(gold, Measure):
             return self._measures(pred, gold)
-        if _is(pred, "def") or _is(gold, "def"):
+        if is_op(pred, "def") or is_op(gold, "def"):
             return self._definitions(pred, gold)
         kinds = _kind(pred), _kind(gold)
         if "relation" in kinds:
@@ -97,7 +99,8 @@ class Equivalence:
             return self.same(_in_radians(first, left), _in_radians(second, right))
         if compatible(left, right):
             same = self.same(first, second)
-            if same is not True and {left, right} == {"degree", ""} and _has_pi(first, second):
+            in_pi = Sym("pi") in (*walk(first), *walk(second))
+            if same is not True and {left, right} == {"degree", ""} and in_pi:
                 # 30° is π/6, where the degree sign is given and the other side is in terms of π.
                 return self.same(_in_radians(first, left), _in_radians(second, right))
             return same
@@ -127,37 +130,35 @@ class Equivalence:
         return self.relate(left, right)
 
     def _scalars(self, pred: Node, gold: Node) -> bool | None:
-        if _is(pred, "base") and not _is(gold, "base"):
-            pred = _in_ten(pred)
-        elif _is(gold, "base") and not _is(pred, "base"):
-            gold = _in_ten(gold)
-        if _is(pred, "base") or _is(gold, "base"):
+        if is_op(pred, "base") != is_op(gold, "base"):
+            pred, gold = _in_ten(pred), _in_ten(gold)
+        if is_op(pred, "base") or is_op(gold, "base"):
             # The base may be missing where the gold answer names it, like a unit.
-            return isinstance(pred, Num | Sym) and _is(gold, "base") and pred == _args(gold)[0]
-        if _is(pred, "time") or _is(gold, "time"):
+            return isinstance(pred, Num | Sym) and is_op(gold, "base") and pred == _args(gold)[0]
+        if is_op(pred, "time") or is_op(gold, "time"):
             return _same_time(pred, gold)
-        remainders = _is_remainder(pred) and _is_remainder(gold)
-        if remainders or _is(pred, "residue") or _is(gold, "residue"):
-            return self._residues(pred, gold)
-        if _is(pred, ":") and _is(gold, ":"):
+        if is_op(pred, "residue", "mod") and is_op(gold, "residue", "mod"):
+            return self._residues(pred.args, gold.args)
+        if is_op(pred, "residue") or is_op(gold, "residue"):
+            # The least member of a class of remainders alone stands for it.
+            sides = (Op("mod", n.args) if is_op(n, "residue") else n for n in (pred, gold))
+            return self.leaf(*sides)
+        if is_op(pred, ":") and is_op(gold, ":"):
             return self._ratios(pred, gold)
         pred, gold = _quotient(pred), _quotient(gold)
-        if _is(pred, "%") != _is(gold, "%"):
+        if is_op(pred, "%") != is_op(gold, "%"):
             return self._percent(pred, gold)
         return self.leaf(pred, gold)
 
-    def _residues(self, pred: Node, gold: Node) -> bool | None:
-        """Compare classes modulo a number; its least member alone stands for a class as well."""
-        if _is_remainder(pred) and _is_remainder(gold):
-            (first, modulus), (second, other) = _args(pred), _args(gold)
-            gap = Op("mod", (Op("+", (first, Op("neg", (second,)))), modulus))
-            return _all((self.leaf(modulus, other), self.leaf(gap, _ZERO)))
-        return self.leaf(_remainder(pred), _remainder(gold))
+    def _residues(self, left: Sequence[Node], right: Sequence[Node]) -> bool | None:
+        (first, modulus), (second, other) = left, right
+        gap = Op("mod", (Op("+", (first, Op("neg", (second,)))), modulus))
+        return _all((self.leaf(modulus, other), self.leaf(gap, _ZERO)))
 
     def _percent(self, pred: Node, gold: Node) -> bool | None:
         """10 % is 0.1; it is 10 as well where a percentage is asked for, as a gold with % shows."""
         value = self.leaf(pred, gold)
-        if value is False and (self.percent or _is(gold, "%")):
+        if value is False and (self.percent or is_op(gold, "%")):
             return self.leaf(_inside(pred), _inside(gold))
         return value
 
@@ -179,7 +180,7 @@ class Equivalence:
         if "scalar" in kinds:
             single = left if kinds[1] == "scalar" else right
             other = gold if kinds[1] == "scalar" else pred
-            braces = _is(gold if kinds[0] == "scalar" else pred, "{}")
+            braces = is_op(gold if kinds[0] == "scalar" else pred, "{}")
             return self._pairwise(single, (other,)) if len(single) == 1 and braces else False
         if kinds == ("ordered", "ordered"):
             same = _shape(pred) == _shape(gold)
@@ -190,28 +191,25 @@ class Equivalence:
 
     def _mixed(self, pred: Node, gold: Node, ordered: Node) -> bool | None:
         """Compare a tuple with a list: in order, and x = 1, y = 2 in the order of the names."""
-        half_open = _is(ordered, "[)") or _is(ordered, "(]")
-        if half_open or not (_is(pred, "list") or _is(gold, "list")):
+        half_open = is_op(ordered, "[)") or is_op(ordered, "(]")
+        if half_open or not (is_op(pred, "list") or is_op(gold, "list")):
             return False
         left, right = (_by_name(n) for n in (pred, gold))
-        if _is(gold, "[]") and len(right) == 2:
+        if is_op(gold, "[]") and len(right) == 2:
             return False  # a closed interval, of which a list gives only the ends
-        if _is(ordered, "[]") and len(left) > 2:
+        if is_op(ordered, "[]") and len(left) > 2:
             return self._matching(left, right)
         return self._pairwise(left, right)
 
     def _unordered(self, pred: Node, gold: Node) -> bool | None:
         left, right = _args(pred), _args(gold)
-        if _is(pred, "{}") or _is(gold, "{}"):
+        if is_op(pred, "{}") or is_op(gold, "{}"):
             left, right = (tuple(dict.fromkeys(items)) for items in (left, right))
         left, right = _roots(left, right), _roots(right, left)
-        if any(map(_is_sequence, (left, right))):
-            return self._pairwise(left, right)
-        named = [_names(items) for items in (left, right)]
         # x = 1, y = 2 against 1, 2: without its names a list can only be meant in order.
-        if (len(named[0]) > 1) != (len(named[1]) > 1):
-            return self._pairwise(left, right)
-        return self._matching(left, right)
+        half_named = (len(_names(left)) > 1) != (len(_names(right)) > 1)
+        ordered = half_named or any(map(_is_sequence, (left, right)))
+        return self._pairwise(left, right) if ordered else self._matching(left, right)
 
     def _pairwise(self, left: Sequence[Node], right: Sequence[Node]) -> bool | None:
         if len(left) != len(right):
@@ -219,7 +217,6 @@ class Equivalence:
         return _all(self.same(a, b) for a, b in zip(left, right, strict=True))
 
     def _matching(self, left: Sequence[Node], right: Sequence[Node]) -> bool | None:
-        """Pair the items off in any order."""
         if len(left) != len(right):
             return False
         if len(left) > MAX_ITEMS:
@@ -242,19 +239,14 @@ class Equivalence:
         return _all(self._pairwise(_args(a), _args(b)) for a, b in pairs)
 
     def _vector(self, pred: Node, gold: Node) -> bool | None:
-        """Compare a row or column with a tuple."""
-        matrix, other = (pred, gold) if _is(pred, "matrix") else (gold, pred)
+        matrix, other = (pred, gold) if is_op(pred, "matrix") else (gold, pred)
         rows = [_args(row) for row in _args(matrix)]
-        if not (isinstance(other, Op) and other.name in ("()", "[]")):
-            return False
-        if len(rows) != 1 and any(len(row) != 1 for row in rows):
+        straight = len(rows) == 1 or all(len(row) == 1 for row in rows)
+        if not (straight and is_op(other, "()", "[]")):
             return False
         cells = [cell for row in rows for cell in row]
-        return (
-            self._pairwise(cells, other.args)
-            if matrix is pred
-            else self._pairwise(other.args, cells)
-        )
+        pair = (cells, other.args) if matrix is pred else (other.args, cells)
+        return self._pairwise(*pair)
 
 
 def _all(verdicts: Iterable[bool | None]) -> bool | None:
@@ -267,16 +259,12 @@ def _all(verdicts: Iterable[bool | None]) -> bool | None:
     return result
 
 
-def _is(node: Node, name: str) -> bool:
-    return isinstance(node, Op) and node.name == name
-
-
 def _args(node: Node) -> tuple[Node, ...]:
     return node.args if isinstance(node, Op) else ()
 
 
 def _inside(node: Node) -> Node:
-    return node.args[0] if isinstance(node, Op) and node.name == "%" else node
+    return node.args[0] if is_op(node, "%") else node
 
 
 def _kind(node: Node) -> str:
@@ -303,16 +291,7 @@ def _shape(node: Node) -> str:
 
 def _in_ten(node: Node) -> Node:
     """Take the base off digits in base ten, which is no base worth naming beside plain digits."""
-    digits, base = _args(node)
-    return digits if base == Num(Fraction(10)) else node
-
-
-def _is_remainder(node: Node) -> bool:
-    return _is(node, "residue") or _is(node, "mod")
-
-
-def _remainder(node: Node) -> Node:
-    return Op("mod", _args(node)) if _is(node, "residue") else node
+    return node.args[0] if is_op(node, "base") and node.args[1] == Num(Fraction(10)) else node
 
 
 def _in_radians(node: Node, unit: str) -> Node:
@@ -321,13 +300,9 @@ def _in_radians(node: Node, unit: str) -> Node:
     return Op("*", (node, Op("/", (Sym("pi"), Num(Fraction(180))))))
 
 
-def _has_pi(*nodes: Node) -> bool:
-    return any(Sym("pi") in walk(node) for node in nodes)
-
-
 def _is_clock(node: Node) -> bool:
     """Whether a node is a time of day by its form or its am or pm."""
-    return _is(node, "time") or (isinstance(node, Measure) and node.unit in ("am", "pm"))
+    return is_op(node, "time") or (isinstance(node, Measure) and node.unit in ("am", "pm"))
 
 
 def _same_time(pred: Node, gold: Node) -> bool:
@@ -345,7 +320,7 @@ def _minutes(node: Node) -> tuple[Fraction, str] | None:
     """Count the minutes since midnight, and say how the half of the day is known."""
     half = node.unit if isinstance(node, Measure) else ""
     inner = node.value if isinstance(node, Measure) else node
-    parts = _args(inner) if _is(inner, "time") or _is(inner, ":") else (inner,)
+    parts = _args(inner) if is_op(inner, "time") or is_op(inner, ":") else (inner,)
     values = [part.value for part in parts if isinstance(part, Num)]
     if len(values) != len(parts) or len(values) > 2 or half not in ("", "am", "pm"):
         return None
@@ -361,9 +336,7 @@ def _minutes(node: Node) -> tuple[Fraction, str] | None:
 
 def _quotient(node: Node) -> Node:
     """Read the ratio 3:2 as the fraction where the other side is a number."""
-    if isinstance(node, Op) and node.name == ":" and len(node.args) == 2:
-        return Op("/", node.args)
-    return node
+    return Op("/", node.args) if is_op(node, ":") and len(node.args) == 2 else node
 
 
 def _definition(node: Node) -> tuple[str, Node]:
@@ -381,8 +354,7 @@ def _undefined(node: Node) -> Node | None:
 
 
 def _at_number(name: str) -> bool:
-    inside = name.partition("(")[2]
-    return inside.lstrip("-")[:1].isdecimal()
+    return name.partition("(")[2].lstrip("-")[:1].isdecimal()
 
 
 def _bound(left: str, right: str) -> tuple[str, str] | None:
@@ -416,11 +388,8 @@ def _is_sequence(items: Sequence[Node]) -> bool:
 
 def _by_name(node: Node) -> tuple[Node, ...]:
     items = _args(node)
-    if len(_names(items)) == len(items):
-        return tuple(
-            _definition(item)[1] for item in sorted(items, key=lambda i: _definition(i)[0])
-        )
-    return items
+    named = sorted(map(_definition, items), key=lambda pair: pair[0])
+    return tuple(value for _, value in named) if len(_names(items)) == len(items) else items
 
 
 # The exact tier: decides in this process, without a symbolic library, what it is sure of.
@@ -444,7 +413,7 @@ _PARAMETERS = frozenset({"any of set Z", "any of set N"})
 _COMMA = lazy_pattern(r"-?\d[\d ]*,\d+")
 _DECIMAL = lazy_pattern(r"-?\d+\.\d+")
 _THOUSANDS = lazy_pattern(r"-?[1-9]\d{0,2},\d{3}")
-_PERCENT = lazy_pattern(r"%|\bpercent", re.IGNORECASE)
+_PERCENT = lazy_pattern(r"\bpercent", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -458,8 +427,7 @@ class Ruling:
 
 
 def asks_percent(problem: str) -> bool:
-    """Whether a problem asks for a percentage."""
-    return bool(_PERCENT.search(problem))
+    return "%" in problem or ("percent" in problem.lower() and bool(_PERCENT.search(problem)))
 
 
 def spell_variables(answer: str, gold: str, problem: str) -> str:
@@ -478,29 +446,19 @@ def decide(pred: str, gold: str, *, percent: bool = False) -> Ruling:
         return _ruling(_digits(pred) == _digits(gold), "as integers")
     if pred == gold:
         return Ruling(True, "the same text")
-    if "," in pred and _is_decimal(pred, gold):
-        pred = pred.replace(" ", "").replace(",", ".")
+    if "," in pred and _COMMA.fullmatch(pred) and not _THOUSANDS.fullmatch(pred):
+        # 3,5 is a decimal where the gold answer is one; 1,234 is a thousand and more.
+        pred = pred.replace(" ", "").replace(",", ".") if _DECIMAL.fullmatch(gold) else pred
     if max(len(pred), len(gold)) > MAX_LENGTH:
         return Ruling(None, "too long to be read as mathematics", readable=False)
     if (verdict := choice_verdict(pred, gold)) is not None:
         return _ruling(verdict, "as choices")
-    return _decide_content(pred, gold, percent=percent)
-
-
-def _is_decimal(pred: str, gold: str) -> bool:
-    """Whether 3,5 is a decimal, because the gold answer is one; 1,234 is a thousand and more."""
-    if not _COMMA.fullmatch(pred) or _THOUSANDS.fullmatch(pred):
-        return False
-    return _DECIMAL.fullmatch(gold) is not None
-
-
-def _decide_content(pred: str, gold: str, *, percent: bool) -> Ruling:
     if (verdict := truth_verdict(pred, gold)) is not None:
         return _ruling(verdict, "as yes or no")
     if (verdict := absence_verdict(pred, gold)) is not None:
         return _ruling(verdict, "as words")
-    if (verdict := date_verdict(pred, gold)) is not None:
-        return _ruling(verdict, "as dates")
+    if (wanted := date_of(gold)) and (said := date_of(pred)):
+        return _ruling(said == wanted, "as dates")
     left, right = interpret(pred), interpret(gold)
     if left and right:
         same = decide_trees(left, right, Equivalence(exact.leaf, _relate, percent))
@@ -586,9 +544,8 @@ def _spelt(node: Node, *, apart: bool, inside: bool = False) -> Node:
 
 def _is_added(node: Node, name: str) -> bool:
     """Whether a name is a constant of integration: one term of a sum, and nowhere else."""
-    if isinstance(node, Op) and node.name == "def":
-        node = node.args[1]
-    terms = node.args if isinstance(node, Op) and node.name == "+" else ()
+    node = node.args[1] if is_op(node, "def") else node
+    terms = node.args if is_op(node, "+") else ()
     others = [term for term in terms if term != Sym(name)]
     return len(others) == len(terms) - 1 and all(name not in symbols(term) for term in others)
 
@@ -608,10 +565,9 @@ def _ruling(same: bool, how: str) -> Ruling:
     return Ruling(same, f"{'equal' if same else 'different'} {how}")
 
 
-# Is it the gold answer? The exact tier first, in this process; the symbolic tier where it must.
-
-# What starts threads and processes is imported where it is used; reading answers needs none of it.
-
+# Is it the gold answer? The exact tier decides first, in this process, then the symbolic tier.
+#
+# Modules that start threads and processes are imported where they are used: most answers need none.
 
 _AHEAD = 64
 """Cases in flight for each worker, so that none waits for the order of the output."""
@@ -620,9 +576,9 @@ _SHORTEST_WORD = 2
 _VALUE = lazy_pattern(r"\d|\\boxed")
 _APPROXIMATE = lazy_pattern(r"\s*(?:≈|≃|\$?\\approx(?![a-z]))\s*")
 _NOT_THE_THING = (
-    "opposite negation converse contrary inverse contrapositive reverse reciprocal complement "
-    "negative square cube double half root rest former latter other"
-).replace(" ", "|")
+    "opposite|negation|converse|contrary|inverse|contrapositive|reverse|reciprocal|complement"
+    "|negative|square|cube|double|half|root|rest|former|latter|other"
+)
 # One thing, said in a sentence without digits: "The limit is infinity."
 _STATEMENT = lazy_pattern(
     r"(?:yes,\s+)?(?:(?:so|thus|hence|therefore|then|and),?\s+)?"
@@ -635,11 +591,9 @@ _QUALIFIED = lazy_pattern(
     r"\b(?:than|times|or|if|unless|when|not|no|never|at|squared|cubed|of|only|if|neither)\b",
     re.IGNORECASE,
 )
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".replace(" ", "|")
-_DIGITS = "one two three four five six seven eight nine".replace(" ", "|")
-_TEENS = (
-    "zero ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
-).replace(" ", "|")
+_TENS = "|".join(TENS)
+_DIGITS = "one|two|three|four|five|six|seven|eight|nine"
+_TEENS = "|".join(word for word, value in SMALL_NUMBERS.items() if not 0 < value < 10)
 # A number in words that counts something, alone: not "one of", "two thirds", "three hundred".
 _NUMBER_WORDS = lazy_pattern(
     rf"(?<![-\w])(?:(?:{_TENS})(?:[- ](?:{_DIGITS}))?|{_TEENS}|{_DIGITS}|half|third|hundred"
@@ -661,8 +615,7 @@ class GradingCase:
     gold: str
     """The gold answer. It may be a whole solution, whose box or #### is then read."""
     problem: str = ""
-    """The problem's text, where it is known: it tells whether a percentage is asked for,
-    and which letters are variables."""
+    """The problem's text: whether it asks for a percentage, and which letters are variables."""
 
     @classmethod
     def from_reply(
@@ -671,9 +624,10 @@ class GradingCase:
         """Read the answer out of a whole reply, or of its part before the budget ran out."""
         if text is None:
             return cls(None, gold, problem)
-        if _states(text, gold):
+        number = gold.isascii() and gold.isdecimal()  # most golds, and the cheapest to look for
+        if not number and _states(text, gold):
             return cls(gold, gold, problem)
-        if _APPROXIMATE.match(gold) and _APPROXIMATE.search(text):
+        if not number and _APPROXIMATE.match(gold) and _APPROXIMATE.search(text):
             # Where the gold is a rounded value, so is the answer: not √3, but 1.732 behind it.
             *_, rough = _APPROXIMATE.finditer(text)
             text = text[rough.end() :]
@@ -681,14 +635,14 @@ class GradingCase:
         # "None" is no answer, except to a question whose answer is "none".
         if answer is None and not truncated:
             answer = _says_in_words(text, gold)
-        elif answer is not None:
+        elif answer is not None and not number:
             answer = in_context(text, answer, gold)
         return cls(answer, gold, problem)
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether an answer is the gold answer, who decided, and why."""
+    """Whether an answer is the gold answer, which tier decided it, and why."""
 
     verdict: Literal["correct", "incorrect", "undecided"]
     tier: Literal["exact", "symbolic", "instructions"]
@@ -765,8 +719,7 @@ def grade_each(
             yield first if isinstance(first, Verdict) else first.result()
 
 
-@dataclass(frozen=True, slots=True)
-class _Pending:
+class _Pending(NamedTuple):
     answer: str
     read: str
     """The answer with the problem's variables told from units."""
@@ -849,10 +802,7 @@ def _says_in_words(text: str, gold: str) -> str | None:
 
 
 def _states(text: str, gold: str) -> bool:
-    """Whether a reply ends in the whole of a gold that is more than a value.
-
-    Some golds are sentences, out of which a value would be read that is not all they say.
-    """
+    """Whether a reply ends in the whole of a gold that is more than a value, such as a sentence."""
     said, gold = text.rstrip(_CLOSING), gold.strip()
     written = json.dumps(gold)[1:-1] if text.endswith("}") else gold
     forms = [form.rstrip(_CLOSING) for form in (gold, written, _DOLLAR.sub("", gold))]

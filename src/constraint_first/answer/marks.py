@@ -8,6 +8,7 @@ that, up to the next verb: "the number that is not used is 5".
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
@@ -137,7 +138,6 @@ def is_condition(before: str) -> bool:
 
 
 def is_rejected(text: str, start: int, end: int) -> bool:
-    """Whether the words beside a value deny it."""
     before = text[max(0, start - _NEAR) : start]
     is_denied = _has_part(before, _DENIED_PARTS) and _DENIED.search(before)
     return bool(is_denied or _REJECTED.match(text, end, end + _NEAR))
@@ -171,7 +171,7 @@ def _has_part(text: str, parts: tuple[str, ...]) -> bool:
     if not text.isascii():
         return True
     lower = text.lower()
-    return any(part in lower for part in parts)
+    return any(map(lower.__contains__, parts))
 
 
 def _may_bound(near: str) -> bool:
@@ -197,26 +197,18 @@ _JOINT: Final = lazy_pattern(
 _LONGEST_JOINT: Final = 40
 _OPENED, _CLOSED = "<|begin_of_box|>", "<|end_of_box|>"
 _BLANK: Final = lazy_pattern(r"(?:\s|~|\$|\\[,;:! ]|\\q?quad|\\text\s*\{\s*\})*")
-_EMPTY: Final = lazy_pattern(r"\\?(?:boxed|fbox)[ \n]?\{\s*\}")
+EMPTY_BOX: Final = lazy_pattern(r"\\?(?:boxed|fbox)[ \n]?\{\s*\}")
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """What the last box of a reply holds; None where it is empty or never closed."""
+    """A box of a reply and its place in it, with the boxes beside it."""
 
     content: str | None
+    """None where it is empty or never closed."""
     closed: bool = True
     start: int = field(default=0, compare=False)
     end: int = field(default=0, compare=False)
-    """Where it stands in the reply, with the boxes beside it."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    start: int
-    end: int
-    content: str
-    closed: bool = True
 
 
 def latex_boxes(text: str, *, truncated: bool) -> str:
@@ -228,66 +220,62 @@ def latex_boxes(text: str, *, truncated: bool) -> str:
     return text + "}" if open_end and not truncated else text
 
 
-def without_empty_boxes(text: str) -> str:
-    return _EMPTY.sub("", text)
-
-
 def find_box(text: str) -> Box | None:
     """Find the last box and the boxes directly beside it.
 
-    An empty box is skipped, and so is an unfinished one that repeats the complete box before it.
-    Any other unfinished box means that there is no answer.
+    An empty box is skipped, and so is an unfinished one that repeats the complete box before it. With
+    any other unfinished box there is no answer.
     """
     last = place = _box(text, len(text))
     if last is None:
         return None
     for _ in range(_MOST_UNFINISHED):
-        if place is None or (place.closed and not _BLANK.fullmatch(place.content)):
+        if place is None or (place.closed and not _is_blank(place)):
             break
         place = _box(text, place.start)
-    if place is None or not place.closed or _BLANK.fullmatch(place.content):
-        return Box(None, closed=last.closed)
-    if place is not last and not _repeats(text, last, place):
+    usable = place is not None and place.closed and not _is_blank(place)
+    if place is None or not usable or not (place is last or _repeats(text, last, place)):
         return Box(None, closed=last.closed)
     # Where no brace ends just before it, a long text need not be searched for another box.
     beside = text.rfind("}", max(0, place.start - _LONGEST_JOINT), place.start) >= 0
-    return _joined(text, place) if beside else _only(place)
+    return _joined(text, place) if beside else place
 
 
-def _only(place: _Place) -> Box:
-    return Box(place.content, start=place.start, end=place.end)
+def _is_blank(box: Box) -> bool:
+    return _BLANK.fullmatch(box.content or "") is not None
 
 
-def _repeats(text: str, last: _Place, before: _Place) -> bool:
-    if last.closed:
-        return True
-    part_of_list = last.start - before.end <= _LONGEST_JOINT and _JOINT.fullmatch(
-        text, before.end, last.start
-    )
-    return not part_of_list and before.content.strip().startswith(
-        last.content.strip().rstrip("$.)]\\ ")
+def _repeats(text: str, last: Box, before: Box) -> bool:
+    begun = (last.content or "").strip().rstrip("$.)]\\ ")
+    return last.closed or (
+        not _are_joined(text, before.end, last.start)
+        and (before.content or "").strip().startswith(begun)
     )
 
 
-def _joined(text: str, last: _Place) -> Box:
+def _are_joined(text: str, end: int, start: int) -> bool:
+    """Whether the text between two boxes is short and makes them one answer."""
+    return start - end <= _LONGEST_JOINT and _JOINT.fullmatch(text, end, start) is not None
+
+
+def _joined(text: str, last: Box) -> Box:
     """Join a box to those before it with nothing but "and" in between.
 
     Several different boxes side by side are one answer of several parts, whatever is asked for: a
     reply that hedges its answer does not have it right.
     """
-    run, start = [last.content], last.start
+    run, start = [last.content or ""], last.start
     while len(run) < _MOST_BOXES and (before := _box(text, start)) is not None:
-        near = start - before.end <= _LONGEST_JOINT
-        if not (before.closed and near and _JOINT.fullmatch(text, before.end, start)):
+        if not (before.closed and _are_joined(text, before.end, start)):
             break
-        run.append(before.content)
+        run.append(before.content or "")
         start = before.start
     if len(set(run)) == 1:
-        return _only(last)
+        return last
     return Box(", ".join(reversed(run)), start=start, end=last.end)
 
 
-def _box(text: str, end: int) -> _Place | None:
+def _box(text: str, end: int) -> Box | None:
     start = _last_mark(text, end)
     if start < 0:
         return None
@@ -296,8 +284,21 @@ def _box(text: str, end: int) -> _Place | None:
         at += 1
     if text[at : at + 1] != "{":
         match = _UNBRACED.match(text, at)
-        return _Place(start, match.end(), match[0]) if match else _Place(start, at, "", False)
-    return _braced(text, start, at)
+        return Box(match[0], True, start, match.end()) if match else Box("", False, start, at)
+    depth, position = 0, at
+    limit = min(len(text), at + _LONGEST_BOX)
+    while position < limit:
+        char = text[position]
+        if char == "\\":
+            position += 1
+        elif char == "{":
+            depth += 1
+        elif char == "}":
+            depth -= 1
+            if depth == 0:
+                return Box(text[at + 1 : position], True, start, position + 1)
+        position += 1
+    return Box(text[at + 1 : limit], False, start, limit)
 
 
 def _last_mark(text: str, end: int) -> int:
@@ -310,23 +311,6 @@ def _last_mark(text: str, end: int) -> int:
         if text.startswith("{", start + 5) and not before.isalpha():
             return start
     return max(text.rfind(mark, 0, end) for mark in ("\\fbox", "\\framebox"))
-
-
-def _braced(text: str, start: int, at: int) -> _Place:
-    depth, position = 0, at
-    limit = min(len(text), at + _LONGEST_BOX)
-    while position < limit:
-        char = text[position]
-        if char == "\\":
-            position += 1
-        elif char == "{":
-            depth += 1
-        elif char == "}":
-            depth -= 1
-            if depth == 0:
-                return _Place(start, position + 1, text[at + 1 : position])
-        position += 1
-    return _Place(start, limit, text[at + 1 : limit], False)
 
 
 # The words around a value: what is trimmed from an answer, and where its phrase ends.
@@ -458,10 +442,7 @@ def _without_comma(answer: str) -> str:
 
 
 def last_match(matches: Iterator[re.Match[str]]) -> re.Match[str] | None:
-    found = None
-    for match in matches:
-        found = match
-    return found
+    return next(iter(deque(matches, maxlen=1)), None)
 
 
 def _inside(maths: re.Match[str]) -> str:
@@ -492,7 +473,8 @@ def read_phrase(rest: str) -> str:
         phrase = phrase[inner.end() :]
     if answer := _YES_NO.match(phrase):
         return answer[0]
-    if len(WORD.findall(phrase)) > _MOST_WORDS or _is_ideographic(phrase):
+    unspaced = _IDEOGRAPH.search(phrase) and not _IDEOGRAPHIC_LIST.search(phrase)
+    if unspaced or len(WORD.findall(phrase)) > _MOST_WORDS:
         value = "" if paired else last_value(phrase)
         phrase = (asserted(phrase, value) if value else None) or phrase
     phrase = _COPULA.sub("", _GLOSS.sub("", phrase.strip()))
@@ -504,13 +486,11 @@ def read_phrase(rest: str) -> str:
 
 def quantity(phrase: str) -> str:
     """Drop what is said of a number and its unit behind them: "18 apples in total"."""
-    if not (whole := _QUANTITY.fullmatch(phrase)):
-        return phrase
-    return whole[1] if whole[1].isascii() else whole[2]
+    whole = _QUANTITY.fullmatch(phrase)
+    return whole[1 if whole[1].isascii() else 2] if whole else phrase
 
 
 def _items(rest: str) -> list[str]:
-    """List what the bulleted lines at the beginning of a text hold."""
     items, at = list[str](), 0
     while item := _ITEM.match(rest, at):
         items.append(item[1])
@@ -522,11 +502,6 @@ def unnamed(phrase: str) -> str:
     """Drop the words in front of an equals sign: "Total = 45"; a variable keeps its name."""
     named = _NAMED_VALUE.match(phrase)
     return phrase[named.end() :] if named else phrase
-
-
-def _is_ideographic(phrase: str) -> bool:
-    """Whether a phrase is a sentence without spaces, and not a list."""
-    return bool(_IDEOGRAPH.search(phrase)) and not _IDEOGRAPHIC_LIST.search(phrase)
 
 
 def last_value(phrase: str) -> str:
@@ -795,7 +770,6 @@ _UNKNOWN: Final = lazy_pattern(
 
 
 def has_marker(text: str) -> bool:
-    """Whether a text states an answer in so many words."""
     return bool(_marks(text))
 
 
@@ -807,7 +781,8 @@ def from_marker(text: str) -> tuple[str, str] | None:
     ends = [
         end
         for start, end in _marks(text)[-_MOST_MARKS:]
-        if not (_names_unknown(text, end) or _is_conditional(text[:start]))
+        if not (_names_unknown(text, end) or is_condition(before := text[:start]))
+        and not is_supposed(before)
     ]
     if behind := last_match(_BEHIND.finditer(_small(text), max(0, len(text) - _LAST))):
         value = _before(text[max(0, behind.start() - 120) : behind.start()])
@@ -816,10 +791,6 @@ def from_marker(text: str) -> tuple[str, str] | None:
     phrases = [_introduced(text[end:]) for end in reversed(ends)]
     stated = [phrase for phrase in phrases if phrase is not None]
     return (next(filter(None, stated), ""), "marker") if stated else None
-
-
-def _is_conditional(before: str) -> bool:
-    return is_condition(before) or is_supposed(before)
 
 
 def _names_unknown(text: str, end: int) -> bool:
@@ -832,7 +803,6 @@ def _names_unknown(text: str, end: int) -> bool:
 
 
 def _marks(text: str) -> list[tuple[int, int]]:
-    """List where the marks of a text begin and end, by their ends."""
     small = _small(text)
     marks = [
         match.span()
@@ -849,8 +819,7 @@ def _marks(text: str) -> list[tuple[int, int]]:
 
 def _small(text: str) -> str:
     """Write a text in small letters, each in its place."""
-    small = text.lower()
-    if len(small) == len(text):
+    if len(small := text.lower()) == len(text):
         return small
     return "".join(low if len(low := char.lower()) == 1 else char for char in text)
 

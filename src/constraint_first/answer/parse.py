@@ -1,4 +1,4 @@
-"""A place in a row of tokens."""
+"""Tokens into a tree: recursive descent over LaTeX and ASCII mathematics, bounded throughout."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from fractions import Fraction
 from constraint_first.answer.syntax import (
     MONEY,
     MULTIPLES,
+    SMALL_NUMBERS,
     Measure,
     Node,
     Num,
@@ -51,15 +52,12 @@ class Cursor:
         return not self._tokens[self._at].spaced
 
     def kind(self) -> str:
-        """Return the kind of the coming token, empty past the end."""
         return self._tokens[self._at].kind
 
     def last_kind(self) -> str:
-        """Return the kind of the token just read, empty at the start."""
         return self._tokens[self._at - 1].kind if self._at else ""
 
     def next(self) -> str:
-        """Step over a token and return its text."""
         token = self._tokens[self._at]
         if token is _END:
             raise Unreadable("the text ends too early")
@@ -135,7 +133,6 @@ class BracketParser(Cursor):
         return "".join(parts)
 
     def group(self) -> Node:
-        """Read {…} as grouping."""
         self.expect("{")
         ended, self._ended = self._ended, False
         inner = self.items()
@@ -167,14 +164,12 @@ class BracketParser(Cursor):
         return _bracketed(opened, closed, inner, call=call)
 
     def fence(self, closer: str, name: str) -> Node:
-        """Read ⌊…⌋ or ⌈…⌉."""
         self.next()
         inner = self.sum()
         self.expect(closer)
         return Op(name, (inner,))
 
     def bars(self) -> Node:
-        """Read |…| as an absolute value."""
         self.next()
         self._bars += 1
         inner = self.sum()
@@ -183,9 +178,6 @@ class BracketParser(Cursor):
         if isinstance(inner, Op) and inner.name == "matrix":
             return determinant(inner)
         return Op("abs", (inner,))
-
-    def empty(self) -> Node:
-        return Op("{}", ())
 
     def system(self) -> Node:
         found = [self.items()]
@@ -198,7 +190,6 @@ class BracketParser(Cursor):
         return Op("and", tuple(found))
 
     def numbers(self) -> Node:
-        """Read the name of a number set."""
         letter = self.script()
         if letter == "R" and self.peek() in ("^", "_"):
             at = self._at
@@ -210,7 +201,6 @@ class BracketParser(Cursor):
         return _NUMBER_SETS.get(letter, Sym(f"set {letter}"))
 
     def matrix(self) -> Node:
-        """Read a matrix environment, row by row."""
         kind = self.script()
         if kind in ("cases", "aligned"):
             return self.system()
@@ -222,14 +212,12 @@ class BracketParser(Cursor):
         cells: list[Node] = []
         while self.peek() != "end":
             mark = self.peek()
-            if mark == "newline":
+            if mark not in ("newline", "&"):
+                cells.append(self.sum())
+                continue
+            if self.next() == "newline":
                 rows.append(Op("row", tuple(cells)))
                 cells = []
-                self.next()
-            elif mark == "&":
-                self.next()
-            else:
-                cells.append(self.sum())
         self.next()
         self.script()
         if cells:
@@ -283,36 +271,21 @@ def _bracketed(opened: str, closed: str, inner: Node, *, call: bool) -> Node:
     if opened == "langle":
         kind = "()"
     if several is None:
-        return (
-            Op("[]", (inner,))
-            if kind == "[]" and isinstance(inner, Op) and inner.name == "[]"
-            else inner
-        )
+        nested = kind == "[]" and isinstance(inner, Op) and inner.name == "[]"
+        return Op("[]", (inner,)) if nested else inner
     if kind not in ("()", "[]", "[)", "(]") or (len(several) != 2 and kind in ("[)", "(]")):
         raise Unreadable("brackets that do not match")
-    return Op(kind, several) if not call or kind == "()" else Op("()", several)
+    return Op("()" if call else kind, several)
 
 
 # Numbers as they are written: decimals, recurring decimals, and digits in another base.
 
 MAX_DIGITS = 4000
 """Python refuses to convert much longer ones, and no answer needs them."""
-
-_BASES = {
-    "two": 2,
-    "three": 3,
-    "four": 4,
-    "five": 5,
-    "six": 6,
-    "seven": 7,
-    "eight": 8,
-    "nine": 9,
-    "ten": 10,
-}
+_BASES = dict([*SMALL_NUMBERS.items()][:11])
 
 
 def literal(text: str) -> Num:
-    """Turn digits into a number, remembering how many of a decimal's digits are significant."""
     if text.isdecimal():
         return Num(Fraction(int(text)))
     mantissa, _, power = text.lower().partition("e")
@@ -340,7 +313,6 @@ def recurring(text: str, period: str) -> Num:
 
 
 def in_base(text: str, base: str) -> Node:
-    """Read digits with an index that names their base."""
     base = base.strip("()")
     number = _BASES.get(base.lower()) or (int(base) if base.isdecimal() and len(base) < 3 else 0)
     if number == 10 and not text.isdecimal():
@@ -354,8 +326,6 @@ def in_base(text: str, base: str) -> Node:
 
 
 class AtomParser(BracketParser):
-    """The tight levels of the grammar."""
-
     # Powers and what stands behind an atom.
 
     def starts_factor(self) -> bool:
@@ -373,7 +343,6 @@ class AtomParser(BracketParser):
         )
 
     def factor(self) -> Node:
-        """Read an atom with its powers, factorials, percent and degree signs."""
         base = self.atom()
         while True:
             mark = self.peek()
@@ -383,11 +352,10 @@ class AtomParser(BracketParser):
                 self.next()
                 base = Op("^", (base, self.exponent()))
             elif mark == "!":
-                self.next()
-                double = self.peek() == "!"
-                if double:
-                    self.next()
-                base = Op("!!" if double else "!", (base,))
+                name = self.next()
+                if self.peek() == "!":
+                    name += self.next()
+                base = Op(name, (base,))
             elif mark == "%":
                 self.next()
                 base = Op("%", (base,))
@@ -396,14 +364,10 @@ class AtomParser(BracketParser):
 
     def degree(self) -> bool:
         """Step over ^\\circ or ^{\\circ}, if that is what comes."""
-        ahead = [self.peek(i) for i in range(4)]
-        if ahead[1] == "circ":
-            self._at += 2
-        elif ahead[1:] == ["{", "circ", "}"]:
-            self._at += 4
-        else:
-            return False
-        return True
+        ahead = [self.peek(i) for i in range(1, 4)]
+        length = 2 if ahead[0] == "circ" else 4 if ahead == ["{", "circ", "}"] else 0
+        self._at += length
+        return length > 0
 
     def exponent(self) -> Node:
         """Read what a ^ raises to: a group, or one signed atom that may itself be raised."""
@@ -469,7 +433,6 @@ class AtomParser(BracketParser):
         return literal(text)
 
     def repeating(self, text: str) -> Node:
-        """Read the digits under a bar or between dots as repeating for ever."""
         mark = self.next()
         period = self.script()
         if mark == "dot" and (self.kind() == "num" or self.peek() == "dot"):
@@ -495,21 +458,15 @@ class AtomParser(BracketParser):
             name += "'"
         if self.peek() == "{" and self.peek(1) == "(":  # f{\left(x\right)}, as programs print it
             return Op("call", (Sym(name), self.group()))
-        if (
-            self.peek() == "("
-            and not self._tokens[self._at].spaced
-            and name not in ("pi", "e", "i")
-        ):
+        if self.peek() == "(" and self.attached() and name not in ("pi", "e", "i"):
             arg = self.bracket()
-            if isinstance(arg, Op) and arg.name == "()":
-                return Op("call", (Sym(name), *arg.args))
-            return Op("call", (Sym(name), arg))
+            several = arg.args if isinstance(arg, Op) and arg.name == "()" else (arg,)
+            return Op("call", (Sym(name), *several))
         return Sym(name)
 
     # Integrals, sums and products over a range.
 
     def ranged(self, name: str) -> Node:
-        """Read an integral, a sum or a product with its ends and its body."""
         marks = dict[str, Node]()
         while (mark := self.peek()) in ("_", "^"):
             self.next()
@@ -522,9 +479,8 @@ class AtomParser(BracketParser):
         match low:
             case Op("rel", (Sym(name=index), first, Sym(name="="))):
                 variable = Sym(f"index {index}")  # and not the imaginary unit
-                return Op(
-                    name, (substitute(self.product(), index, variable), variable, first, high)
-                )
+                body = substitute(self.product(), index, variable)
+                return Op(name, (body, variable, first, high))
             case _:
                 raise Unreadable("a sum over something else than whole numbers")
 
@@ -556,9 +512,6 @@ class AtomParser(BracketParser):
         text = self.script().upper()
         self.expect("_")
         return Op("base", (Sym(text), literal(self.script())))
-
-    def triangle(self) -> Node:
-        return Sym(f"triangle {self.next()}")
 
     def function(self, name: str) -> Node:
         """Read a function: sin^2 x, log_2 8, ln|x|, and sin 2x without parentheses."""
@@ -604,11 +557,7 @@ class AtomParser(BracketParser):
             ]
         return self.atom()
 
-    def fraction(self) -> Node:
-        return Op("/", (self.argument(), self.argument()))
-
     def root(self) -> Node:
-        """Read a root and its index."""
         index: Node = Num(Fraction(2))
         if self.peek() == "[":
             self.next()
@@ -633,24 +582,19 @@ class AtomParser(BracketParser):
             name += node.name if isinstance(node, Sym) else "?"
         return Sym(name)
 
-    def overlined(self) -> Node:
-        """Read a segment's name under its bar."""
-        return Sym(f"segment {self.script()}")
-
 
 _RANGED = frozenset({"int", "sum", "prod"})
 _READERS: dict[str, Callable[[AtomParser], Node]] = {
-    "frac": AtomParser.fraction,
+    "frac": lambda parser: Op("/", (parser.argument(), parser.argument())),
     "sqrt": AtomParser.root,
     "binom": AtomParser.binomial,
     "begin": AtomParser.matrix,
-    "emptyset": AtomParser.empty,
+    "emptyset": lambda _: Op("{}", ()),
     "angle": AtomParser.angle,
-    "overline": AtomParser.overlined,
-    "bar": AtomParser.overlined,
     "digits": AtomParser.digits,
-    "triangle": AtomParser.triangle,
+    "triangle": lambda parser: Sym(f"triangle {parser.next()}"),
     "unitvector": lambda parser: Sym(f"unit {parser.script()}"),
+    **dict.fromkeys(("overline", "bar"), lambda parser: Sym(f"segment {parser.script()}")),
     "int": lambda parser: parser.ranged("int"),
     "sum": lambda parser: parser.ranged("sum"),
     "prod": lambda parser: parser.ranged("prod"),
@@ -658,9 +602,7 @@ _READERS: dict[str, Callable[[AtomParser], Node]] = {
 }
 
 
-# Tokens into a tree: recursive descent over LaTeX and ASCII mathematics, bounded throughout.
-#
-# From loose to tight: lists, relations, unions, sums, products, powers, atoms.
+# The loose levels of the grammar: lists, relations, unions, sums and products.
 
 _RELATIONS = frozenset({"=", "<", ">", "le", "ge", "ne", "approx", "in", "equiv"})
 _BOUND = lazy_pattern(
@@ -684,8 +626,6 @@ def parse(text: str) -> Node:
 
 
 class Parser(AtomParser):
-    """The loose levels of the grammar."""
-
     def items(self) -> Node:
         """Read things separated by commas, semicolons, "and" or "or"."""
         found = [self.relation()]
@@ -739,7 +679,6 @@ class Parser(AtomParser):
         return Op(name, tuple(parts)) if len(parts) > 1 else first
 
     def union(self) -> Node:
-        """Read ∪, ∩ and set difference."""
         left = self.measured()
         while self.peek() in _SETS:
             name = _SETS[self.next()]
@@ -751,9 +690,8 @@ class Parser(AtomParser):
         before = ""
         if self.peek() in _CURRENCY:
             before = _CURRENCY[self.next()]
-        elif self.kind() == "text" and (code := unit_name(self.peek())) in MONEY:
-            self.next()
-            before = code
+        elif self.kind() == "text" and unit_name(self.peek()) in MONEY:
+            before = unit_name(self.next())
         value = self.sum()
         if (residue := self.modulus()) is not None:
             value = Op("residue", (value, residue))
@@ -801,16 +739,12 @@ class Parser(AtomParser):
             elif word == "a" and words and self._tokens[self._at + 1].kind == "text":
                 self.next()
                 words.append("per")  # 18 dollars a day
-            elif word == "/" and not words and self._tokens[self._at + 1].kind == "text":
+            elif word == "/" and (words or self._tokens[self._at + 1].kind == "text"):
                 words.append(self.next())  # $18/day
             elif word in _CURRENCY and not words:
                 words.append(_CURRENCY[self.next()])
             elif word == "^" and words:
-                self.next()
-                words.append(f"^{self.script()}")
-            elif words and word == "/":
-                self.next()
-                words.append(word)
+                words.append(self.next() + self.script())
             elif words and self.kind() == "sym" and (len(words[-1]) == 1 or words[-1] == "per"):
                 words.append(self.next())
             else:
@@ -821,7 +755,6 @@ class Parser(AtomParser):
         return unit_name(phrase) if words else ""
 
     def sum(self) -> Node:
-        """Read terms joined by +, - and ±."""
         terms: list[Node] = []
         sign = self.sign()
         while True:
@@ -846,7 +779,6 @@ class Parser(AtomParser):
         return sign
 
     def product(self) -> Node:
-        """Read factors joined by *, / or nothing at all."""
         left = self.factor()
         while True:
             mark = self.peek()

@@ -16,13 +16,22 @@ from mpmath import MPContext  # pyright: ignore[reportMissingTypeStubs, reportUn
 from constraint_first.answer.exact import ENOUGH_DIGITS, digits_of, equal_numbers, rational
 from constraint_first.answer.exact import leaf as exact_leaf
 from constraint_first.answer.grade import Equivalence, Ruling, decide_trees
-from constraint_first.answer.syntax import INFINITE, Node, Num, Op, Sym, substitute, symbols, walk
+from constraint_first.answer.syntax import (
+    INFINITE,
+    Node,
+    Num,
+    Op,
+    Sym,
+    is_op,
+    substitute,
+    symbols,
+    walk,
+)
 from constraint_first.answer.value import interpret, scalars
 from constraint_first.problem import Json
-from constraint_first.process import Task, serve
+from constraint_first.process import serve
 
 # Trees into numbers of many digits, with a bound on every intermediate value.
-
 
 DIGITS = 50
 MORE_DIGITS = 300
@@ -43,14 +52,10 @@ Value = Any
 """An mpmath number: a library without types."""
 
 
-def _context(digits: int) -> Any:
-    context: Any = MPContext()
-    context.dps = digits + 10
-    return context
-
-
 # One context for each precision, made once: a worker judges one case at a time.
-CONTEXTS = {digits: _context(digits) for digits in (DIGITS, MORE_DIGITS)}
+CONTEXTS: dict[int, Any] = {digits: MPContext() for digits in (DIGITS, MORE_DIGITS)}
+for _digits, _context in CONTEXTS.items():
+    _context.dps = _digits + 10
 
 
 class OutOfReach(Exception):
@@ -75,7 +80,9 @@ class Evaluator:
         """Evaluate a tree, checking every intermediate value's size."""
         match node:
             case Num(value=value):
-                return self._number(value)
+                if max(value.numerator.bit_length(), value.denominator.bit_length()) > MAX_BITS:
+                    raise OutOfReach("a number of too many digits")
+                return self.mp.mpf(value.numerator) / value.denominator
             case Sym(name=name):
                 return self._symbol(name)
             case Op("call", (Sym(name=name), inner)):
@@ -145,7 +152,6 @@ class Evaluator:
         return nearest
 
     def at(self, variable: str, value: Value, *, integrates: bool = False) -> Evaluator:
-        """Give an evaluator with one more variable set."""
         inner = Evaluator(self._digits, {**self._point, variable: value})
         inner._integrates = integrates or self._integrates
         inner._left = self._left
@@ -168,12 +174,6 @@ class Evaluator:
                 return _OF_MANY[name](self, values)
             case _:
                 raise OutOfReach(f"{name} has no value")
-
-    def _number(self, value: Fraction) -> Value:
-        bits = max(value.numerator.bit_length(), value.denominator.bit_length())
-        if bits > MAX_BITS:
-            raise OutOfReach("a number of too many digits")
-        return self.mp.mpf(value.numerator) / value.denominator
 
     def _symbol(self, name: str) -> Value:
         constants = {"pi": self.mp.pi, "e": self.mp.e, "i": self.mp.j}
@@ -291,17 +291,14 @@ _OF_MANY: Final[Mapping[str, Callable[[Evaluator, list[Value]], Value]]] = {
     "min": lambda _, values: min(values),
 }
 
+# The names of mpmath's functions: arcsin is asin.
 _ELEMENTARY = {
-    "sin": "sin", "cos": "cos", "tan": "tan", "cot": "cot", "sec": "sec", "csc": "csc",
-    "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "coth": "coth",
-    "sech": "sech", "csch": "csch", "exp": "exp",
-    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arccot": "acot",
-    "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
-}  # fmt: skip
-
+    name: name.replace("arc", "a")
+    for name in "sin cos tan cot sec csc sinh cosh tanh coth sech csch exp arcsin arccos arctan "
+    "arccot arcsinh arccosh arctanh".split()
+}
 
 FAILURES = (OutOfReach, ArithmeticError, ValueError, TypeError, AttributeError)
-
 
 Point: TypeAlias = dict[str, Value]
 """A value for each variable."""
@@ -331,8 +328,6 @@ _WHOLE_POINTS = (*range(2, 26), 37, 60, 101)
 
 
 class ExpressionPair:
-    """Two expressions evaluated side by side."""
-
     def __init__(self, left: Node, right: Node) -> None:
         self.left, self.right = left, right
         self.names = sorted(symbols(left) | symbols(right))
@@ -373,9 +368,9 @@ class ExpressionPair:
         )
 
     def has_calculus(self) -> bool:
-        """Whether a side has an integral or a series in it."""
         return any(
-            isinstance(node, Op) and (node.name == "int" or (node.name == "sum" and _endless(node)))
+            is_op(node, "int")
+            or (is_op(node, "sum") and any(end in INFINITE for end in node.args[2:]))
             for node in self.nodes()
         )
 
@@ -386,10 +381,6 @@ class ExpressionPair:
             return evaluate(self.left), evaluate(self.right)
         except FAILURES:
             return None
-
-
-def _endless(node: Op) -> bool:
-    return any(end in INFINITE for end in node.args[2:])
 
 
 def _alternates(node: Op) -> bool:
@@ -434,8 +425,7 @@ def _undefined(node: Node) -> bool:
 
 def _fraction(value: Value) -> Fraction:
     sign, mantissa, exponent, _ = value.real._mpf_
-    magnitude = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
-    return -magnitude if sign else magnitude
+    return (-1 if sign else 1) * Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
 
 
 def _agree(pair: ExpressionPair, point: Point, values: tuple[Value, Value]) -> bool | None:
@@ -445,7 +435,7 @@ def _agree(pair: ExpressionPair, point: Point, values: tuple[Value, Value]) -> b
         settled = CALCULUS_DIGITS - 5
         both_zero = all(bool(abs(value) * 10**settled < 1) for value in values)
         return both_zero or _close(*values, settled)
-    if not (_close(*values, AGREE) or _tiny(*values)):
+    if not _near(*values):
         return False
     closer = pair.values(point, MORE_DIGITS)
     if closer is None:
@@ -458,13 +448,13 @@ def _agree(pair: ExpressionPair, point: Point, values: tuple[Value, Value]) -> b
 
 
 def _close(left: Value, right: Value, digits: int) -> bool:
-    """Compare relative to size."""
     size = max(abs(left), abs(right))
     return bool(abs(left - right) * 10**digits <= size)
 
 
-def _tiny(left: Value, right: Value) -> bool:
-    return bool(max(abs(left), abs(right)) * 10 ** (AGREE + 5) < 1)
+def _near(left: Value, right: Value) -> bool:
+    tiny = bool(max(abs(left), abs(right)) * 10 ** (AGREE + 5) < 1)
+    return tiny or _close(left, right, AGREE)
 
 
 def _identical(pair: ExpressionPair) -> bool | None:
@@ -488,8 +478,8 @@ def _identical(pair: ExpressionPair) -> bool | None:
             verdict = _close(*values, ENOUGH_DIGITS - 1)
         else:
             # One point is looked at closely; at the others thirty digits will do.
-            near = _close(*values, AGREE) or _tiny(*values)
-            verdict = near if real and not calculus else _agree(pair, point, values)
+            thirty = bool(real) and not calculus
+            verdict = _near(*values) if thirty else _agree(pair, point, values)
         if verdict is False:
             return False
         real += verdict is True
@@ -504,7 +494,7 @@ def _identical(pair: ExpressionPair) -> bool | None:
 
 def _agree_at_steps(pair: ExpressionPair) -> bool:
     """Compare step functions where they jump too: ⌈x⌉ and ⌊x⌋ + 1 differ at whole numbers alone."""
-    if not any(isinstance(n, Op) and n.name in _STEPS and symbols(n) for n in pair.nodes()):
+    if not any(is_op(n, *_STEPS) and symbols(n) for n in pair.nodes()):
         return True
     mp = CONTEXTS[DIGITS]
     for at, numerator in enumerate(range(-14, 20)):
@@ -512,7 +502,7 @@ def _agree_at_steps(pair: ExpressionPair) -> bool:
             name: mp.mpf(numerator + 5 * i * (at % 4)) / 2 for i, name in enumerate(pair.names)
         }
         values = pair.values(point)
-        if values and not (_close(*values, AGREE) or _tiny(*values)):
+        if values and not _near(*values):
             return False
     return True
 
@@ -520,12 +510,12 @@ def _agree_at_steps(pair: ExpressionPair) -> bool:
 def _whole_identical(pair: ExpressionPair) -> bool | None:
     """Compare at whole numbers, with what they are blind to compared as it is written."""
     opaque = pair
-    if any(isinstance(node, Op) and node.name in _WHOLE for node in pair.nodes()):
+    if any(is_op(node, *_WHOLE) for node in pair.nodes()):
         opaque = ExpressionPair(_opaque(pair.left), _opaque(pair.right))
     found = [values for point in opaque.whole_points() if (values := opaque.values(point))]
     if len(found) < ENOUGH_POINTS:
         return None
-    if not all(_close(*values, AGREE) or _tiny(*values) for values in found):
+    if not all(_near(*values) for values in found):
         return False
     return _agree_between(pair)
 
@@ -535,7 +525,7 @@ def _agree_between(pair: ExpressionPair) -> bool | None:
 
     Where there are none, only a letter that stands for whole numbers makes whole numbers enough.
     """
-    if any(isinstance(node, Op) and node.name in _WHOLE for node in pair.nodes()):
+    if any(is_op(node, *_WHOLE) for node in pair.nodes()):
         return True
     mp = CONTEXTS[DIGITS]
     real = 0
@@ -547,14 +537,14 @@ def _agree_between(pair: ExpressionPair) -> bool | None:
             values = pair.values(point)
             if values is None or any(map(_is_complex, values)):
                 continue
-            if not (_close(*values, AGREE) or _tiny(*values)):
+            if not _near(*values):
                 return False
             real += 1
     return True if real or set(pair.names) <= _INDICES else None
 
 
 def _opaque(node: Node) -> Node:
-    """Write a function that is blind to whole numbers as a variable of its own."""
+    """Write a function that is blind to whole numbers as a separate variable."""
     if not isinstance(node, Op):
         return node
     if node.name in _BLIND and symbols(node):
@@ -568,7 +558,7 @@ def _is_complex(value: Value) -> bool:
 
 
 def _has_modulus(node: Node) -> bool:
-    return any(isinstance(n, Op) and n.name == "abs" and bool(symbols(n)) for n in walk(node))
+    return any(is_op(n, "abs") and bool(symbols(n)) for n in walk(node))
 
 
 def _one_is_rounded(pair: ExpressionPair) -> bool:
@@ -662,15 +652,5 @@ def _judge(pred: str, gold: str, percent: bool) -> Json:
     return [ruling.same, ruling.why]
 
 
-TASKS: Final[Mapping[str, Task]] = {"judge": _judge, "is_whole": is_whole}
-
-
-# The process of the symbolic tier.
-
-
-def main() -> None:
-    serve(TASKS)
-
-
 if __name__ == "__main__":
-    main()
+    serve({"judge": _judge, "is_whole": is_whole})

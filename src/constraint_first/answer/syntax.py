@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias, TypeGuard
 
 from constraint_first.pattern import lazy_pattern
 
@@ -30,8 +30,6 @@ class Num:
 
 @dataclass(frozen=True, slots=True)
 class Sym:
-    """A variable or a named constant."""
-
     name: str
 
 
@@ -56,6 +54,10 @@ Node: TypeAlias = Num | Sym | Op | Measure
 
 INFINITE = (Sym("oo"), Op("neg", (Sym("oo"),)))
 """The two ends of the line, the upper one first."""
+
+
+def is_op(node: Node, *names: str) -> TypeGuard[Op]:
+    return isinstance(node, Op) and node.name in names
 
 
 def walk(node: Node) -> Iterator[Node]:
@@ -88,67 +90,18 @@ def substitute(node: Node, name: str, value: Node) -> Node:
 
 # Units of measure and money, each known by one name. A unit may be missing, never wrong.
 
-# One line for each unit: the name it is known by, then its other spellings.
+# The name that each unit is known by, then its other spellings.
 _SPELLINGS = """
-mm millimeter millimetre
-cm centimeter centimetre
-dm decimeter decimetre
-metre meter
-km kilometer kilometre
-inch inches
-foot ft feet
-yard yd
-mile mi
-mg milligram
-gram gm
-kg kilogram kilo
-tonne
-ton
-pound lb lbs
-ounce oz
-second sec secs
-minute min mins
-hour hr hrs
-day
-week wk
-month
-year yr yrs
-ml milliliter millilitre
-liter litre
-gallon gal
-quart qt
-pint
-cup
-degree deg degrees
-radian rad radians
-dollar usd dollars bucks buck
-cent cents
-euro eur euros
-gbp quid
-yen jpy
-rupee rs rupees inr
-mph
-mpg
-kmh kph
-hz hertz
-joule
-newton
-watt
-kw kilowatt
-volt
-ohm
-mol mole
-celsius centigrade
-fahrenheit
-percent pct percentage
-unit units
-am
-pm
+mm millimeter millimetre, cm centimeter centimetre, dm decimeter decimetre, metre meter,
+km kilometer kilometre, inch inches, foot ft feet, yard yd, mile mi, mg milligram, gram gm,
+kg kilogram kilo, tonne, ton, pound lb lbs, ounce oz, second sec secs, minute min mins,
+hour hr hrs, day, week wk, month, year yr yrs, ml milliliter millilitre, liter litre, gallon gal,
+quart qt, pint, cup, degree deg degrees, radian rad radians, dollar usd dollars bucks buck,
+cent cents, euro eur euros, gbp quid, yen jpy, rupee rs rupees inr, mph, mpg, kmh kph, hz hertz,
+joule, newton, watt, kw kilowatt, volt, ohm, mol mole, celsius centigrade, fahrenheit,
+percent pct percentage, unit units, am, pm
 """
-_NAMES: dict[str, str] = {}
-for _line in _SPELLINGS.split("\n"):
-    for _spelling in _line.split():
-        _NAMES[_spelling] = _line.split()[0]
+_NAMES = {word: unit.split()[0] for unit in _SPELLINGS.split(",") for word in unit.split()}
 
 MULTIPLES = {
     "dozen": 12, "hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9,
@@ -194,14 +147,11 @@ def unit_name(text: str) -> str:
             else:
                 power = _POWERS[word.lower()]
         elif word.lower() not in _FILLERS:
-            words.append(_one(word) + (power if word != "/" else ""))
+            known = _SIGNS.get(word) or UNIT_LETTERS.get(word) or _lookup(word)
+            name = known or (word.lower().removesuffix("s") if len(word) > 3 else word.lower())
+            words.append(name + (power if word != "/" else ""))
             power = power if word == "/" else ""
     return _COMPOUND.get("".join(words), "".join(words))
-
-
-def _one(word: str) -> str:
-    known = _SIGNS.get(word) or UNIT_LETTERS.get(word) or _lookup(word)
-    return known or (word.lower().removesuffix("s") if len(word) > 3 else word.lower())
 
 
 _COMPOUND = {"mile/hour": "mph", "km/hour": "kmh", "mile/gallon": "mpg"}
@@ -269,10 +219,9 @@ def compatible(unit: str, other: str) -> bool:
 
 
 def joined(first: Measure, second: Measure) -> Measure | None:
-    """Add two parts of one quantity, the larger unit first: 2 hours 30 minutes.
+    """Add two parts of one quantity, the larger unit first: 2 hours 30 minutes are 2.5 hours.
 
-    The sum is in the larger unit: like 2.5 hours, it is not the number 150 that a gold without a
-    unit has where minutes were asked for.
+    They are not 150, which is what a gold without a unit has where minutes were asked for.
     """
     ratio = ratio_of(first.unit, second.unit)
     if ratio is None or ratio <= 1:
@@ -365,7 +314,6 @@ _SYMBOLIC = lazy_pattern(r"[^A-Za-z]*(?:[A-Za-z](?:_\w)?[^A-Za-z]*)?")
 
 
 def tokenize(text: str) -> list[Token]:
-    """Split cleaned text into tokens, or say that it cannot be read."""
     tokens: list[Token] = []
     end = len(text.rstrip())
     position = 0
@@ -596,7 +544,10 @@ def clean(text: str) -> str:
     if wrapped := _WRAPPER.fullmatch(text):
         text = wrapped[wrapped.lastindex or 0].strip()
     if "\\\\" in text:
-        text = _single(text)
+        # Doubled backslashes are undone; inside an environment a double one ends a row.
+        if r"\\begin" in text or r"\begin" not in text:
+            text = text.replace("\\\\", "\\")
+        text = _ROW_END.sub(r"\\newline ", text)
     if "\\" in text or "{," in text or "~" in text:
         text = _DECIMAL_BRACES.sub(".", _SURE_THOUSANDS.sub("", text))
         text = _currency(_INVISIBLE.sub(" ", _DELIMITERS.sub(" ", text)))
@@ -623,26 +574,21 @@ def clean(text: str) -> str:
     if "base" in text:
         text = _IN_BASE.sub(r"_{\1}", text)
     if "_" in text:
-        text = _in_bases(text)
+        # Digits with letters among them, and the numbers around C or P, are one thing each.
+        text = _DIGITS_IN_BASE.sub(_digits, text)
+        text = _CHOSEN_BEFORE.sub(r"\2(\1,\3)", _BRACKETED_DIGITS.sub(r"\1", text))
+        text = _CHOSEN_BEHIND.sub(_chosen, text) if "^" in text else text
     if text[:2] == "0x" and (digits := _HEXADECIMAL.fullmatch(text)):
         text = rf"\digits{{{digits[1]}}}_{{16}}"
-    text = _words(text)
-    text = _without_end(text.strip())
+    text = _words(text).strip()
+    while text and text[-1] in ".,;:\\" and not text.endswith("..."):
+        text = text[:-1].rstrip()
+    text = text.removesuffix("/-")  # Rs. 750/-
     if "^" in text and "in" in text:
         text = _INCHES.sub(r"\\text{ inch}^{\1}", text)
-    return _RATE.sub(_rate, text) if "/" in text else text
-
-
-def _single(text: str) -> str:
-    """Undo doubled backslashes; inside an environment a double one ends a row."""
-    if r"\\begin" in text or r"\begin" not in text:
-        text = text.replace("\\\\", "\\")
-    return _ROW_END.sub(r"\\newline ", text)
-
-
-def _rate(match: re.Match[str]) -> str:
-    unit = match[1].replace("{", "").replace("}", "")
-    return rf" \text{{{unit}}}"
+    if "/" in text:
+        text = _RATE.sub(lambda m: rf" \text{{{re.sub('[{}]', '', m[1])}}}", text)
+    return text
 
 
 def _vulgar(match: re.Match[str]) -> str:
@@ -662,12 +608,6 @@ def _currency(text: str) -> str:
     if text.count("$") % 2 and (text[0] == "$" or text[-1] == "$"):
         text = r"\usd " + (text[1:] if text[0] == "$" else text[:-1])
     return text.replace("$", " ")
-
-
-def _without_end(text: str) -> str:
-    while text and text[-1] in ".,;:\\" and not text.endswith("..."):
-        text = text[:-1].rstrip()
-    return text.removesuffix("/-")  # Rs. 750/-
 
 
 def _words(text: str) -> str:
@@ -711,13 +651,6 @@ _HINTS = (
 )  # fmt: skip
 
 
-def _in_bases(text: str) -> str:
-    """Read digits with letters among them, and the numbers around C or P, as one thing each."""
-    text = _DIGITS_IN_BASE.sub(_digits, text)
-    text = _CHOSEN_BEFORE.sub(r"\2(\1,\3)", _BRACKETED_DIGITS.sub(r"\1", text))
-    return _CHOSEN_BEHIND.sub(_chosen, text) if "^" in text else text
-
-
 def _digits(match: re.Match[str]) -> str:
     digits = re.sub(r"\\[a-z]+|[{}\s]", "", match[1])
     return match[0] if digits.isdecimal() else rf"\digits{{{digits.upper()}}}_{{{match[2]}}}"
@@ -748,31 +681,32 @@ def _rounded(match: re.Match[str]) -> str:
 
 # Numbers that are written in words: twenty-one, two thirds, the hundred and first.
 
-_SMALL: Final = {
+SMALL_NUMBERS: Final = {
     word: value
     for value, word in enumerate(
         "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
         "fifteen sixteen seventeen eighteen nineteen".split()
     )
 }
-_TENS: Final = {
-    word: 10 * value
-    for value, word in enumerate(
-        "twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2
+TENS: Final = dict(
+    zip(
+        "twenty thirty forty fifty sixty seventy eighty ninety".split(),
+        range(20, 100, 10),
+        strict=True,
     )
-}
+)
 _LARGE: Final = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 _ORDINALS: Final = {
     "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7,
     "eighth": 8, "ninth": 9, "tenth": 10, "eleventh": 11, "twelfth": 12, "twentieth": 20,
     "thirtieth": 30, "fortieth": 40, "fiftieth": 50, "sixtieth": 60, "seventieth": 70,
     "eightieth": 80, "ninetieth": 90, "hundredth": 100, "thousandth": 1000, "millionth": 10**6,
-} | {f"{word}th": value for word, value in _SMALL.items() if value > 12}  # fmt: skip
+} | {f"{word}th": value for word, value in SMALL_NUMBERS.items() if value > 12}  # fmt: skip
 _PARTS: Final = {word: value for word, value in _ORDINALS.items() if value > 2} | {
     "half": 2, "halve": 2, "quarter": 4,
 }  # fmt: skip
-_NUMBERS: Final = frozenset({*_SMALL, *_TENS, *_LARGE, "hundred", "point"})
-_SPELLING_SIGNS: Final = frozenset({"minus", "negative"})
+_NUMBERS: Final = frozenset({*SMALL_NUMBERS, *TENS, *_LARGE, "hundred", "point"})
+_CONTINUING: Final = SMALL_NUMBERS.keys() | TENS.keys()
 _MOST_WORDS: Final = 16
 
 
@@ -781,7 +715,7 @@ def read_number(text: str) -> tuple[str, str] | None:
     words = text.lower().replace("-", " ").split()
     if not words or len(words) > _MOST_WORDS:
         return None
-    sign = "-" if words[0] in _SPELLING_SIGNS else ""
+    sign = "-" if words[0] in ("minus", "negative") else ""
     words = words[1:] if sign else words
     found = _mixed_spelling(words)
     if found is None:
@@ -794,7 +728,7 @@ def read_number(text: str) -> tuple[str, str] | None:
 
 def _mixed_spelling(words: list[str]) -> tuple[str, int] | None:
     """Read a whole number, a fraction, or both with "and" between them."""
-    if (fraction := _fraction(words)) is not None:
+    if fraction := _fraction(words):
         return fraction
     whole = _whole(words)
     if whole is None:
@@ -803,7 +737,7 @@ def _mixed_spelling(words: list[str]) -> tuple[str, int] | None:
     rest = words[used:]
     if rest[:1] == ["and"] and (part := _fraction(rest[1:])) is not None:
         return rf"({value}+{part[0]})", used + 1 + part[1]
-    if rest[:1] == ["point"] and (digits := [_SMALL.get(word, 10) for word in rest[1:]]):
+    if rest[:1] == ["point"] and (digits := [SMALL_NUMBERS.get(word, 10) for word in rest[1:]]):
         exact = max(digits) < 10
         return (f"{value}.{''.join(map(str, digits))}", len(words)) if exact else None
     return _ordinal(rest, value, used) or (str(value), used)
@@ -836,10 +770,14 @@ def _whole(words: list[str]) -> tuple[int, int] | None:
     total = group = at = 0
     last = ""
     for at, word in enumerate([*words, ""]):
-        if word in _SMALL and last != "small" and not (last == "ten" and not 0 < _SMALL[word] < 10):
-            group, last = group + _SMALL[word], "small"
-        elif word in _TENS and last not in ("small", "ten"):
-            group, last = group + _TENS[word], "ten"
+        if (
+            word in SMALL_NUMBERS
+            and last != "small"
+            and not (last == "ten" and not 0 < SMALL_NUMBERS[word] < 10)
+        ):
+            group, last = group + SMALL_NUMBERS[word], "small"
+        elif word in TENS and last not in ("small", "ten"):
+            group, last = group + TENS[word], "ten"
         elif word == "hundred" and 0 < (group or (last == "a")) < 10:
             group, last = (group or 1) * 100, "hundred"
         elif word in _LARGE and (group or last == "a"):
@@ -848,14 +786,14 @@ def _whole(words: list[str]) -> tuple[int, int] | None:
             return (group or 1) * 12, at + 1
         elif word in ("a", "an") and not last:
             last = "a"
-        elif word == "and" and last in ("hundred", "large") and _continues(words[at + 1 :]):
+        elif (
+            word == "and"
+            and last in ("hundred", "large")
+            and {*words[at + 1 : at + 2]} & _CONTINUING
+        ):
             continue
         else:
             break
     if last in ("", "a"):
         return None
     return total + group, at
-
-
-def _continues(words: list[str]) -> bool:
-    return bool(words) and (words[0] in _SMALL or words[0] in _TENS)

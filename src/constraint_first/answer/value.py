@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import product
 from math import gcd, isqrt
-from typing import Literal, TypeAlias, TypeGuard, get_args
+from typing import Literal, TypeAlias, get_args
 
 from constraint_first.answer.exact import REALS, as_real_set, as_tree, nearly, rational
 from constraint_first.answer.parse import literal, parse
@@ -22,6 +22,7 @@ from constraint_first.answer.syntax import (
     BRACKETS,
     GREEK,
     INFINITE,
+    SMALL_NUMBERS,
     Measure,
     Node,
     Num,
@@ -30,6 +31,7 @@ from constraint_first.answer.syntax import (
     Unreadable,
     clean,
     compatible,
+    is_op,
     joined,
     read_number,
     substitute,
@@ -38,28 +40,25 @@ from constraint_first.answer.syntax import (
 )
 from constraint_first.pattern import lazy_pattern
 
-Canonical: TypeAlias = Callable[[Node], Node]
-"""Brings what stands on one side of a relation to canonical form."""
-
 _RISING = frozenset({"<", "le"})
 _FALLING = frozenset({">", "ge"})
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 _TURNED = {">": "<", "ge": "le"}
 
 
-def relation(node: Op, canonical: Canonical) -> Node:
+def relation(node: Op) -> Node:
     """Bring a chain of relations to canonical form: a definition, an interval or an equation."""
     count = len(node.args) // 2 + 1
     parts = list(node.args[:count])
     signs = [sign.name for sign in node.args[count:] if isinstance(sign, Sym)]
-    if "equiv" in signs:
-        parts = [_residue(part) for part in parts]
+    if "equiv" in signs:  # mod names the modulus of a congruence here, and not a remainder
+        parts = [Op("residue", part.args) if is_op(part, "mod") else part for part in parts]
     if "approx" in signs:
         at = signs.index("approx")
         # x = 1/3 ≈ 0.33 says 1/3; x ≈ 5 says 5.
         parts, signs = (parts[:2], ["="]) if at == 0 else (parts[: at + 1], signs[:at])
     if set(signs) <= {"=", "equiv"}:
-        return _equation(parts, canonical)
+        return _equation(parts)
     if signs[-1] == "in":
         return _define(parts[-2], canonical(parts[-1]))
     one_way = set(signs) <= _RISING or set(signs) <= _FALLING
@@ -74,7 +73,7 @@ def relation(node: Op, canonical: Canonical) -> Node:
 
 def _unequal(left: Node, right: Node) -> Node:
     """Read x ≠ 2 as everything on either side of 2."""
-    if name_of(left) and isinstance(right, Op) and right.name == "list":
+    if name_of(left) and is_op(right, "list"):
         holes = as_real_set(Op("minus", (REALS, Op("{}", right.args))))
         if holes is not None:
             return _define(left, as_tree(holes))
@@ -84,12 +83,7 @@ def _unequal(left: Node, right: Node) -> Node:
     return Op("ne", (left, right))
 
 
-def _residue(node: Node) -> Node:
-    """Read the mod of a congruence as its modulus, and not as a remainder."""
-    return Op("residue", node.args) if isinstance(node, Op) and node.name == "mod" else node
-
-
-def _equation(parts: list[Node], canonical: Canonical) -> Node:
+def _equation(parts: list[Node]) -> Node:
     first, last = parts[0], parts[-1]
     if name_of(first) is not None:
         return _define(first, _in_order(first, canonical(last)))
@@ -114,7 +108,7 @@ def _in_order(names: Node, value: Node) -> Node:
 
 
 def name_of(node: Node) -> str | None:
-    """Name what stands left of an equals sign, where it is a name and not an expression."""
+    """Name the left side of an equation, where it is a name and not an expression."""
     match node:
         case Sym(name=name) if name not in ("pi", "e", "i", "oo"):
             return name
@@ -151,8 +145,7 @@ def _define(left: Node, value: Node) -> Node:
     name = name_of(left)
     if name is None:
         raise Unreadable("a value for something that is not a name")
-    if isinstance(value, Op) and value.name == "def":
-        value = value.args[1]
+    value = value.args[1] if is_op(value, "def") else value
     return Op("def", (Sym(name), value)) if name else value
 
 
@@ -175,7 +168,7 @@ def _inequality(parts: list[Node], sign: str) -> Node:
 
 def _bounded(small: Node, big: Node, sign: str) -> Node | None:
     """Read |x - 2| < 3 as the interval that it is, and |x| > 3 as two rays."""
-    sign = {"<": "<", ">": "<", "le": "le", "ge": "le"}[sign]
+    sign = _TURNED.get(sign, sign)
     match small, big:
         case Op("abs", (inner,)), bound if not symbols(bound):
             sides = (
@@ -191,12 +184,11 @@ def _bounded(small: Node, big: Node, sign: str) -> Node | None:
             name = "union"
         case _:
             return None
-    if any(not (isinstance(side, Op) and side.name == "def") for side in sides):
+    definitions = [side for side in sides if is_op(side, "def")]
+    if len(definitions) < 2:
         return None
-    values = [side.args[1] for side in sides if isinstance(side, Op)]
-    pieces = as_real_set(Op(name, tuple(values)))
-    variable = sides[0].args[0] if isinstance(sides[0], Op) else Sym("x")
-    return None if pieces is None else Op("def", (variable, as_tree(pieces)))
+    pieces = as_real_set(Op(name, tuple(side.args[1] for side in definitions)))
+    return None if pieces is None else Op("def", (definitions[0].args[0], as_tree(pieces)))
 
 
 def _solve(small: Node, big: Node) -> tuple[str, Fraction, bool] | None:
@@ -222,10 +214,11 @@ def _between(parts: list[Node], signs: list[str]) -> Node:
     low, middle, high = parts
     if name_of(middle) is None:  # 1 < 2x + 1 < 5
         sides = [_inequality([low, middle], signs[0]), _inequality([middle, high], signs[1])]
-        values = [side.args[1] for side in sides if isinstance(side, Op) and side.name == "def"]
-        pieces = as_real_set(Op("intersect", tuple(values))) if len(values) == 2 else None
-        if pieces is not None and isinstance(sides[0], Op):
-            return Op("def", (sides[0].args[0], as_tree(pieces)))
+        bounds = [side for side in sides if is_op(side, "def")]
+        values = tuple(side.args[1] for side in bounds)
+        pieces = as_real_set(Op("intersect", values)) if len(values) == 2 else None
+        if pieces is not None:
+            return Op("def", (bounds[0].args[0], as_tree(pieces)))
     kind = ("[" if signs[0] in ("le", "ge") else "(") + ("]" if signs[1] in ("le", "ge") else ")")
     return _define(middle, Op(kind, (low, high)))
 
@@ -263,26 +256,17 @@ _SUBJECT = lazy_pattern(
     r"^(?:limit|series|sequence|integral|function|derivative|slope|expression|value|it)\s+(?:is\s+)?"
 )
 _VERBS = lazy_pattern(r"\b(converge|diverge)(?:s|nt)?\b")
-# Ways to say the same.
 _SAME = {
-    **dict.fromkeys(
-        ("dne", "doesn't exist", "undefined", "not defined", "nonexistent", "not exist"),
-        "does not exist",
-    ),
-    **dict.fromkeys(
-        ("infinitely many solutions", "infinite solutions", "infinite number of solutions",
-         "infinite", "infinitely many solution", "there are infinitely many solutions",
-         "there are infinitely many"),
-        "infinitely many",
-    ),
-}  # fmt: skip
-NUMERALS: dict[str, str] = dict(
-    zip(
-        "zero one two three four five six seven eight nine ten eleven twelve".split(),
-        map(str, range(13)),
-        strict=True,
-    )
-)
+    way: meaning
+    for meaning, ways in {
+        "does not exist": "dne, doesn't exist, undefined, not defined, nonexistent, not exist",
+        "infinitely many": "infinitely many solutions, infinite solutions, infinite number of "
+        "solutions, infinite, infinitely many solution, there are infinitely many solutions, "
+        "there are infinitely many",
+    }.items()
+    for way in ways.split(", ")
+}
+NUMERALS = {word: str(value) for word, value in SMALL_NUMBERS.items() if value < 13}
 
 
 def plain_words(text: str) -> str:
@@ -294,18 +278,18 @@ def plain_words(text: str) -> str:
     return " ".join(kept).strip(" .,;:!?\"'()")
 
 
+def _plainly(text: str) -> str:
+    return _STYLE.sub(" ", text).strip().rstrip(".")
+
+
 def choice_letter(text: str) -> str | None:
     """Read the letter of a chosen option; a small letter is a variable where it stands alone."""
-    chosen = _chosen(text)
+    chosen = _CHOICE.fullmatch(_plainly(text))
     if chosen is None:
         return None
     letter = chosen[1] or chosen[2]
     marked = letter.isupper() or (chosen[0] != letter and not chosen[3])
     return letter.upper() if marked else None
-
-
-def _chosen(text: str) -> re.Match[str] | None:
-    return _CHOICE.fullmatch(_STYLE.sub(" ", text).strip().rstrip("."))
 
 
 def choice_verdict(pred: str, gold: str) -> bool | None:
@@ -314,11 +298,9 @@ def choice_verdict(pred: str, gold: str) -> bool | None:
         return None
     letters = _STYLE.sub(" ", gold).strip()
     if match := _GOLD_CHOICE.fullmatch(letters):
-        chosen = _chosen(pred)
-        return (
-            None if chosen is None else (chosen[1] or chosen[2]).upper() == (match[1] or match[2])
-        )
-    said = _STYLE.sub(" ", pred).strip().rstrip(".")
+        option = _CHOICE.fullmatch(_plainly(pred))
+        return (option[1] or option[2]).upper() == (match[1] or match[2]) if option else None
+    said = _plainly(pred)
     if _LETTERS.fullmatch(letters) and _LETTERS.fullmatch(said):
         wanted, chosen = (re.findall("[A-J]", text) for text in (letters, said))
         if _is_word(letters, wanted) or _is_word(said, chosen):
@@ -343,18 +325,11 @@ def truth_verdict(pred: str, gold: str) -> bool | None:
     return _TRUTH.get(plain_words(pred)) == _TRUTH[wanted[1].lower()]
 
 
-def date_verdict(pred: str, gold: str) -> bool | None:
-    """Compare two dates that name their month; None where either is none."""
-    wanted = _date(gold)
-    said = _date(pred) if wanted else None
-    return wanted == said if said else None
-
-
-def _date(text: str) -> tuple[int, int, int] | None:
+def date_of(text: str) -> tuple[int, int, int] | None:
+    """Read a date that names its month as year, month and day."""
     words = _STYLE.sub(" ", text).lower().replace(",", " ").replace(".", " ")
-    found = (
-        _DATE.fullmatch(" ".join(words.removeprefix("the ").split())) if len(text) < 60 else None
-    )
+    words = " ".join(words.removeprefix("the ").split())
+    found = _DATE.fullmatch(words) if len(text) < 60 else None
     if found is None:
         return None
     if found[6]:
@@ -364,7 +339,7 @@ def _date(text: str) -> tuple[int, int, int] | None:
 
 
 def absence_verdict(pred: str, gold: str) -> bool | None:
-    """Know two ways to say the same: that there is no solution, or none that is real; else None."""
+    """Recognise that both say that there is no solution, or no real one; None for anything else."""
     if "olution" not in gold or "olution" not in pred:
         return None
     wanted, said = (_NO_SOLUTION.fullmatch(plain_words(text)) for text in (gold, pred))
@@ -372,23 +347,18 @@ def absence_verdict(pred: str, gold: str) -> bool | None:
 
 
 def words_verdict(pred: str, gold: str) -> bool | None:
-    """Compare with a gold answer that is words; None where it is not."""
+    """Compare with a gold answer in words; None where it is not in words."""
     wanted, said = (_SAME.get(text, text) for text in map(_essence, (gold, pred)))
     if said in NUMERALS or wanted in NUMERALS:
         return NUMERALS.get(said, said) == NUMERALS.get(wanted, wanted)
-    if not _is_prose(wanted):
-        return None
-    return wanted == said
+    words = _WORD.findall(wanted)
+    prose = max(map(len, words), default=0) > 2 and not re.search(r"[\d^=+/<>_]", wanted)
+    return wanted == said if prose else None
 
 
 def _essence(text: str) -> str:
     """Take the subject off a statement: the limit does not exist, the series diverges."""
     return _VERBS.sub(r"\1", _SUBJECT.sub("", plain_words(text)))
-
-
-def _is_prose(text: str) -> bool:
-    words = _WORD.findall(text)
-    return bool(words) and len(max(words, key=len)) > 2 and not re.search(r"[\d^=+/<>_]", text)
 
 
 # A parsed answer in one canonical form, so that two ways to say a thing become one tree.
@@ -418,20 +388,20 @@ _NAME = lazy_pattern(
 )
 _TWICE = lazy_pattern(r"([^()]{1,60}\S)\s+\(([^()]{1,60})\)")
 _EQUALS = lazy_pattern(r"(?<![<>!\\=])=(?!=)")
-_IN_WORDS = {
-    **NUMERALS,
-    **dict.fromkeys(("no solution", "no solutions", "no real solution"), r"\emptyset"),
-    **dict.fromkeys(("no real solutions", "empty set"), r"\emptyset"),
-    **dict.fromkeys(
-        ("no solution exists", "no solutions exist", "there no solution"), r"\emptyset"
-    ),
-    **dict.fromkeys(("all real numbers", "all reals", "any real number"), r"\mathbb{R}"),
-    **dict.fromkeys(("every real number", "any real numbers", "real numbers"), r"\mathbb{R}"),
-    **dict.fromkeys(("none", "null set", "no real roots", "no roots"), r"\emptyset"),
-    **dict.fromkeys(("infinity", "positive infinity", "plus infinity"), r"\infty"),
-    **dict.fromkeys(("negative infinity", "minus infinity", "-infinity", "-inf"), r"-\infty"),
-    "noon": "12:00 pm",
-    "midnight": "12:00 am",
+_IN_WORDS = NUMERALS | {
+    words: signs
+    for signs, ways in {
+        r"\emptyset": "no solution, no solutions, no real solution, no real solutions, empty set, "
+        "no solution exists, no solutions exist, there no solution, none, null set, no real roots, "
+        "no roots",
+        r"\mathbb{R}": "all real numbers, all reals, any real number, every real number, "
+        "any real numbers, real numbers",
+        r"\infty": "infinity, positive infinity, plus infinity",
+        r"-\infty": "negative infinity, minus infinity, -infinity, -inf",
+        "12:00 pm": "noon",
+        "12:00 am": "midnight",
+    }.items()
+    for words in ways.split(", ")
 }
 _MAX_SIGNS = 4
 _VECTORS = ("()", "[]", "matrix")
@@ -474,9 +444,8 @@ def interpret(text: str) -> tuple[Node, ...]:
 def _repeats(first: Node, second: Node, *, worded: bool) -> bool:
     """Whether two quantities are one amount: 75 pounds (£75), fifteen (15)."""
     units = [node.unit if isinstance(node, Measure) else "" for node in (first, second)]
-    amount = rational(first)
-    told = worded or any(units)
-    return told and compatible(*units) and amount is not None and amount == rational(second)
+    amount = rational(first) if worded or any(units) else None
+    return amount is not None and compatible(*units) and amount == rational(second)
 
 
 def _pointed(match: re.Match[str]) -> str:
@@ -503,7 +472,7 @@ def scalars(text: str) -> Iterator[Node]:
         while True:
             if isinstance(node, Measure):
                 node = node.value
-            elif isinstance(node, Op) and node.name in ("def", "%"):
+            elif is_op(node, "def", "%"):
                 node = node.args[-1]
             else:
                 break
@@ -511,7 +480,6 @@ def scalars(text: str) -> Iterator[Node]:
 
 
 def _simple(match: re.Match[str]) -> Num:
-    """Read the commonest answers of all without a parser."""
     sign, whole, part, below, over, under = match.groups()
     if part is not None:
         number = literal(f"{whole}.{part}")
@@ -528,21 +496,20 @@ def _read(text: str) -> Node | None:
 
 
 def canonical(node: Node) -> Node:
-    """Bring a tree to the form in which trees are compared."""
     if isinstance(node, Measure):
         inner = canonical(node.value)
         return inner if isinstance(inner, Measure) else Measure(inner, node.unit)
     if not isinstance(node, Op):
         return node
     if node.name == "rel":
-        return relation(node, canonical)
+        return relation(node)
     if node.name in BRACKETS or node.name in ("and", "or"):
         return _several(node)
     if node.name == "deg":
         return Measure(canonical(node.args[0]), "degree")
     if node.name in ("union", "intersect", "minus"):
         return _set_operation(node)
-    if node.name == "call" and (counted := _counted(node)) is not None:
+    if counted := _counted(node):
         return counted
     if node.name == "^" and node.args[1] == Sym("T") and _is_vector(node.args[0]):
         return canonical(node.args[0])  # a column written as a row
@@ -550,9 +517,11 @@ def canonical(node: Node) -> Node:
         return _components(node)
     if node.name in (":", "time"):
         return _ratio(node)
-    if node.name in ("neg", "*", "/") and (scaled := _scaled(node)) is not None:
+    if node.name in ("neg", "*", "/") and (scaled := _scaled(node)):
         return scaled
-    return _spread([node])
+    if any(is_op(n, "±", "∓") for n in walk(node)):
+        return Op("list", (_resolve(node, up=True), _resolve(node, up=False)))
+    return node
 
 
 # A number times a vector or a matrix.
@@ -572,15 +541,13 @@ def _scaled(node: Op) -> Node | None:
 
 def _is_vector(node: Node) -> bool:
     """Whether a node is a vector or a matrix, itself or times a number."""
-    if not isinstance(node, Op):
-        return False
-    scaled = node.name in ("neg", "*", "/") and any(_is_vector(arg) for arg in node.args)
-    return scaled or (node.name in _VECTORS and bool(node.args))
+    scaled = is_op(node, "neg", "*", "/") and any(map(_is_vector, node.args))
+    return scaled or (is_op(node, *_VECTORS) and bool(node.args))
 
 
 def _each(node: Node, change: Callable[[Node], Node]) -> Node | None:
     whole = canonical(node) if _is_vector(node) else node
-    if not isinstance(whole, Op) or whole.name not in _VECTORS:
+    if not is_op(whole, *_VECTORS):
         return None
     if whole.name != "matrix":
         return Op(whole.name, tuple(change(cell) for cell in whole.args))
@@ -589,18 +556,16 @@ def _each(node: Node, change: Callable[[Node], Node]) -> Node | None:
 
 
 def _parts(name: str, node: Node) -> list[Node]:
-    if isinstance(node, Op) and node.name == name:
+    if is_op(node, name):
         return [part for arg in node.args for part in _parts(name, arg)]
     inner = canonical(node)
-    return [inner.args[1]] if _is_definition(inner) and isinstance(inner, Op) else [inner]
+    return [inner.args[1] if is_op(inner, "def") else inner]
 
 
 def _set_operation(node: Op) -> Node:
     """Work out unions, intersections and differences of intervals and finite sets of numbers."""
     parts = _parts("union", node) if node.name == "union" else [canonical(a) for a in node.args]
-    parts = [
-        part.args[1] if isinstance(part, Op) and part.name == "def" else part for part in parts
-    ]
+    parts = [part.args[1] if is_op(part, "def") else part for part in parts]
     if node.name != "union":
         # \\setminus {0}: braces that only group in LaTeX.
         parts = [parts[0], *(_as_set(part) for part in parts[1:])]
@@ -608,17 +573,16 @@ def _set_operation(node: Op) -> Node:
     if pieces is not None:
         return as_tree(pieces)
     if node.name == "union":
-        braces = all(isinstance(part, Op) and part.name == "{}" for part in parts)
-        items = tuple(item for part in parts if isinstance(part, Op) for item in part.args)
-        return Op("{}", items) if braces else Op("union", tuple(parts))
+        sets = [part.args for part in parts if is_op(part, "{}")]
+        if len(sets) == len(parts):
+            return Op("{}", tuple(item for items in sets for item in items))
     return Op(node.name, tuple(parts))
 
 
 def _as_set(node: Node) -> Node:
-    if isinstance(node, Op) and node.name == "list":
+    if is_op(node, "list"):
         return Op("{}", node.args)
-    scalar = not (isinstance(node, Op) and (node.name in BRACKETS or node.name == "union"))
-    return Op("{}", (node,)) if scalar else node
+    return node if is_op(node, "union", *BRACKETS) else Op("{}", (node,))
 
 
 def _counted(node: Op) -> Node | None:
@@ -675,8 +639,9 @@ def _several(node: Op) -> Node:
         items = _assignments([part for item in _assignments(items) for part in _flat(item)])
         if node.name == "or" and all(map(_is_definition, items)) and len(set(_defined(items))) > 1:
             raise Unreadable("one or another thing has a value")  # x = 1 or y = 0
-        if node.name == "and" and (total := _total(items)) is not None:
-            return total
+        parts = [item for item in items if isinstance(item, Measure)]
+        if node.name == "and" and len(parts) == len(items) == 2 and (total := joined(*parts)):
+            return total  # 3 hours and 20 minutes
         items = _without_parameters(_spread_inequality(items))
         if len(items) == 1 and name == "list":
             return items[0]
@@ -694,7 +659,8 @@ def _several(node: Op) -> Node:
 
 def _assignments(items: list[Node]) -> list[Node]:
     """Write each of several solutions, x = 1, y = 0 or x = 0, y = 1, as a point."""
-    groups = [item.args if _is_list(item) else () for item in items]
+    groups = [item.args if is_op(item, "list") else () for item in items]
+    groups = [group if all(map(_is_definition, group)) else () for group in groups]
     if len(items) > 1 and all(map(_is_definition, items)):
         names = _defined(items)
         period = len(set(names))
@@ -705,14 +671,11 @@ def _assignments(items: list[Node]) -> list[Node]:
     if width < 2 or len(set(names[0])) < width or not alike:
         return items
     order = sorted(names[0])
-    return [
-        Op("()", tuple(dict(zip(name, _values(group), strict=True))[key] for key in order))
-        for name, group in zip(names, groups, strict=True)
+    values = [
+        {name: item.args[1] for name, item in zip(named, group, strict=True) if is_op(item, "def")}
+        for named, group in zip(names, groups, strict=True)
     ]
-
-
-def _is_list(node: Node) -> TypeGuard[Op]:
-    return isinstance(node, Op) and node.name == "list" and all(map(_is_definition, node.args))
+    return [Op("()", tuple(point[key] for key in order)) for point in values]
 
 
 def _defined(items: Sequence[Node]) -> list[str]:
@@ -723,42 +686,28 @@ def _defined(items: Sequence[Node]) -> list[str]:
     ]
 
 
-def _values(items: Sequence[Node]) -> list[Node]:
-    return [item.args[1] for item in items if isinstance(item, Op)]
-
-
 def _flat(item: Node) -> tuple[Node, ...]:
-    if isinstance(item, Op) and item.name == "list":
+    if is_op(item, "list"):
         return item.args
-    if isinstance(item, Op) and item.name == "def" and isinstance(item.args[1], Op):
-        name, value = item.args
-        if isinstance(value, Op) and value.name == "list":
-            return tuple(Op("def", (name, part)) for part in value.args)
+    if is_op(item, "def") and is_op(item.args[1], "list"):
+        return tuple(Op("def", (item.args[0], part)) for part in item.args[1].args)
     return (item,)
-
-
-def _total(items: list[Node]) -> Node | None:
-    """Add the parts of one quantity: 3 hours and 20 minutes."""
-    if len(items) == 2 and isinstance(items[0], Measure) and isinstance(items[1], Measure):
-        return joined(items[0], items[1])
-    return None
 
 
 def _spread_inequality(items: list[Node]) -> list[Node]:
     """Read x ≠ 1, 2 as x ≠ 1 and x ≠ 2."""
     first = items[0] if items else None
-    if not (isinstance(first, Op) and first.name == "def" and len(items) > 1):
+    if first is None or not is_op(first, "def") or len(items) < 2:
         return items
     union = first.args[1]
-    if not (isinstance(union, Op) and union.name == "union" and len(union.args) == 2):
+    if not is_op(union, "union") or len(union.args) != 2:
         return items
     hole = union.args[0].args[1] if isinstance(union.args[0], Op) else None
     if hole is None or as_real_set(union) != as_real_set(_without(hole)):
         return items
-    scalar = [item for item in items[1:] if nearly(item) is not None]
-    if len(scalar) != len(items) - 1:
+    if any(nearly(item) is None for item in items[1:]):
         return items
-    return [first, *(Op("def", (first.args[0], _without(item))) for item in scalar)]
+    return [first, *(Op("def", (first.args[0], _without(item))) for item in items[1:])]
 
 
 def _without_parameters(items: list[Node]) -> list[Node]:
@@ -780,22 +729,19 @@ def _without(hole: Node) -> Node:
 
 
 def _rows(items: list[Node]) -> tuple[Node, ...]:
-    rows = [Op("row", item.args) for item in items if isinstance(item, Op) and item.name == "[]"]
+    rows = [Op("row", item.args) for item in items if is_op(item, "[]")]
     same = len(rows) == len(items) and len({len(row.args) for row in rows}) == 1
     return tuple(rows) if same else ()
 
 
 def _is_definition(node: Node) -> bool:
-    return isinstance(node, Op) and node.name == "def"
+    return is_op(node, "def")
 
 
 def _is_interval_definition(node: Node) -> bool:
-    if not (isinstance(node, Op) and node.name == "def"):
-        return False
-    value = node.args[1]
-    if isinstance(value, Op) and value.name == "union":
-        return True
-    return isinstance(value, Op) and value.name in ("()", "[]", "[)", "(]") and len(value.args) == 2
+    value = node.args[1] if is_op(node, "def") else node
+    interval = is_op(value, "()", "[]", "[)", "(]") and len(value.args) == 2
+    return value is not node and (interval or is_op(value, "union"))
 
 
 def _joined(items: list[Node], how: str) -> Node:
@@ -815,26 +761,14 @@ def _joined(items: list[Node], how: str) -> Node:
 # Signs that stand for two.
 
 
-def _spread(nodes: list[Node]) -> Node:
-    """Write ± out as two values; one value stays itself."""
-    spread: list[Node] = []
-    for node in nodes:
-        if any(isinstance(n, Op) and n.name in ("±", "∓") for n in walk(node)):
-            spread += [_resolve(node, up=True), _resolve(node, up=False)]
-        else:
-            spread.append(node)
-    return spread[0] if len(spread) == 1 else Op("list", tuple(spread))
-
-
 def _spread_tuple(node: Op) -> Node:
     """Write (±1, ±2) out as every choice of signs."""
-    choices = [
-        item.args if isinstance(item, Op) and item.name == "list" else (item,) for item in node.args
-    ]
-    if sum(len(choice) > 1 for choice in choices) == 0:
-        return node
-    if sum(len(choice) > 1 for choice in choices) > _MAX_SIGNS:
+    choices = [item.args if is_op(item, "list") else (item,) for item in node.args]
+    signs = sum(len(choice) > 1 for choice in choices)
+    if signs > _MAX_SIGNS:
         raise Unreadable("too many signs")
+    if not signs:
+        return node
     return Op("list", tuple(Op(node.name, tuple(items)) for items in product(*choices)))
 
 
@@ -875,12 +809,10 @@ class AnswerValue:
 
     @property
     def number(self) -> Fraction | None:
-        """The value where it is a rational number."""
         return self.coefficient if self.radicand == 1 and not self.letter else None
 
     @property
     def reduced(self) -> bool:
-        """Whether a fraction stands in lowest terms."""
         return self.written is None or gcd(*self.written) == 1
 
     @property
@@ -906,7 +838,6 @@ def read_answer(text: str) -> AnswerValue | None:
 
 
 def _simple_value(match: re.Match[str]) -> AnswerValue:
-    """Read the commonest answers of all as they stand."""
     sign, whole, part, below, over, under = match.groups()
     factor = -1 if sign else 1
     if part is not None:
@@ -918,11 +849,10 @@ def _simple_value(match: re.Match[str]) -> AnswerValue:
 
 
 def _value(node: Node, text: str) -> AnswerValue | None:
-    """Give the value of a tree, where it is a·√b and of a moderate size."""
     value = _surd(node)
     if value is None:
         return None
-    while isinstance(node, Op) and node.name == "neg":
+    while is_op(node, "neg"):
         node = node.args[0]
     form, written = _form(node, text, value[0])
     return AnswerValue(*value, form, written=written)
@@ -932,7 +862,7 @@ def _form(node: Node, text: str, value: Fraction) -> tuple[Form, tuple[int, int]
     if written := _parts_of_quotient(node):
         return "fraction", written
     parts = list(walk(node))
-    if any(isinstance(part, Op) and part.name == "root" for part in parts):
+    if any(is_op(part, "root") for part in parts):
         return "surd", None
     if any(isinstance(part, Num) and part.digits is not None for part in parts):
         return "decimal", None
@@ -945,7 +875,7 @@ def _form(node: Node, text: str, value: Fraction) -> tuple[Form, tuple[int, int]
 
 def _parts_of_quotient(node: Node) -> tuple[int, int] | None:
     """Give the two parts of a fraction of whole numbers, without their signs."""
-    if not (isinstance(node, Op) and node.name == "/"):
+    if not is_op(node, "/"):
         return None
     parts = [value for arg in node.args if (value := rational(arg)) is not None]
     if len(parts) != 2 or any(part.denominator != 1 for part in parts):
@@ -987,7 +917,6 @@ def _moderate(coefficient: Fraction, radicand: int) -> tuple[Fraction, int] | No
 
 
 def same(first: AnswerValue, second: AnswerValue) -> bool:
-    """Whether two answers have the same value, however they are written."""
     if first.letter or second.letter:
         return first.letter == second.letter
     if first.radicand == second.radicand == 1:
@@ -997,7 +926,6 @@ def same(first: AnswerValue, second: AnswerValue) -> bool:
 
 
 def show(value: int | Fraction | str) -> str:
-    """Write a value the way this benchmark writes answers: ``12``, ``3/7``; a text as it stands."""
     return value if isinstance(value, str) else str(value)
 
 

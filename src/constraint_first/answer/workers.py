@@ -11,18 +11,16 @@ PROGRAM = ("-m", "constraint_first.answer.symbolic")
 
 
 class Workers(Pool):
-    """A fixed number of workers, started when first needed and replaced when they die."""
-
     def __init__(self, count: int | None = None, program: tuple[str, ...] = PROGRAM) -> None:
         super().__init__(program, count)
 
     def judge(self, pred: str, gold: str, *, percent: bool = False) -> Ruling:
-        """Have one case judged; raise Undecided where that kills the worker."""
+        """Judge one case; raise Undecided where that kills the worker."""
         same, why = cast("tuple[bool | None, str]", self.ask("judge", pred, gold, percent))
         return Ruling(same, why)
 
     def is_whole(self, text: str) -> bool | None:
-        """Say whether an answer is a whole number; None where that cannot be told, or in time."""
+        """Whether an answer is a whole number; None where that is not known, or not in time."""
         try:
             return cast("bool | None", self.ask("is_whole", text))
         except Undecided:
