@@ -223,8 +223,8 @@ def latex_boxes(text: str, *, truncated: bool) -> str:
 def find_box(text: str) -> Box | None:
     """Find the last box and the boxes directly beside it.
 
-    An empty box is skipped, and so is an unfinished one that repeats the complete box before it. With
-    any other unfinished box there is no answer.
+    An empty box is skipped, and so is an unfinished one that repeats the complete box before it.
+    With any other unfinished box there is no answer.
     """
     last = place = _box(text, len(text))
     if last is None:

@@ -12,28 +12,8 @@ from math import isqrt
 from typing import Final, Literal, TypeAlias
 
 from constraint_first.answer.value import AnswerValue, read_answer
-from constraint_first.constraint.predicate import (
-    Predicate,
-    above,
-    at_least,
-    at_most,
-    below,
-    between,
-    congruent,
-    decimals,
-    digit_sum,
-    digits_ordered,
-    divides,
-    divisible,
-    form,
-    holds,
-    integer,
-    least_residue,
-    not_whole,
-    parity,
-    reduced,
-    square,
-)
+from constraint_first.constraint import predicate as demand
+from constraint_first.constraint.predicate import Predicate, holds
 from constraint_first.constraint.stated.statement import Stated
 from constraint_first.pattern import lazy_pattern
 
@@ -78,52 +58,41 @@ def plain(text: str) -> str:
 _Build: TypeAlias = "Callable[[re.Match[str]], list[Predicate]]"
 
 
-def _chain(match: re.Match[str]) -> list[Predicate]:
-    low, first, second, high = match[1], match[2], match[3], match[4]
-    return [
-        at_least(Fraction(low)) if first == "<=" else above(Fraction(low)),
-        at_most(Fraction(high)) if second == "<=" else below(Fraction(high)),
-    ]
+_BOUNDS = {"<": demand.below, ">": demand.above, "<=": demand.at_most, ">=": demand.at_least}
+_DIRECTIONS: dict[str, demand.Direction] = {
+    "increas": "increasing", "ascend": "increasing",
+    "decreas": "decreasing", "descend": "decreasing",
+}  # fmt: skip
+_TURNED = {"<": ">", "<=": ">="}
+
+
+def _bound(sign: str, number: str) -> Predicate:
+    return _BOUNDS[sign](Fraction(number))
 
 
 def _range(match: re.Match[str]) -> list[Predicate]:
     low, high = Fraction(match[1]), Fraction(match[2])
-    return [between(low, high)] if low <= high else []
+    return [demand.between(low, high)] if low <= high else []
 
 
-def _strictly(match: re.Match[str]) -> list[Predicate]:
-    return [above(Fraction(match[1])), below(Fraction(match[2]))]
-
-
-def _compare(match: re.Match[str]) -> list[Predicate]:
-    value = Fraction(match[2])
-    build = {"<": below, ">": above, ">=": at_least, "<=": at_most}[match[1]]
-    return [build(value)]
+def _size(word: str) -> int:
+    return _WORDS.get(word) or int(word)
 
 
 def _digits(match: re.Match[str]) -> list[Predicate]:
-    size = _WORDS.get(match[1]) or int(match[1])
-    return [integer(), between(10 ** (size - 1) if size > 1 else 0, 10**size - 1)]
-
-
-def _last(match: re.Match[str]) -> list[Predicate]:
-    size = _WORDS.get(match[1]) or int(match[1])
-    return [least_residue(10**size)]
+    size = _size(match[1])
+    return [demand.integer(), demand.between(10 ** (size - 1) if size > 1 else 0, 10**size - 1)]
 
 
 def _unit(match: re.Match[str]) -> list[Predicate]:
     return [{"op": "in_unit", "unit": _SPELLING.get(match[1], match[1])}]
 
 
-def _value(match: re.Match[str]) -> list[Predicate]:
-    return [between(Fraction(match[1]), Fraction(match[1]))]
-
-
 def _list(match: re.Match[str]) -> list[Predicate]:
     """Read a range that is spelled out: 7, 8, 9. Any other list says less than its ends."""
     values = [int(one) for one in re.findall(r"\d{1,18}", match[0])]
     low, high = values[0], values[-1]
-    return [between(low, high)] if values == list(range(low, low + len(values))) else []
+    return [demand.between(low, high)] if values == list(range(low, low + len(values))) else []
 
 
 def _always(*predicates: Predicate) -> _Build:
@@ -140,74 +109,78 @@ _GRAMMAR: tuple[tuple[str, _Build], ...] = (
     (r"\b(?:needs? not|not necessarily|not always|may not)(?: be)?(?: an?)? (?:integers?|whole)\b",
      _always()),
     (r"\bnot (?:an? |in )?(?:percent(?:age)?|fraction|decimal)\b", _always()),
-    (r"\b(?:no|not|not an?) (?:integer|whole number)|\bnon-?integer", _always(not_whole())),
+    (r"\b(?:no|not|not an?) (?:integer|whole number)|\bnon-?integer", _always(demand.not_whole())),
     (r"\b(?:(?:at most|no more than|to|with) )?(no|\d|one|two|three) decimals?\b(?: places?)?",
-     lambda m: [decimals(0 if m[1] == "no" else _WORDS.get(m[1]) or int(m[1]))]),
+     lambda m: [demand.decimals(0 if m[1] == "no" else _size(m[1]))]),
     (r"(?:remainder (?:of )?|leaves (?:a remainder of )?|congruent to )(\d{1,18})[^.;]{0,30}?"
      rf"(?:divided by|division by|modulo|mod) {_MODULUS}",
-     lambda m: [congruent(int(m[1]), int(m[2]))]),
+     lambda m: [demand.congruent(int(m[1]), int(m[2]))]),
     (rf"= ?(\d{{1,18}}) ?\(?mod(?:ulo)? ?{_MODULUS}\)?",
-     lambda m: [congruent(int(m[1]), int(m[2]))]),
+     lambda m: [demand.congruent(int(m[1]), int(m[2]))]),
     (r"\b(?:remainder|mod|modulo|reduced)\b[^.;]{0,60}?(?:divided by|division by|modulo|mod) "
      rf"{_MODULUS}|\b(?:mod|modulo) {_MODULUS}",
-     lambda m: [least_residue(int(m[1] or m[2]))]),
+     lambda m: [demand.least_residue(int(m[1] or m[2]))]),
     (rf"\bform {_MODULUS}[a-z]\+(\d{{1,18}})(?![\da-z])",
-     lambda m: [congruent(int(m[2]), int(m[1]))]),
-    (r"\b(?:last|final) (one|two|three|four|\d) digits?", _last),
+     lambda m: [demand.congruent(int(m[2]), int(m[1]))]),
+    (r"\b(?:last|final) (one|two|three|four|\d) digits?",
+     lambda m: [demand.least_residue(10 ** _size(m[1]))]),
     (r"\b(single|one|two|three|four|\d)[- ]digit\b", _digits),
     (r"\b(?:not |in)divisible by\b[^,.;]*|\bnot (?:a )?multiple of\b[^,.;]*", _always()),
-    (rf"\b(?:divisible by|(?:a )?multiples? of) {_MODULUS}", lambda m: [divisible(int(m[1]))]),
+    (rf"\b(?:divisible by|(?:a )?multiples? of) {_MODULUS}",
+     lambda m: [demand.divisible(int(m[1]))]),
     (rf"\b{_MODULUS} (?:is|must be) (?:evenly )?divisible by (?![\d\x00])",
-     lambda m: [divides(int(m[1]))]),
-    (rf"\b(?:divides|divisors? of|factors? of) {_MODULUS}", lambda m: [divides(int(m[1]))]),
+     lambda m: [demand.divides(int(m[1]))]),
+    (rf"\b(?:divides|divisors? of|factors? of) {_MODULUS}", lambda m: [demand.divides(int(m[1]))]),
     (r"\bdigits?\b[^.;]{0,40}\b(increas|decreas|ascend|descend)",
-     lambda m: [digits_ordered("increasing" if m[1] in ("increas", "ascend") else "decreasing")]),
+     lambda m: [demand.digits_ordered(_DIRECTIONS[m[1]])]),
     (r"\bdigit(?:s|al)?\b[^.;]{0,12}?\b(?:sum|add up|total)[^.;\d]{0,20}(\d{1,18})"
      r"|\bsum of (?:its |the |their )?digits[^.;\d]{0,20}(\d{1,18})",
-     lambda m: [digit_sum(int(m[1] or m[2]))]),
-    (rf"{_NUMBER} ?(<=|<) ?{NAME} ?(<=|<) ?{_NUMBER}", _chain),
-    (rf"\bstrictly between {_NUMBER} and {_NUMBER}", _strictly),
+     lambda m: [demand.digit_sum(int(m[1] or m[2]))]),
+    (rf"{_NUMBER} ?(<=|<) ?{NAME} ?(<=|<) ?{_NUMBER}",
+     lambda m: [_bound(_TURNED[m[2]], m[1]), _bound(m[3], m[4])]),
+    (rf"\bstrictly between {_NUMBER} and {_NUMBER}",
+     lambda m: [_bound(">", m[1]), _bound("<", m[2])]),
     (rf"\bbetween {_NUMBER} (?:and|to) {_NUMBER}", _range),
     (rf"[\[{{(] ?{_NUMBER} ?(?:,[^\[\]{{}}()]*)?(?:,|…|to|-) ?{_NUMBER} ?[\]}})]", _range),
     (rf"\b(?:from )?{_NUMBER} ?(?:to|through|-) ?{_NUMBER}\b", _range),
-    (rf"(<=|>=|<|>) ?{_NUMBER}", _compare),
+    (rf"(<=|>=|<|>) ?{_NUMBER}", lambda m: [_bound(m[1], m[2])]),
     (rf"\b(?:at most|no (?:more|greater|larger) than|not exceed(?:ing)?|cannot exceed|up to"
      rf"|maximum of|(?:less|smaller) than or equal to) {_NUMBER}",
-     lambda m: [at_most(Fraction(m[1]))]),
+     lambda m: [_bound("<=", m[1])]),
     (rf"\b(?:at least|no (?:less|smaller) than|minimum of|greater than or equal to) {_NUMBER}",
-     lambda m: [at_least(Fraction(m[1]))]),
+     lambda m: [_bound(">=", m[1])]),
     (rf"\b(?:less|smaller|fewer|lower) than {_NUMBER}|\b(?:below|under) {_NUMBER}",
-     lambda m: [below(Fraction(m[1] or m[2]))]),
+     lambda m: [_bound("<", m[1] or m[2])]),
     (rf"\b(?:greater|more|larger|bigger) than {_NUMBER}|\b(?:above|exceeds?|over) {_NUMBER}",
-     lambda m: [above(Fraction(m[1] or m[2]))]),
-    (r"\bnon-?negative\b", _always(at_least(0))),
-    (r"\bpositive\b", _always(above(0))),
+     lambda m: [_bound(">", m[1] or m[2])]),
+    (r"\bnon-?negative\b", _always(demand.at_least(0))),
+    (r"\bpositive\b", _always(demand.above(0))),
     # In the plural, or before a noun, these mostly speak of other things: "a sum of odd integers".
     (r"\b(?:integer|whole number|natural number|count)\b|(?:^|\bare )integers\b",
-     _always(integer())),
+     _always(demand.integer())),
     (r"(?:^|\b(?:is|are|be|an?) )(?:\x00 )*(even|odd)\b(?! number of)",
-     lambda m: [parity("even" if m[1] == "even" else "odd")]),
-    (r"\bperfect square\b|\bsquare of an integer\b", _always(square())),
+     lambda m: [demand.parity("even" if m[1] == "even" else "odd")]),
+    (r"\bperfect square\b|\bsquare of an integer\b", _always(demand.square())),
     (r"\b(?:m ?\+ ?n|p ?\+ ?q|a ?\+ ?b(?: ?\+ ?c)?)\b", _always({"op": "encoded"})),
     (r"\b(?:lowest terms|relatively prime|coprime|simplest form|reduced|simplified|irreducible)\b",
-     _always(reduced())),
-    (r"\bfraction\b", _always(form("fraction"))),
+     _always(demand.reduced())),
+    (r"\bfraction\b", _always(demand.form("fraction"))),
     (r"\bmultiple[- ]choice\b|\bletter\b|\boptions?\b|\ba, ?b, ?c\b|\ba-e\b",
-     _always(form("choice"))),
+     _always(demand.form("choice"))),
     (r"(?<!\d )\b(percent(?:age)?)\b", _unit),
     (rf"(?:\bin |^)({_UNITS})\b", _unit),
     # One value, or a list of them. In another unit it would be another number.
     (r"^ ?\d{1,18}(?:, ?\d{1,18})+(?:,? and \d{1,18})? ?$", _list),
     (rf"(?:^|\b(?:is|are|be|equals?|written as|(?<![^ ]){NAME} ?=) ?){_NUMBER}"
      rf"(?! (?:{_UNITS})\b)(?= ?(?:$|,|\(| [a-z]+ ?$))",
-     _value),
+     lambda m: [demand.between(Fraction(m[1]), Fraction(m[1]))]),
 )  # fmt: skip
 
 _COMPILED = tuple((lazy_pattern(pattern), build) for pattern, build in _GRAMMAR)
 
 
 def read_predicates(sentence: str) -> Iterator[Predicate]:
-    """Read the predicates that a sentence states, whatever it states them of."""
+    """Read the predicates that a sentence states of anything."""
     for pattern, build in _COMPILED:
         while match := pattern.search(sentence):
             yield from build(match)
@@ -220,12 +193,12 @@ def read_predicates(sentence: str) -> Iterator[Predicate]:
 # it does not know it leaves out, and the audit counts a text without claims as undecided.
 
 Subject: TypeAlias = Literal["answer", "other"]
-"""Whether a claim speaks about the final answer or about something else (or we cannot tell)."""
+"""Whether a claim speaks about the final answer, or about something else or unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A predicate that a text states, and what it states it about."""
+    """A predicate that a text states, and what it speaks about."""
 
     predicate: Predicate
     subject: Subject = "answer"
@@ -245,19 +218,17 @@ _EACH = lazy_pattern(r"^\W*(?:each|every|all|any|both)\b")
 def read_claims(text: str, names: frozenset[str] = frozenset()) -> list[Claim]:
     """Read the claims of a text; ``names`` are words that mean the answer of this problem."""
     return [
-        Claim(predicate, subject)
+        Claim(predicate, _subject(sentence, names))
         for sentence in _SENTENCE.split(_REASON.sub("", plain(text)))
-        for subject in (_subject(sentence, names),)
         for predicate in read_predicates(sentence)
     ]
 
 
 def _subject(sentence: str, names: frozenset[str]) -> Subject:
-    """Tell what a sentence speaks about from the words before its first verb.
+    """Judge from the words before its first verb what a sentence speaks about.
 
-    A sentence that names no subject ("positive integer", "at most 999") answers the question it was
-    asked, which is what the final answer must satisfy. A sentence about a letter or a thing that
-    the problem does not ask for speaks about something else.
+    Without a subject ("positive integer", "at most 999") it speaks about the final answer. A letter or
+    a thing that the problem does not ask for is something else.
     """
     if _ANSWER.search(sentence):
         return "answer"
@@ -269,13 +240,10 @@ def _subject(sentence: str, names: frozenset[str]) -> Subject:
         head = shorter
     if _EACH.match(sentence):  # the answer is one thing
         return "other"
-    return "answer" if not head.strip() or _mentions(head, names) else "other"
-
-
-def _mentions(head: str, names: frozenset[str]) -> bool:
     # "The digit sum of the number" is not the number.
     words = set(_WORD.findall(re.split(r" (?:of|when) ", head)[0]))
-    return bool(words & names) or any(" " in name and name in head for name in names)
+    named = words & names or any(" " in name and name in head for name in names)
+    return "answer" if named or not head.strip() else "other"
 
 
 # --- Who the answer is: the words with which the problem asks for it.
@@ -288,12 +256,8 @@ _ASKING = lazy_pattern(
 _STOP = lazy_pattern(r"\b(?:of|that|when|if|such|with|on|to|between|for|do(?:es)?|can|from|at)\b|,")
 _COUNT = lazy_pattern(r"^(?:how many|find the number of) ")
 _IDLE = frozenset(
-    word
-    for words in (
-        "find determine compute give what which how solve",
-        "the a an is are was it its this their there in be all one exact",
-    )
-    for word in words.split()
+    "find determine compute give what which how solve the a an is are was it its this their there "
+    "in be all one exact".split()
 )
 _ALSO = {
     "likely": "probability", "chance": "probability", "old": "age", "long": "length",
@@ -310,10 +274,8 @@ def names_of_answer(text: str) -> frozenset[str]:
     words = set(_WORD.findall(_STOP.split(_COUNT.sub("", asked[-1]))[0])) - _IDLE
     if _COUNT.match(asked[-1]):
         # What is counted is not the answer: "the multiples are odd" does not speak of their number.
-        left = (
-            {"remaining"} if re.search(r"\b(?:left|remains?|unsold)\b", asked[-1]) else set[str]()
-        )
-        return frozenset({"count"} | left | {f"number of {word}" for word in words})
+        left = ["remaining"] if re.search(r"\b(?:left|remains?|unsold)\b", asked[-1]) else []
+        return frozenset(["count", *left, *(f"number of {word}" for word in words)])
     return frozenset(words | {_ALSO[word] for word in words if word in _ALSO})
 
 
@@ -332,11 +294,8 @@ _OTHER: Final = ("0.5", "2.25", "12.5", "-0.75", r"\sqrt{2}", r"3\sqrt{5}")
 
 def contradicts(stated: Iterable[Stated], said: str, problem: str) -> bool:
     """Say whether a sentence about the answer of a problem cannot hold beside what is stated."""
-    claims = [
-        claim.predicate
-        for claim in read_claims(said, names_of_answer(problem))
-        if claim.subject == "answer"
-    ]
+    read = read_claims(said, names_of_answer(problem))
+    claims = [claim.predicate for claim in read if claim.subject == "answer"]
     if not claims:
         return False
     facts = [one.predicate for one in stated]

@@ -7,13 +7,14 @@ not readable.
 
 from __future__ import annotations
 
+import operator
 import re
 from calendar import monthrange
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from itertools import pairwise
 from math import floor, isqrt
-from typing import Final, Literal, TypeAlias, TypeVar, cast
+from typing import Any, Final, Literal, TypeAlias, TypeVar, cast
 
 from constraint_first.answer.syntax import clean
 from constraint_first.answer.value import AnswerValue, Form, choice_letter, plain_words, read_answer
@@ -143,7 +144,8 @@ def _is_listed(args: _Args, answer: str) -> bool | None:
     separator = _SPACED if _SPACED.search(text) else _SEPARATOR
     items = [one for one in separator.split(text) if one.strip()]
     length = args.get("length")
-    if any(_NOT_PLAIN.search(one.lower()) or _is_another_list(one) for one in items):
+    lists = any("," in one and not _THOUSANDS.fullmatch(one.strip()) for one in items)
+    if lists or any(_NOT_PLAIN.search(one.lower()) for one in items):
         return None
     values = [value.signed_square for one in items if (value := read_answer(one)) is not None]
     if not items or len(values) != len(items):
@@ -154,15 +156,9 @@ def _is_listed(args: _Args, answer: str) -> bool | None:
     return None if not ordered and _THOUSANDS.fullmatch(text) else ordered
 
 
-def _is_another_list(item: str) -> bool:
-    """Whether an item has a comma that does not mark thousands."""
-    return "," in item and not _THOUSANDS.fullmatch(item.strip())
-
-
 def _is_ordered(values: Iterable[Fraction], order: str) -> bool:
-    if order == "increasing":
-        return all(left <= right for left, right in pairwise(values))
-    return all(left >= right for left, right in pairwise(values))
+    compare = operator.le if order == "increasing" else operator.ge
+    return all(compare(*pair) for pair in pairwise(values))
 
 
 WRITTEN: Final[Mapping[str, _Check]] = {
@@ -217,10 +213,16 @@ def is_of_text(predicate: Predicate) -> bool:
 def _truth_of_text(predicate: Predicate, text: str) -> Truth:
     if predicate["op"] != "all":
         return _outcome(_OF_TEXT[str(predicate["op"])], predicate, text)
-    outcomes = [truth_of(one, text) for one in parts(predicate)]
-    if "violated" in outcomes:
-        return "violated"
-    return "undecided" if "undecided" in outcomes else "holds"
+    return _truth(_all(truth_of(one, text) for one in parts(predicate)))
+
+
+def _all(outcomes: Iterable[Truth]) -> bool | None:
+    found = set(outcomes)
+    return False if "violated" in found else None if "undecided" in found else True
+
+
+def _truth(outcome: bool | None) -> Truth:
+    return "undecided" if outcome is None else "holds" if outcome else "violated"
 
 
 def holds(predicate: Predicate, answer: AnswerValue) -> Truth:
@@ -232,10 +234,9 @@ def _outcome(
     check: Callable[[Predicate, _Read], bool | None], predicate: Predicate, answer: _Read
 ) -> Truth:
     try:
-        outcome = check(predicate, answer)
+        return _truth(check(predicate, answer))
     except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
         raise PredicateError(f"predicate {dict(predicate)} has a bad argument ({error})") from None
-    return "undecided" if outcome is None else "holds" if outcome else "violated"
 
 
 def parts(predicate: Predicate) -> Iterator[Predicate]:
@@ -341,11 +342,8 @@ def _between(predicate: Predicate, answer: AnswerValue) -> bool:
 
 
 def _ordered(predicate: Predicate, value: int) -> bool:
-    digits = str(value)
-    pairs = list(pairwise(digits))
-    if predicate["order"] == "increasing":
-        return all(left < right for left, right in pairs)
-    return all(left > right for left, right in pairs)
+    compare = operator.lt if predicate["order"] == "increasing" else operator.gt
+    return all(compare(*pair) for pair in pairwise(str(value)))
 
 
 def _encoded(predicate: Predicate, answer: AnswerValue) -> bool | None:
@@ -382,28 +380,9 @@ def _root(predicate: Predicate, value: Fraction) -> bool:
     return total == 0
 
 
-def _one_of(predicate: Predicate, value: Fraction) -> bool:
-    return value in map(to_fraction, cast("list[Json]", predicate["values"]))
-
-
-def _all(predicate: Predicate, answer: AnswerValue) -> bool | None:
-    outcomes = [holds(one, answer) for one in cast("list[dict[str, Json]]", predicate["of"])]
-    if "violated" in outcomes:
-        return False
-    return None if "undecided" in outcomes else True
-
-
 def _is_target(predicate: Predicate, value: Fraction) -> bool | None:
     """Compare with the value that is rounded or converted; a text may name the rule alone."""
     return value == target(predicate) if "value" in predicate else None
-
-
-def _form(predicate: Predicate, answer: AnswerValue) -> bool:
-    return answer.form == predicate["form"]
-
-
-def _reduced(predicate: Predicate, answer: AnswerValue) -> bool:  # noqa: ARG001
-    return answer.form == "fraction" and answer.reduced
 
 
 OPS: Mapping[str, _PredicateCheck] = {
@@ -427,35 +406,57 @@ OPS: Mapping[str, _PredicateCheck] = {
     ),
     "digits_ordered": _of_integer(lambda p, value: value >= 0 and _ordered(p, value)),
     "root": _of_number(_root),
-    "one_of": _of_number(_one_of),
+    "one_of": _of_number(
+        lambda p, value: value in map(to_fraction, cast("list[Json]", p["values"]))
+    ),
     "decimals": _of_number(lambda p, value: 10 ** _whole(p["places"]) % value.denominator == 0),
     "encoded": _encoded,
     "rounded": _of_number(_is_target),
     "in_unit": _of_number(_is_target),
     "counts": _of_number(lambda p, value: value == target(p)),
     "option": lambda p, answer: answer.letter in str(p["letters"]) if answer.letter else None,
-    "form": _form,
-    "reduced": _reduced,
-    "all": _all,
+    "form": lambda p, answer: answer.form == p["form"],
+    "reduced": lambda _, answer: answer.form == "fraction" and answer.reduced,
+    "all": lambda p, answer: _all(holds(one, answer) for one in cast("Any", p["of"])),
     **dict.fromkeys(_OF_TEXT, lambda _predicate, _answer: None),
 }
 
 
-# Building predicates: one short function for each op, so that families read like sentences.
+# Building predicates: a function for each op, so that families read like sentences.
 
 Number: TypeAlias = "int | Fraction"
+Direction: TypeAlias = Literal["increasing", "decreasing"]
 
 
 def _plain(value: Number) -> Json:
     return int(value) if value == int(value) else str(value)
 
 
-def integer() -> Predicate:
-    return {"op": "integer"}
+def _bare(op: str) -> Callable[[], Predicate]:
+    return lambda: {"op": op}
 
 
-def not_whole() -> Predicate:
-    return {"op": "not_whole"}
+def _with(op: str, name: str) -> Callable[[Any], Predicate]:
+    return lambda value: {"op": op, name: value}
+
+
+integer, not_whole, prime, square = map(_bare, ("integer", "not_whole", "prime", "square"))
+reduced = _bare("reduced")
+"""A fraction in lowest terms."""
+divisible: Callable[[int], Predicate] = _with("divisible", "by")
+divides: Callable[[int], Predicate] = _with("divides", "number")
+"""A positive divisor of this number."""
+least_residue: Callable[[int], Predicate] = _with("least_residue", "modulus")
+"""A remainder on division by the modulus: a whole number from 0 to modulus - 1."""
+digit_sum: Callable[[int], Predicate] = _with("digit_sum", "sum")
+decimals: Callable[[int], Predicate] = _with("decimals", "places")
+"""At most this many decimals."""
+parity: Callable[[Literal["even", "odd"]], Predicate] = _with("parity", "parity")
+digits_ordered: Callable[[Direction], Predicate] = _with("digits_ordered", "order")
+"""Digits that strictly increase, or decrease, from left to right."""
+form: Callable[[Form], Predicate] = _with("form", "form")
+option: Callable[[str], Predicate] = _with("option", "letters")
+"""One of these letters, where the answer is a letter at all."""
 
 
 def between(low: Number | None, high: Number | None) -> Predicate:
@@ -480,45 +481,8 @@ def below(value: Number) -> Predicate:
     return {"op": "below", "value": _plain(value)}
 
 
-def least_residue(modulus: int) -> Predicate:
-    """Require a remainder on division by the modulus: a whole number from 0 to modulus - 1."""
-    return {"op": "least_residue", "modulus": modulus}
-
-
 def congruent(residue: int, modulus: int) -> Predicate:
-    """Require a whole number that leaves this remainder."""
     return {"op": "congruent", "residue": residue % modulus, "modulus": modulus}
-
-
-def divisible(by: int) -> Predicate:
-    return {"op": "divisible", "by": by}
-
-
-def parity(which: Literal["even", "odd"]) -> Predicate:
-    return {"op": "parity", "parity": which}
-
-
-def divides(number: int) -> Predicate:
-    """Require a positive divisor of this number."""
-    return {"op": "divides", "number": number}
-
-
-def prime() -> Predicate:
-    return {"op": "prime"}
-
-
-def square() -> Predicate:
-    return {"op": "square"}
-
-
-def digit_sum(total: int) -> Predicate:
-    """Require a whole number whose decimal digits add up to this."""
-    return {"op": "digit_sum", "sum": total}
-
-
-def digits_ordered(order: Literal["increasing", "decreasing"]) -> Predicate:
-    """Require digits that strictly increase, or decrease, from left to right."""
-    return {"op": "digits_ordered", "order": order}
 
 
 def root(*coefficients: int) -> Predicate:
@@ -528,25 +492,6 @@ def root(*coefficients: int) -> Predicate:
 
 def one_of(*values: Number) -> Predicate:
     return {"op": "one_of", "values": [_plain(value) for value in values]}
-
-
-def form(name: Form) -> Predicate:
-    return {"op": "form", "form": name}
-
-
-def option(letters: str) -> Predicate:
-    """Require one of these letters, where the answer is a letter at all."""
-    return {"op": "option", "letters": letters}
-
-
-def reduced() -> Predicate:
-    """Require a fraction in lowest terms."""
-    return {"op": "reduced"}
-
-
-def decimals(places: int) -> Predicate:
-    """Require a value with at most this many decimals."""
-    return {"op": "decimals", "places": places}
 
 
 def encoded(rule: str, parts: tuple[int, ...], modulus: int = 0) -> Predicate:
@@ -606,7 +551,7 @@ def named(*names: str) -> Predicate:
     return {"op": "named", "names": list(names)}
 
 
-def listed(order: Literal["increasing", "decreasing"], length: int | None = None) -> Predicate:
+def listed(order: Direction, length: int | None = None) -> Predicate:
     """Require a list of numbers in order, and of this length where it is known."""
     return {"op": "listed", "order": order, **({"length": length} if length else {})}
 

@@ -13,7 +13,6 @@ pattern is tried only there (perf/router.py has the measurement).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -44,12 +43,10 @@ class Cue(NamedTuple):
     spans: tuple[Span, ...]
 
     def phrases(self, text: str) -> list[str]:
-        """Quote the words that fired."""
         return [text[start:end] for start, end in self.spans]
 
 
-@dataclass(frozen=True, slots=True)
-class _Pattern:
+class _Pattern(NamedTuple):
     """One family: its regular expression, and the literals that its matches begin with."""
 
     family: CueFamily
@@ -65,9 +62,9 @@ def _pattern(family: CueFamily, regex: str, *openings: str) -> _Pattern:
 def _besides(word: str, *, after: str = "", before: str = "") -> str:
     """Write the pattern of a cue word that means something else in everyday company.
 
-    ``after`` and ``before`` hold the expressions, parted by bars, of what it then stands after and
-    before. None of them occurs in a problem that the word alone routes in the benchmarks which the
-    paper counts, so that its counts stay.
+    It is no cue behind one of the expressions ``after`` nor before one of ``before``, parted by bars.
+    None of them occurs in a problem that the word alone routes in the benchmarks which the paper
+    counts, so that its counts stay.
     """
     behind = "".join(rf"(?<!\b{one} )" for one in after.split("|") if one)
     return behind + word + (rf"(?!\s+(?:{before})\b)" if before else "")
@@ -184,7 +181,7 @@ FAMILIES: tuple[CueFamily, ...] = tuple(pattern.family for pattern in _RECONSTRU
 
 
 def route(text: str, profile: Profile = "reconstructed") -> tuple[Cue, ...]:
-    """Return the cue families that fire on a problem; an empty tuple means Direct CoT."""
+    """Return the cue families that fire on a problem; none of them means Direct CoT."""
     automaton, tries = _scanner(profile)
     fired: dict[int, list[Span]] = {}
     for opening, start, _ in automaton.find_matches_as_indexes(_lower(text), overlapping=True):
@@ -203,19 +200,15 @@ def aime_convention(benchmark: str) -> bool:
     return benchmark.lower().startswith("aime")
 
 
-_Try: TypeAlias = tuple[int, re.Pattern[str]]
-
-
 @cache
-def _scanner(profile: Profile) -> tuple[AhoCorasick, list[list[_Try]]]:
-    """Build the automaton of all openings and, for each, the families to try where it stands."""
+def _scanner(profile: Profile) -> tuple[AhoCorasick, list[list[tuple[int, re.Pattern[str]]]]]:
+    """Build the automaton of all openings and, for each, the families to try at its place."""
     patterns = PROFILES[profile]
     openings = sorted({opening for pattern in patterns for opening in pattern.openings})
-    tries: list[list[_Try]] = [
+    return AhoCorasick(openings), [
         [(rank, p.regex) for rank, p in enumerate(patterns) if opening in p.openings]
         for opening in openings
     ]
-    return AhoCorasick(openings), tries
 
 
 # The letters outside ASCII that re.IGNORECASE takes for ASCII ones and str.lower() does not: long

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias, cast, get_args
 
 from constraint_first.answer.extract import restore_commands
@@ -38,7 +38,6 @@ class Constraint:
 
     @property
     def known(self) -> bool:
-        """Whether its type is one of the eight kinds."""
         return self.type in KINDS
 
 
@@ -99,20 +98,16 @@ class ConstraintSpec:
 
     @property
     def restricts(self) -> bool:
-        """Whether it says anything that could guide a solver."""
         return bool(self.restricting)
 
     def to_json(self) -> dict[str, Json]:
         """Write the spec with the paper's field names; fields that say nothing are left out."""
         fields: dict[str, Json] = {
             "problem_summary": self.problem_summary,
-            "raw_constraints": [
-                {"id": c.id, "type": c.type, "description": c.description}
-                for c in self.raw_constraints
-            ],
+            "raw_constraints": [asdict(one) for one in self.raw_constraints],
             "propagated_constraints": [
-                {"id": p.id, "derived_from": [*p.derived_from], "description": p.description}
-                for p in self.propagated_constraints
+                asdict(one) | {"derived_from": [*one.derived_from]}
+                for one in self.propagated_constraints
             ],
             "likely_answer_range": self.likely_answer_range,
             "answer_format": self.answer_format,
@@ -122,7 +117,6 @@ class ConstraintSpec:
         return {name: value for name, value in fields.items() if value}
 
     def to_text(self) -> str:
-        """Write the spec as Stage 2 is shown it."""
         return json.dumps(self.to_json(), ensure_ascii=False, indent=1)
 
 
@@ -205,12 +199,10 @@ _PROOF: Final = lazy_pattern(
     re.IGNORECASE,
 )
 
-_KIND_WORDS: Final[Mapping[str, str]] = {kind: kind for kind in KINDS} | {
-    "parities": "parity",
-    "monotone": "monotonic",
-    "monotonicity": "monotonic",
-    "structural": "structure",
-    "dimensional": "dimension",
+_KIND_WORDS: Final[Mapping[str, str]] = {
+    **dict(zip(KINDS, KINDS, strict=True)),
+    "parities": "parity", "monotone": "monotonic", "monotonicity": "monotonic",
+    "structural": "structure", "dimensional": "dimension",
 }
 
 
@@ -273,10 +265,7 @@ def _line(limit: int) -> dict[str, Json]:
 
 
 def _list(item: dict[str, Json], limit: int | None) -> dict[str, Json]:
-    bounded: dict[str, Json] = {"type": "array", "items": item}
-    if limit is not None:
-        bounded["maxItems"] = limit
-    return bounded
+    return {"type": "array", "items": item, **({} if limit is None else {"maxItems": limit})}
 
 
 def _object(fields: dict[str, Json]) -> dict[str, Json]:
@@ -298,16 +287,16 @@ def _object(fields: dict[str, Json]) -> dict[str, Json]:
 #
 # A reply that is not JSON as it stands must yield at least two fields that say something, as the
 # paper has it; one is no specification. What is ``empty`` or ``fallback`` defers to Direct CoT.
-# Which rung a reply landed on is recorded with the solution.
+# The rung of a reply is recorded with the solution.
 
 Rung: TypeAlias = Literal["parsed", "empty", "repaired", "fields", "fallback"]
 _Object: TypeAlias = dict[str, Json]
 RUNGS: Final[tuple[Rung, ...]] = get_args(Rung)
 WELL_FORMED: Final[tuple[Rung, ...]] = ("parsed", "empty")
-"""Those of replies that were JSON as they stood; the others are what the paper calls malformed.
+"""The reply was JSON as it stood; all other replies the paper calls malformed.
 Stores that were made before there was ``empty`` count its replies as ``fallback``."""
 DEFERRED: Final[tuple[Rung, ...]] = ("empty", "fallback")
-"""Those of replies that there is no Stage 2 for: the problem is solved by Direct CoT."""
+"""There is no Stage 2 for such a reply: the problem is solved by Direct CoT."""
 
 FEWEST_FIELDS: Final = 2
 """The fields that a reply must yield to be used where it is not JSON as it stands."""
@@ -327,7 +316,6 @@ class Recovered:
 
     @property
     def defers(self) -> bool:
-        """Whether there is nothing to solve under."""
         return self.rung in DEFERRED
 
 
@@ -433,11 +421,7 @@ JsonMode: TypeAlias = Literal["schema", "object", "off"]
 mode elsewhere; by JSON mode, as in the paper; or not at all."""
 
 REPLY_FIELDS: Final = (
-    "certificate_type",
-    "strategy_tag",
-    "dangerous_step",
-    "final_answer",
-    "confidence",
+    *("certificate_type", "strategy_tag", "dangerous_step", "final_answer", "confidence"),
     "solution",
 )
 
@@ -446,8 +430,6 @@ _NUMBERS: Final = "no one two three four five six seven eight nine ten eleven tw
 
 @dataclass(frozen=True, slots=True)
 class StagePrompts:
-    """The wording of both stages, in either set and for either style of reply."""
-
     brief_stage1: Prompt = load("constraint_first.constraint", "stage1")
     brief_prose: Prompt = load("constraint_first.constraint", "stage2-prose")
     brief_json: Prompt = load("constraint_first.constraint", "stage2-json")
@@ -484,7 +466,6 @@ def extract_constraints(
 
 
 def _extent(prompts: PromptSet, limit: Limit | None) -> str:
-    """Say how much Stage 1 should write."""
     if limit is None:
         brief = ", each in fewer than twenty words" if prompts == "brief" else ""
         return f"Leave out none that you find{brief}."
