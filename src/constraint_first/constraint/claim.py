@@ -227,8 +227,8 @@ def read_claims(text: str, names: frozenset[str] = frozenset()) -> list[Claim]:
 def _subject(sentence: str, names: frozenset[str]) -> Subject:
     """Judge from the words before its first verb what a sentence speaks about.
 
-    Without a subject ("positive integer", "at most 999") it speaks about the final answer. A letter or
-    a thing that the problem does not ask for is something else.
+    Without a subject ("positive integer", "at most 999") it speaks about the final answer; a letter
+    or a thing that the problem does not ask for is something else.
     """
     if _ANSWER.search(sentence):
         return "answer"

@@ -114,8 +114,8 @@ def _short(words: str) -> str:
     return plain if len(plain) <= 40 else f"{plain[:39]}…"
 
 
-def _any(*words: str) -> str:
-    return f"(?:{'|'.join(words)})"
+def _any(words: str) -> str:
+    return f"(?:{words})"
 
 
 # --- Mathematics: formulas, numbers, and words that stand for either.
@@ -139,42 +139,31 @@ _PLAIN_FORMULA: Final = lazy_pattern(
     r"|\d\s?(?:%|/\s?\d+)\s+of\s+[$€£]?\d|\bpercent of \d"
 )
 _WORD_NUMBERS: Final = (
-    *("zero", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"),
-    *("twelve", r"\w{3,5}teen", "twenty", "thirty", "forty", "fifty", "sixty", "seventy"),
-    *("eighty", "ninety", "hundred", "thousand", "million", "half", "twice", "doubled?", "dozen"),
-    *("(?:an?|one|two|three)[ -](?:third|fourth|fifth|quarter)", "tripled?", "thrice"),
-    *("zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn", "halb", "hälfte"),
-    *("doppelt", "drittel", "viertel", r"(?:zwei|drei|vier|fünf)(?:mal|fache)"),
+    r"zero|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w{3,5}teen|twenty|thirty"
+    "|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|half|twice|doubled?|dozen"
+    "|(?:an?|one|two|three)[ -](?:third|fourth|fifth|quarter)|tripled?|thrice|zwei|drei|vier|fünf"
+    "|sechs|sieben|acht|neun|zehn|halb|hälfte|doppelt|drittel|viertel"
+    "|(?:zwei|drei|vier|fünf)(?:mal|fache)"
 )
 _NUMBER: Final = lazy_pattern(
     r"(?<![A-Za-z\d.,/-])[$€£]?\d[\d,]*(?:\.\d+)?"
-    rf"|\b{_any(*_WORD_NUMBERS)}s?\b|[两半二三四五六七八九十百千]+(?=[^年月\s])",
+    rf"|\b{_any(_WORD_NUMBERS)}s?\b|[两半二三四五六七八九十百千]+(?=[^年月\s])",
     re.IGNORECASE,
 )
 _YEAR: Final = lazy_pattern(r"(?:1[5-9]|20)\d\d")
 _NOUN: Final = lazy_pattern(
     r"\b"
     + _any(
-        *("sum of", "product of", "quotient", "remainder", "divided by", "multiplied by"),
-        *("multiples? of", "plus", "minus", "divisible by", "divisors?", "factors of", "factorial"),
-        *("prime (?:numbers?|factors?)", "primes", "digits? of", "-digit", "(?:positive|negative)"),
-        *("consecutive", "integers?", "whole numbers?", "real numbers?", "common fraction"),
-        *("square root", "cube root", "squared", "cubed", "perfect (?:square|cube)s?"),
-        *("triangle", "rectang(?:le|ular)", "hypotenuse", "circumference", "polygon", "perimeter"),
-        *("standard deviation", "greatest common", "least common", "arithmetic sequence"),
-        *("geometric (?:sequence|series)", "in base", "modulo", "probability that"),
-        *("ways (?:can|are there|to (?:arrange|choose|select|order|seat))", "permutations"),
-        *(
-            "radius",
-            "diagonals",
-            "fair (?:coins?|dice|die)",
-            "trapezoid",
-            "quadratic",
-            "square of",
-            "diameter",
-            "shakes? hands",
-            "compounded",
-        ),
+        "sum of|product of|quotient|remainder|divided by|multiplied by|multiples? of|plus|minus"
+        "|divisible by|divisors?|factors of|factorial|prime (?:numbers?|factors?)|primes"
+        "|digits? of|-digit|(?:positive|negative)|consecutive|integers?|whole numbers?"
+        "|real numbers?|common fraction|square root|cube root|squared|cubed"
+        "|perfect (?:square|cube)s?|triangle|rectang(?:le|ular)|hypotenuse|circumference|polygon"
+        "|perimeter|standard deviation|greatest common|least common|arithmetic sequence"
+        "|geometric (?:sequence|series)|in base|modulo|probability that"
+        "|ways (?:can|are there|to (?:arrange|choose|select|order|seat))|permutations|radius"
+        "|diagonals|fair (?:coins?|dice|die)|trapezoid|quadratic|square of|diameter|shakes? hands"
+        "|compounded"
     )
     + r"(?!\w)|-digit\b|[\d.]+\s?%",
     re.IGNORECASE,
@@ -188,19 +177,16 @@ _CONDITION: Final = lazy_pattern(
 # --- Questions and orders for a value.
 
 _VALUE: Final = _any(
-    *("values?", "sum", "product", "numbers?", "total", "difference", "ratio", "probability"),
-    *("area", "volume", "perimeter", "length", "width", "height", "radius", "diameter"),
-    *("circumference", "distance", "speed", "velocity", "average", "(?<=the )mean", "median"),
-    *("variance", "slope", "percent(?:age)?", "fraction", "remainder", "quotient", "cost", "price"),
-    *("profit", "amount", "interest", "measure", "degree", "angles?", "ages?", "weight", "rates?"),
-    *("(?:units? )?digit", "integers?", "solutions?", "roots?", "coefficient", "derivative"),
-    *("integral", "limit", "equation", "domain", "range", "inverse", "maximum", "minimum"),
-    *("greatest", "least", "largest", "smallest", "square", "cube root", "factorial", "expected"),
-    *("salary", "coordinates?", "intercepts?", "vertex", "period", "amplitude", "determinant"),
-    *("eigenvalues?", "entropy", "balance", "gain", "loss", "chance", "odds", "lcm", "gcd", "hcf"),
-    *("result", "energy", "force", "pressure", "temperature", "resistance", "wavelength"),
-    *("polynomial", "depth", "dimensions?", "side", "term", "score", "power", "magnification"),
-    *("geometric mean", "arithmetic mean", "ordered (?:pair|triple)", "worth", "distances"),
+    "values?|sum|product|numbers?|total|difference|ratio|probability|area|volume|perimeter|length"
+    "|width|height|radius|diameter|circumference|distance|speed|velocity|average|(?<=the )mean"
+    "|median|variance|slope|percent(?:age)?|fraction|remainder|quotient|cost|price|profit|amount"
+    "|interest|measure|degree|angles?|ages?|weight|rates?|(?:units? )?digit|integers?|solutions?"
+    "|roots?|coefficient|derivative|integral|limit|equation|domain|range|inverse|maximum|minimum"
+    "|greatest|least|largest|smallest|square|cube root|factorial|expected|salary|coordinates?"
+    "|intercepts?|vertex|period|amplitude|determinant|eigenvalues?|entropy|balance|gain|loss"
+    "|chance|odds|lcm|gcd|hcf|result|energy|force|pressure|temperature|resistance|wavelength"
+    "|polynomial|depth|dimensions?|side|term|score|power|magnification|geometric mean"
+    "|arithmetic mean|ordered (?:pair|triple)|worth|distances"
 )
 _SYMBOL: Final = (
     r"\s+(?:the\s+)?(?:\$|\\|[b-hj-zB-HJ-Z]\b|\(|\d|all\s+\w+\s"
@@ -208,8 +194,7 @@ _SYMBOL: Final = (
 )
 _OBJECT: Final = rf"(?:[^.?!\n]{{0,120}}?\b{_VALUE}\b|{_SYMBOL})"
 _QUANTITIES: Final = _any(
-    *("many", "much", "long", "far", "old", "tall", "fast", "big", "large", "wide", "deep"),
-    *("high", "heavy", "few", "late", "thick", "often"),
+    "many|much|long|far|old|tall|fast|big|large|wide|deep|high|heavy|few|late|thick|often"
 )
 _FOREIGN: Final = lazy_pattern(
     r"\bwie\s?(?:vielen?|viele?|lange?|alt|weit|hoch|groß|schnell|teuer|schwer|tief|oft)\b"
@@ -251,10 +236,9 @@ _ORDERED: Final = (
 _LISTING: Final = lazy_pattern(
     _ORDERED
     + _any(
-        *("write", "rewrite", "describe", "give (?:me|an?|\\d)", "make (?:up|a|an|me|it)"),
-        *("provide", "compare", "identify", "list", "name", "convert", "format", "complete"),
-        *("choose", "continue", "extract", "construct", "build", "plan", "rate", "answer the"),
-        *("think of", "design", "propose", "classify", "predict", "tell"),
+        r"write|rewrite|describe|give (?:me|an?|\d)|make (?:up|a|an|me|it)|provide|compare"
+        "|identify|list|name|convert|format|complete|choose|continue|extract|construct|build|plan"
+        "|rate|answer the|think of|design|propose|classify|predict|tell"
     )
     + r"\b",
     re.IGNORECASE,
@@ -264,21 +248,12 @@ _OTHER: Final = {
     "asks for a text": lazy_pattern(
         _ORDERED
         + _any(
-            *("compose", "draft", "summari[sz]e", "translate", "paraphrase", "brainstorm"),
-            *("critique", "recommend", "elaborate", "create", "generate", "tell me", "explain"),
-            *("come up", "rephrase", "proofread", "edit", "outline", "pitch", "imagine", "pretend"),
-            *(
-                "act (?:as|like)",
-                "roast",
-                "advise",
-                "suggest",
-                "analy[sz]e",
-                "discuss",
-                "implement",
-            ),
-            *("develop", "review", "categori[sz]e", "craft", "produce", "illustrate", "refactor"),
-            r"write (?:me )?(?:an?|some|the|about|code)\s+(?!equation|expression|inequality"
-            r"|polynomial|number|fraction|formula|function that|decimal|ratio|sum|product)\w+",
+            "compose|draft|summari[sz]e|translate|paraphrase|brainstorm|critique|recommend"
+            "|elaborate|create|generate|tell me|explain|come up|rephrase|proofread|edit|outline"
+            "|pitch|imagine|pretend|act (?:as|like)|roast|advise|suggest|analy[sz]e|discuss"
+            "|implement|develop|review|categori[sz]e|craft|produce|illustrate|refactor"
+            r"|write (?:me )?(?:an?|some|the|about|code)\s+(?!equation|expression|inequality"
+            r"|polynomial|number|fraction|formula|function that|decimal|ratio|sum|product)\w+"
         )
         + r"\b|\btell me (?:about|how|why|what)\b|\bprove (?:that|the|it)\b|\bshow (?:that|how)\b"
         r"|\bdefine\b(?! )|\bproof\b",
@@ -396,34 +371,24 @@ _EXPRESSION: Final = lazy_pattern(
 )
 # Openings of words and phrases, in lower case. Of what is asked for, the first that is there
 # counts, in this order.
-_OPENINGS: Final[dict[str, tuple[str, ...]]] = {
-    "asks.fraction": (
-        *("common fraction", "reduced fraction", "improper fraction", "mixed number"),
-        *("as a fraction", "lowest terms", "simplest form", "probability"),
-    ),
-    "asks.integer": (
-        *("how many", "number of", "remainder", "modulo", "digit", "an integer", "whole number"),
-        *("positive integer", "largest integer", "smallest integer", "greatest integer"),
-        *("least integer", "nearest integer"),
-    ),
-    "asks.amount": (
-        *("how much", "how long", "how far", "how old", "how tall", "how fast", "how big"),
-        *("how large", "percent", "total", "average", "cost"),
-    ),
-    "geometry": (
-        *("triang", "circle", "circumf", "polygon", "angle", "parallelogram", "trapezoi"),
-        *("quadrilateral", "hypotenuse", "radius", "diameter", "perpendicular", "parabola"),
-        *("ellips", "sphere", "cylind", "pyramid", "tangent", "hexagon", "pentagon", "octagon"),
-        *("\\angle", "\\triangle", "^\\circ"),
-    ),
-    "functions": (
-        *("function", "polynomial", "quadratic", "roots of", "root of", "complex number"),
-        *("real number", "matrix", "matrices", "vector", "graph", "asymptote", "coefficient"),
-        *("expression", "inverse", "sequence", "series", "f(", "g(", "p("),
-        *("\\sin", "\\cos", "\\tan", "\\sec", "\\csc", "\\cot", "\\log", "\\ln", "\\sum", "\\int"),
-        *("\\infty", "\\begin{"),
-    ),
-    "figure": ("[asy]", "\\includegraphics", "diagram", "figure"),
+_OPENINGS: Final[dict[str, list[str]]] = {
+    feature: openings.split("|")
+    for feature, openings in {
+        "asks.fraction": "common fraction|reduced fraction|improper fraction|mixed number"
+        "|as a fraction|lowest terms|simplest form|probability",
+        "asks.integer": "how many|number of|remainder|modulo|digit|an integer|whole number"
+        "|positive integer|largest integer|smallest integer|greatest integer|least integer"
+        "|nearest integer",
+        "asks.amount": "how much|how long|how far|how old|how tall|how fast|how big|how large"
+        "|percent|total|average|cost",
+        "geometry": "triang|circle|circumf|polygon|angle|parallelogram|trapezoi|quadrilateral"
+        "|hypotenuse|radius|diameter|perpendicular|parabola|ellips|sphere|cylind|pyramid|tangent"
+        r"|hexagon|pentagon|octagon|\angle|\triangle|^\circ",
+        "functions": "function|polynomial|quadratic|roots of|root of|complex number|real number"
+        "|matrix|matrices|vector|graph|asymptote|coefficient|expression|inverse|sequence|series"
+        r"|f(|g(|p(|\sin|\cos|\tan|\sec|\csc|\cot|\log|\ln|\sum|\int|\infty|\begin{",
+        "figure": r"[asy]|\includegraphics|diagram|figure",
+    }.items()
 }
 _COMMAND: Final = lazy_pattern(r"\\[A-Za-z(\[]")
 _BETWEEN_DOLLARS: Final = lazy_pattern(r"\$([^$\n]{1,400})\$")
@@ -485,7 +450,6 @@ def find_features(text: str) -> frozenset[str]:
 
 
 def describe(feature: str, *, present: bool = True) -> str:
-    """Say which problems have a feature, or lack it."""
     return _WORDS[feature][0 if present else 1]
 
 
@@ -534,7 +498,6 @@ _MOST_NUMBERS: Final = 12
 
 
 def _is_request(text: str) -> bool:
-    """Say whether a text is to be written, and no value found."""
     few = sum(1 for _ in islice(_FEATURE_NUMBER.finditer(text), _MOST_NUMBERS + 1)) <= _MOST_NUMBERS
     return few and bool(_WRITING.search(text)) and not _has_latex(text)
 

@@ -62,7 +62,7 @@ def _pattern(family: CueFamily, regex: str, *openings: str) -> _Pattern:
 def _besides(word: str, *, after: str = "", before: str = "") -> str:
     """Write the pattern of a cue word that means something else in everyday company.
 
-    It is no cue behind one of the expressions ``after`` nor before one of ``before``, parted by bars.
+    Behind an expression of ``after``, or before one of ``before`` (parted by bars), it is no cue.
     None of them occurs in a problem that the word alone routes in the benchmarks which the paper
     counts, so that its counts stay.
     """

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import Final, Literal, NamedTuple, TypeAlias, cast, get_args
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast, get_args
 
 from constraint_first.answer.extract import restore_commands
 from constraint_first.pattern import lazy_pattern
@@ -102,7 +102,7 @@ class ConstraintSpec:
 
     def to_json(self) -> dict[str, Json]:
         """Write the spec with the paper's field names; fields that say nothing are left out."""
-        fields: dict[str, Json] = {
+        fields: dict[str, Any] = {
             "problem_summary": self.problem_summary,
             "raw_constraints": [asdict(one) for one in self.raw_constraints],
             "propagated_constraints": [
@@ -201,8 +201,11 @@ _PROOF: Final = lazy_pattern(
 
 _KIND_WORDS: Final[Mapping[str, str]] = {
     **dict(zip(KINDS, KINDS, strict=True)),
-    "parities": "parity", "monotone": "monotonic", "monotonicity": "monotonic",
-    "structural": "structure", "dimensional": "dimension",
+    "parities": "parity",
+    "monotone": "monotonic",
+    "monotonicity": "monotonic",
+    "structural": "structure",
+    "dimensional": "dimension",
 }
 
 
