@@ -8,7 +8,7 @@ from pathlib import Path
 
 from constraint_first.attempt.drive import Scripted
 from constraint_first.attempt.solve import run_sync
-from constraint_first.benchmark.constraintbench.item import Item, load
+from constraint_first.benchmark.constraintbench.family import Item, load
 from constraint_first.protocol import Call, Completion, Usage
 from constraint_first.run.job import prepare, run
 from constraint_first.store.series import Series

@@ -7,7 +7,7 @@ import pytest
 from hand_made import arm, attempt, cells, error_table, study, texts
 from instructed import request_store
 
-from constraint_first.benchmark.constraintbench.item import load
+from constraint_first.benchmark.constraintbench.family import load
 from constraint_first.error import InputError
 from constraint_first.report.exhibit import errors
 from constraint_first.report.exhibit.errors import (

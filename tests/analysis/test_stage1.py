@@ -12,8 +12,7 @@ from hand_made import arm, attempt, cells, study
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.benchmark.constraintbench.family import gold
-from constraint_first.benchmark.constraintbench.item import GoldConstraint, Item, load
+from constraint_first.benchmark.constraintbench.family import GoldConstraint, Item, load
 from constraint_first.constraint import predicate as demand
 from constraint_first.constraint.predicate import Predicate, truth_of
 from constraint_first.constraint.stage1 import Constraint, ConstraintSpec, Propagated
@@ -368,34 +367,36 @@ def item(text: str, answer: str, *rules: GoldConstraint) -> Item:
 REMAINDER = item(
     "Find the remainder when $430$ is divided by $9$.",
     "7",
-    gold("modular", "a remainder on division by 9", demand.least_residue(9)),
+    GoldConstraint("modular", "a remainder on division by 9", demand.least_residue(9)),
 )
 PROBABILITY = item(
     r"The probability of red is $\frac{m}{n}$ in lowest terms. Find $m+n$.",
     "23",
-    gold("domain", "an integer", demand.integer()),
-    gold("format", "m + n", demand.encoded("m+n", (2, 21))),
+    GoldConstraint("domain", "an integer", demand.integer()),
+    GoldConstraint("format", "m + n", demand.encoded("m+n", (2, 21))),
 )
 COUNT = item(
     "How many odd multiples of $7$ are there from $1$ to $41$ inclusive?",
     "3",
-    gold("parity", "odd", demand.counts(1, 41, demand.parity("odd"), demand.divisible(7))),
+    GoldConstraint(
+        "parity", "odd", demand.counts(1, 41, demand.parity("odd"), demand.divisible(7))
+    ),
 )
 RANGE = item(
     "An integer between $40$ and $74$ leaves remainder $3$ when divided by $5$. Find the integer.",
     "53",
-    gold("bound", "between", demand.between(40, 74)),
-    gold("modular", "3 mod 5", demand.congruent(3, 5)),
+    GoldConstraint("bound", "between", demand.between(40, 74)),
+    GoldConstraint("modular", "3 mod 5", demand.congruent(3, 5)),
 )
 ROOT = item(
     "Solve $x^2 = x + 6$ for positive $x$.",
     "3",
-    gold("structure", "a root", demand.root(1, -1, -6)),
+    GoldConstraint("structure", "a root", demand.root(1, -1, -6)),
 )
 PERCENT = item(
     "What percent of the tank is full?",
     "53",
-    gold("dimension", "in percent", demand.in_unit(Fraction(53, 100), 100, "percent")),
+    GoldConstraint("dimension", "in percent", demand.in_unit(Fraction(53, 100), 100, "percent")),
 )
 
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import get_args
 
-from constraint_first.benchmark.constraintbench.item import TIERS, USUAL_LEVELS, load
+from constraint_first.benchmark.constraintbench.family import TIERS, USUAL_LEVELS, load
 from constraint_first.constraint.router import route
 from constraint_first.report.exhibit.gold import StatementStatus
 from constraint_first.report.table import decimal, scored

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from constraint_first.benchmark.constraintbench.item import TIERS
+from constraint_first.benchmark.constraintbench.family import TIERS
 from constraint_first.method.policy import find_policy
 from constraint_first.model.pull import DEFAULT_MODEL
 from constraint_first.report.table import decimal, interval, points, scored, whole

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from constraint_first.benchmark.constraintbench.item import TIERS
+from constraint_first.benchmark.constraintbench.family import TIERS
 from constraint_first.constraint.router import route
 from constraint_first.report.comparison import mean_tokens, pair_arms, score
 from constraint_first.report.statistics import holm

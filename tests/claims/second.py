@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from constraint_first.benchmark.constraintbench.family import alike
-from constraint_first.benchmark.constraintbench.item import (
+from constraint_first.benchmark.constraintbench.family import (
     TIERS,
     USUAL_LEVELS,
     Item,
+    alike,
     load,
 )
 from constraint_first.benchmark.constraintbench.make import check_levels, measured_levels

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from constraint_first.benchmark.constraintbench.item import Item, load
+from constraint_first.benchmark.constraintbench.family import Item, load
 from constraint_first.constraint.stage1 import ConstraintSpec
 from constraint_first.file.rows import read_rows
 from constraint_first.report.comparison import (

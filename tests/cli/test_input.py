@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 from loopback import Endpoint as Server
 
-from constraint_first.benchmark.constraintbench.item import load
+from constraint_first.benchmark.constraintbench.family import load
 from constraint_first.cli import root
 from constraint_first.error import CfrError
 from constraint_first.file.safe import one_line

@@ -12,7 +12,7 @@ from loopback import Endpoint as Server
 from loopback import Reply, completion, failure
 from sums import reply_right, write_sums
 
-from constraint_first.benchmark.constraintbench.item import SHA256, load
+from constraint_first.benchmark.constraintbench.family import SHA256, load
 from constraint_first.benchmark.constraintbench.make import FAMILIES
 from constraint_first.cli import solve as session
 from constraint_first.cli.assets import bench_command

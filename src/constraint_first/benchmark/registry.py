@@ -15,8 +15,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
-from constraint_first.benchmark.constraintbench.item import SPLITS, Split, split_name
-from constraint_first.benchmark.constraintbench.item import load as load_split
+from constraint_first.benchmark.constraintbench.family import SPLITS, Split, split_name
+from constraint_first.benchmark.constraintbench.family import load as load_split
 from constraint_first.benchmark.source import (
     LONGEST_ID,
     LONGEST_TEXT,

@@ -11,12 +11,12 @@ import click
 from rich.progress import track
 from rich.text import Text
 
-from constraint_first.benchmark.constraintbench.family import Family
-from constraint_first.benchmark.constraintbench.item import (
+from constraint_first.benchmark.constraintbench.family import (
     LEVELS,
     SPLITS,
     TIERS,
     USUAL_LEVELS,
+    Family,
     Item,
     Level,
     Split,

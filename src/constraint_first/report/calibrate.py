@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from constraint_first.benchmark.constraintbench.item import find_item, is_constraintbench
+from constraint_first.benchmark.constraintbench.family import find_item, is_constraintbench
 from constraint_first.error import CfrError
 from constraint_first.method.method import MethodError
 from constraint_first.method.policy import NOT, Evidence, Policy, Rule, plain_model

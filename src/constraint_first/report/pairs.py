@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 import orjson
 
-from constraint_first.benchmark.constraintbench.item import find_item, is_constraintbench
+from constraint_first.benchmark.constraintbench.family import find_item, is_constraintbench
 from constraint_first.constraint.claim import contradicts, names_of_answer, read_claims
 from constraint_first.constraint.predicate import truth_of
 from constraint_first.constraint.stage1 import ConstraintSpec, Limit

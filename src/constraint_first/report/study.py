@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 
 import orjson
 
-from constraint_first.benchmark.constraintbench.item import is_constraintbench
+from constraint_first.benchmark.constraintbench.family import is_constraintbench
 from constraint_first.benchmark.registry import entries
 from constraint_first.benchmark.source import (
     GoldInstruction,

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from constraint_first.benchmark.constraintbench.item import is_constraintbench
+from constraint_first.benchmark.constraintbench.family import is_constraintbench
 from constraint_first.constraint.kind import FEATURES, find_features
 from constraint_first.method.policy import NOT, Evidence, RunsEvidence
 from constraint_first.report.comparison import Key

@@ -16,7 +16,7 @@ import orjson
 import sqlalchemy as sa
 
 from constraint_first.attempt.drive import digest
-from constraint_first.benchmark.constraintbench.item import find_item, is_constraintbench
+from constraint_first.benchmark.constraintbench.family import find_item, is_constraintbench
 from constraint_first.error import InputError
 from constraint_first.file.safe import storable_json, storable_text
 from constraint_first.method.former import NAMES, changed_meaning, renamed, renamed_label, spelled

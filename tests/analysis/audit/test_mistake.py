@@ -4,8 +4,7 @@ from hypothesis import strategies as st
 
 from constraint_first.answer.value import read_answer, same
 from constraint_first.answer.workers import Workers
-from constraint_first.benchmark.constraintbench.family import gold
-from constraint_first.benchmark.constraintbench.item import ERRORS, Item, load
+from constraint_first.benchmark.constraintbench.family import ERRORS, GoldConstraint, Item, load
 from constraint_first.constraint import predicate as demand
 from constraint_first.constraint.predicate import Predicate
 from constraint_first.report.exhibit.marks import (
@@ -162,7 +161,7 @@ def test_only_the_right_value_before_its_reduction_forgot_one(problem: Item) -> 
 
 
 def item(answer: str, *predicates: Predicate) -> Item:
-    rules = tuple(gold("domain", "rule", one) for one in predicates)
+    rules = tuple(GoldConstraint("domain", "rule", one) for one in predicates)
     return Item("text", answer, "integer", rules, (), "explicit", "family", 1, 1, 1)
 
 

@@ -10,8 +10,7 @@ from random import Random
 import pytest
 
 from constraint_first.answer.value import AnswerValue, read_answer
-from constraint_first.benchmark.constraintbench.family import NAMES, Family
-from constraint_first.benchmark.constraintbench.item import TIERS, Item
+from constraint_first.benchmark.constraintbench.family import NAMES, TIERS, Family, Item
 from constraint_first.benchmark.constraintbench.make import FAMILIES, check_item
 from constraint_first.constraint.predicate import holds
 from constraint_first.constraint.router import route

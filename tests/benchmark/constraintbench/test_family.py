@@ -8,75 +8,59 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from constraint_first.benchmark.constraintbench.family import (
-    DisagreementError,
     Draft,
+    ErrorType,
+    Family,
     FamilyError,
-    Told,
+    GoldConstraint,
+    Tempting,
     agree,
     alike,
-    family,
-    gold,
     listed,
     lowest_terms,
     plural,
-    stages,
     tell,
     true_label,
+    wordings,
 )
-from constraint_first.benchmark.constraintbench.item import ErrorType, Level, Tempting
 from constraint_first.constraint import predicate as demand
 
-# --- family
+
+def broken(kind: str, rng: Random) -> Draft | None:
+    if kind == "barren":
+        return None
+    number = agree(3, 4 if kind == "quarrel" else 3) and rng.randrange(2)
+    draft = Draft("1/2" if kind == "careless" else number, n=number)
+    draft.rule(demand.integer(), "an integer")
+    # With number 0 the only wrong answer is the right one, so that nothing is rejected.
+    draft.wrong("not_an_integer", "1/2" if number else "0")
+    return draft
 
 
-RULE = gold("domain", "an integer", demand.integer())
-
-
-def test_two_computations_that_differ_name_family_and_seed() -> None:
-    @family("explicit", ("domain",), "wrong on purpose")
-    def quarrel(rng: Random, level: Level) -> Draft:
-        return Draft(Told("text", {}), agree(3, 4), [RULE], [])
-
-    with pytest.raises(DisagreementError, match=r"family quarrel, seed 5, level 2, .*3.*4"):
-        quarrel.make(5, 2, 0)
-
-
-def test_a_gold_constraint_that_the_answer_breaks_is_an_error() -> None:
-    @family("explicit", ("domain",), "wrong on purpose")
-    def careless(rng: Random, level: Level) -> Draft:
-        return Draft(Told("text", {}), "1/2", [RULE], [("3/4", "not_an_integer")])
-
-    with pytest.raises(DisagreementError, match="breaks 'an integer'"):
-        careless.make(5, 2, 0)
+@pytest.mark.parametrize(
+    ("kind", "says"),
+    [
+        ("quarrel", r"family quarrel, seed 5, level 2, .*3.*4"),
+        ("careless", "breaks 'an integer'"),
+        ("barren", "barren, seed 5, level 2, index 0: 1000 draws gave no problem"),
+    ],
+)
+def test_a_family_that_cannot_give_a_problem_says_why(kind: str, says: str) -> None:
+    made = Family(kind, "explicit", "wrong\n\n- n = <n>", lambda rng, _: broken(kind, rng))
+    with pytest.raises(FamilyError, match=says):
+        made.make(5, 2, 0)
 
 
 def test_numbers_that_make_no_problem_are_drawn_again() -> None:
-    @family("explicit", ("domain",), "degenerate half of the time")
-    def choosy(rng: Random, level: Level) -> Draft | None:
-        number = rng.randrange(2)
-        # With number 0 the only lure equals the answer, so that nothing is rejected.
-        lure = "1/2" if number else "0"
-        return Draft(Told(f"n = {number}", {}), number, [RULE], [(lure, "not_an_integer")])
-
-    assert {choosy.make(seed, 1, 0).answer for seed in range(20)} == {"1"}
+    made = Family("choosy", "explicit", "half\n\n- n = <n>", lambda rng, _: broken("choosy", rng))
+    assert {made.make(seed, 1, 0).text for seed in range(20)} == {"n = 1"}
+    assert (made.about, made.kinds) == ("half", ("domain",))
 
 
-def test_a_family_that_never_makes_a_problem_gives_up() -> None:
-    @family("explicit", ("domain",), "empty")
-    def barren(rng: Random, level: Level) -> Draft | None:
-        return None
-
-    with pytest.raises(FamilyError, match="barren, level 1"):
-        barren.make(1, 1, 0)
-
-
-def test_lures_that_repeat_the_answer_or_each_other_are_dropped() -> None:
-    @family("explicit", ("domain",), "many lures")
-    def repetitive(rng: Random, level: Level) -> Draft:
-        lures = [(2, "other"), ("4/2", "other"), ("1/2", "not_an_integer"), ("0.5", "other")]
-        return Draft(Told("text", {}), 2, [RULE], lures)  # pyright: ignore[reportArgumentType]
-
-    assert [lure.answer for lure in repetitive.make(1, 1, 0).tempting] == ["4/2", "1/2"]
+def test_wrong_answers_that_repeat_the_answer_or_each_other_are_dropped() -> None:
+    draft = Draft(2)
+    draft.wrong("other", 2, "4/2", "1/2", "0.5")
+    assert [lure.answer for lure in draft.lures] == ["4/2", "1/2"]
 
 
 def test_alike_tells_reduced_from_unreduced() -> None:
@@ -101,31 +85,18 @@ def test_alike_tells_reduced_from_unreduced() -> None:
 def test_a_label_that_the_numbers_do_not_bear_out_gives_way(
     lure: str, said: ErrorType, error: ErrorType
 ) -> None:
-    rules = [gold("modular", "a remainder on division by 7", demand.least_residue(7))]
+    rules = [GoldConstraint("modular", "a remainder on division by 7", demand.least_residue(7))]
     assert true_label(Tempting(lure, said), "3", rules) == error
 
 
-# --- phrase
-
-
-def test_fills_slots_and_finds_spans() -> None:
-    told = tell(Random(1), (r"Let $x^{<k>}$. Find «mod:it modulo $<m>$».",), k=2, m=7)
-    assert told.text == r"Let $x^{2}$. Find it modulo $7$."
-    assert told.spans["mod"] == "it modulo $7$"
-    assert "range" not in told.spans
-
-
-def test_a_span_may_hold_a_slot_that_holds_words() -> None:
-    told = tell(Random(1), ("«who:<name> asks»: <what>?",), name="Uma", what="which")
-    assert (told.text, told.spans["who"]) == ("Uma asks: which?", "Uma asks")
-
-
-def test_every_wording_is_used() -> None:
-    rng = Random(1)
-    assert {tell(rng, ("one", "two", "three")).text for _ in range(50)} == {"one", "two", "three"}
-
-
-def test_a_slot_without_a_value_is_an_error() -> None:
+def test_a_wording_is_chosen_by_level_and_filled() -> None:
+    text = "about\n\n1- Let $x^{<k>}$. Find «mod:it\n  modulo $<m>$».\n23- A[3: big] one. <name>?"
+    (one,) = wordings(text, 1)
+    told, spans = tell(Random(1), (one,), k=2, m=7)
+    assert told == r"Let $x^{2}$. Find it modulo $7$."
+    assert spans == {"mod": "it modulo $7$"}
+    assert (wordings(text, 2), wordings(text, 3)) == (("A one. <name>?",), ("A big one. <name>?",))
+    assert tell(Random(1), wordings(text, 2), name="«who:Uma»") == ("A one. Uma?", {"who": "Uma"})
     with pytest.raises(KeyError, match="missing"):
         tell(Random(1), ("<missing>",))
 
@@ -135,15 +106,6 @@ def test_lists_and_plurals() -> None:
     assert listed([3, 5, 8]) == "$3$, $5$ and $8$"
     assert (plural(1, "pen"), plural(2, "pen")) == ("$1$ pen", "$2$ pens")
     assert plural(2, "brush", "brushes") == "$2$ brushes"
-
-
-def test_a_story_is_told_as_far_as_it_goes_and_then_asks() -> None:
-    story = ("It rains.", "It stops.", "It rains.", "How often did it rain?")
-    assert stages([story], 2) == ["It rains. It stops. How often did it rain?"]
-    assert stages([("What is it? It rains.", "It stops.", "")], 1) == ["What is it? It rains."]
-
-
-# --- chance
 
 
 @given(st.integers(1, 300), st.integers(1, 300))

@@ -10,7 +10,13 @@ from unittest.mock import MagicMock
 import pytest
 
 from constraint_first.benchmark.constraintbench import make as verify
-from constraint_first.benchmark.constraintbench.item import SOURCE, Item, encode, load, split_bytes
+from constraint_first.benchmark.constraintbench.family import (
+    SOURCE,
+    Item,
+    encode,
+    load,
+    split_bytes,
+)
 from constraint_first.benchmark.constraintbench.make import (
     FAMILIES,
     LevelCheck,

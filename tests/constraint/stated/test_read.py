@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.benchmark.constraintbench.item import GoldConstraint, Item
+from constraint_first.benchmark.constraintbench.family import GoldConstraint, Item
 from constraint_first.benchmark.constraintbench.make import generate
 from constraint_first.constraint.predicate import truth_of
 from constraint_first.constraint.stage1 import KINDS

@@ -6,7 +6,7 @@ import pytest
 from loopback import Endpoint as Server
 from paged import HOSTILE, Shown, paged
 
-from constraint_first.benchmark.constraintbench.item import SEED, TIERS, Split, load
+from constraint_first.benchmark.constraintbench.family import SEED, TIERS, Split, load
 
 PUBLIC = load("public")
 PINNED = next(item for item in PUBLIC if any(gold.pins for gold in item.constraints))

@@ -15,7 +15,7 @@ from loopback import Reply, completion, stream
 from paged_store import ITEMS, make_store
 from stored import attempt
 
-from constraint_first.benchmark.constraintbench.item import load
+from constraint_first.benchmark.constraintbench.family import load
 from constraint_first.store import schema
 from constraint_first.store.store import Store
 

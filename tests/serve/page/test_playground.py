@@ -14,7 +14,7 @@ from loopback import Reply, completion, cut_stream, failure, stream
 from paged import HOSTILE, Paged, paged
 from served import CUED, SPEC
 
-from constraint_first.benchmark.constraintbench.item import load
+from constraint_first.benchmark.constraintbench.family import load
 from constraint_first.method.registry import names
 from constraint_first.serve.page.playground import write_samples
 

@@ -1,117 +1,408 @@
-"""A family: one idea for a problem, with a draw that turns dice into a finished problem."""
+"""ConstraintBench: its problems, the splits that ship, and families that draw more of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, cached_property, lru_cache
+from importlib import resources
 from random import Random
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, Literal, TypeAlias, TypeVar, get_args
 
-from constraint_first.answer.value import Form, read_answer, same, show
-from constraint_first.benchmark.constraintbench.item import (
-    USUAL_LEVELS,
-    ErrorType,
-    GoldConstraint,
-    Item,
-    Level,
-    Tempting,
-    Tier,
-)
-from constraint_first.constraint.predicate import holds, parts, truth_of
+from constraint_first.answer.value import FORMS, Form, read_answer, same, show
+from constraint_first.constraint.predicate import Predicate, holds, parts, truth_of
 from constraint_first.constraint.stage1 import KINDS, Kind
 from constraint_first.error import CfrError
+from constraint_first.file.rows import (
+    FILLED,
+    OBJECT,
+    TEXT,
+    TRUTH,
+    WHOLE,
+    FieldError,
+    one_of,
+    read_field,
+    read_objects,
+)
 from constraint_first.pattern import lazy_pattern
+from constraint_first.problem import Json, Problem
+
+Tier: TypeAlias = Literal["explicit", "implicit", "misleading", "joint"]
+"""How the demand reaches the reader; the paper's list of what such a benchmark should hold."""
+
+ErrorType: TypeAlias = Literal[
+    "forgot_modular_reduction",
+    "not_an_integer",
+    "encoded_form_not_applied",
+    "out_of_range",
+    "ignored_parity",
+    "broken_condition",
+    "misled_by_cue",
+    "arithmetic",
+    "other",
+]
+"""How a wrong answer went wrong (the paper's Error Taxonomy, with more set apart).
+
+Parity, other conditions that are stated and not met, and cues are ours.
+"""
+
+Level: TypeAlias = Literal[1, 2, 3, 4]
+"""Difficulty of the mathematics: easy, middle, hard for a small model, hard for a strong one."""
+
+TIERS: tuple[Tier, ...] = get_args(Tier)
+ERRORS: tuple[ErrorType, ...] = get_args(ErrorType)
+LEVELS: tuple[Level, ...] = get_args(Level)
+USUAL_LEVELS: tuple[Level, ...] = (1, 2, 3)
+"""The levels of all families but those that are made for strong models."""
+SOURCE = "ConstraintBench"
+VERSION = 2
+"""The version of the families in this package; rows of version 1 do not name theirs."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoldConstraint:
+    """One thing that the right answer must satisfy."""
+
+    kind: Kind
+    description: str
+    predicate: Predicate
+    span: str | None = None
+    """The words of the problem that state it; None where it is implied."""
+    pins: bool = False
+    """Whether it leaves only one answer possible, so that knowing it is knowing the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tempting:
+    """A wrong answer that a hurried solver may give, and the error it would show."""
+
+    answer: str
+    error: ErrorType
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A problem with its answer and everything that is known about the demand on that answer."""
+
+    text: str
+    answer: str
+    form: Form
+    constraints: tuple[GoldConstraint, ...]
+    tempting: tuple[Tempting, ...]
+    tier: Tier
+    family: str
+    level: Level
+    seed: int
+    index: int
+    version: int = VERSION
+
+    @property
+    def id(self) -> str:
+        """What the item is called: the family, level, seed and index that it is drawn from."""
+        return f"{self.family}-{self.level}-{self.seed}-{self.index}"
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of its gold constraints, in the paper's order."""
+        present = {gold.kind for gold in self.constraints}
+        return tuple(kind for kind in KINDS if kind in present)
+
+    def problem(self) -> Problem:
+        """Give the problem as methods see it."""
+        return Problem(self.text, self.id, self.answer, SOURCE)
+
+    def to_json(self) -> dict[str, Json]:
+        """Give the row of a JSON Lines file, the fields that every reader knows first."""
+        row: dict[str, Json] = {
+            "id": self.id,
+            "problem": self.text,
+            "answer": self.answer,
+            "source": SOURCE,
+            "form": self.form,
+            "tier": self.tier,
+            "kinds": list(self.kinds),
+            "level": self.level,
+            "family": self.family,
+            "seed": self.seed,
+            "index": self.index,
+            "constraints": [self._constraint_row(gold) for gold in self.constraints],
+            "tempting": [{"answer": lure.answer, "error": lure.error} for lure in self.tempting],
+        }
+        return row if self.version == 1 else row | {"version": self.version}
+
+    def _constraint_row(self, gold: GoldConstraint) -> dict[str, Json]:
+        row: dict[str, Json] = {
+            "kind": gold.kind,
+            "description": gold.description,
+            "predicate": dict(gold.predicate),
+            "span": gold.span,
+        }
+        return row if self.version == 1 else row | {"pins": gold.pins}
+
+    @classmethod
+    def from_json(cls, row: Mapping[str, Json]) -> Item:
+        """Read a row back; a row that lacks a field or contradicts itself is an error."""
+        item = cls(
+            text=read_field(row, "problem", FILLED),
+            answer=read_field(row, "answer", FILLED),
+            form=read_field(row, "form", _FORM),
+            constraints=read_objects(row, "constraints", _constraint),
+            tempting=read_objects(row, "tempting", _lure),
+            tier=read_field(row, "tier", _TIER),
+            family=read_field(row, "family", FILLED),
+            level=read_field(row, "level", _LEVEL),
+            seed=read_field(row, "seed", WHOLE),
+            index=read_field(row, "index", WHOLE),
+            version=read_field(row, "version", _VERSION) if "version" in row else 1,
+        )
+        written = item.to_json()
+        for name in ("id", "source", "kinds"):
+            if row.get(name) != written[name]:
+                raise FieldError(f"{name!r} is {row.get(name)!r}, not {written[name]!r}")
+        return item
+
+
+_FORM, _TIER, _KIND = one_of(FORMS), one_of(TIERS), one_of(KINDS)
+_LEVEL, _ERROR = one_of(LEVELS), one_of(ERRORS)
+_VERSION = one_of((1, VERSION))
+
+
+def _constraint(row: dict[str, Json]) -> GoldConstraint:
+    return GoldConstraint(
+        read_field(row, "kind", _KIND),
+        read_field(row, "description", FILLED),
+        read_field(row, "predicate", OBJECT),
+        None if row.get("span") is None else read_field(row, "span", TEXT),
+        "pins" in row and read_field(row, "pins", TRUTH),
+    )
+
+
+def _lure(row: dict[str, Json]) -> Tempting:
+    return Tempting(read_field(row, "answer", FILLED), read_field(row, "error", _ERROR))
+
+
+def encode(items: Iterable[Item]) -> bytes:
+    """Write problems as JSON Lines, always with the same bytes for the same problems."""
+    lines = (json.dumps(item.to_json(), ensure_ascii=False) for item in items)
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+# The splits that ship with the package, of this version and of version 1.
+
+Split: TypeAlias = Literal["public", "mini", "hard", "public@1", "mini@1"]
+SPLITS: Final[tuple[Split, ...]] = get_args(Split)
+
+# `generate(SEED, PUBLIC_SIZE)` and `generate(SEED, HARD_SIZE, levels=(4,))` give the shipped files
+# byte for byte. Each size divides evenly over the families and the levels of its split; the first
+# 24 of `public` hold 6 of each tier and 8 of each level. CONTRIBUTING.md has how they are made.
+SEED: Final = 2027
+PUBLIC_SIZE: Final = 705
+HARD_SIZE: Final = 120
+_MINI_SIZE: Final = 24
+SHA256: Final[dict[Split, str]] = {
+    "public": "f7de99febb627cc484b7e28aa60455ee8705259fe68b2b7583954c1e80a09304",
+    "hard": "93f527d56938eb2ac32f3ef1111dfb64c825e7c3d4686b28b64e260a45cccac1",
+    "public@1": "8bce5c1685e735eabf33df8651658fb3be16ecb40984ffef08852c3a5749b684",
+}
+"""What the files hash to; a mini split is the beginning of a public one."""
+_FILES: Final[dict[Split, str]] = {
+    "public": "2/public.jsonl",
+    "hard": "2/hard.jsonl",
+    "public@1": "1/public.jsonl",
+}
+
+
+class SplitError(CfrError):
+    """A shipped split that is missing or has been changed."""
+
+
+def is_constraintbench(benchmark: str) -> bool:
+    """Say whether a benchmark goes by the name of ConstraintBench, or of a split of it."""
+    return benchmark.startswith("constraintbench")
+
+
+def split_name(split: Split) -> str:
+    """Name a split as a benchmark: public is the benchmark itself, @ sets an old version apart."""
+    kind, at, version = split.partition("@")
+    return "constraintbench" + ("" if kind == "public" else f"-{kind}") + at + version
+
+
+def load(name: Split) -> Sequence[Item]:
+    if name not in SPLITS:
+        raise SplitError(f"no split is called {name!r}; there are {', '.join(SPLITS)}")
+    if name in ("mini", "mini@1"):
+        return _items("public" if name == "mini" else "public@1")[:_MINI_SIZE]
+    return _items(name)
+
+
+def find_item(name: str) -> Item | None:
+    """Find a shipped problem by its id, which is its own through all splits and versions."""
+    return _by_id().get(name)
+
+
+def split_bytes(name: Split) -> bytes:
+    """Read a shipped file and make sure that it is the one that was released."""
+    path = f"benchmark/constraintbench/data/{_FILES[name]}"
+    try:
+        folder = resources.files("constraint_first.benchmark.constraintbench") / "data"
+        content = (folder / _FILES[name]).read_bytes()
+    except OSError:
+        raise SplitError(f"the package has lost its {path}; install it again") from None
+    found = hashlib.sha256(content).hexdigest()
+    if found != SHA256[name]:
+        raise SplitError(
+            f"{path} is not the released file (SHA-256 {found[:12]}…, expected "
+            f"{SHA256[name][:12]}…); install the package again"
+        )
+    return content
+
+
+@cache
+def _items(name: Split) -> tuple[Item, ...]:
+    return tuple(Item.from_json(json.loads(line)) for line in split_bytes(name).splitlines())
+
+
+@cache
+def _by_id() -> dict[str, Item]:
+    return {item.id: item for name in SHA256 for item in _items(name)}
+
+
+# Families: each is a text, of what it is about and its wordings, and a draw that turns dice into
+# the numbers, gold constraints and wrong answers of one problem.
 
 T = TypeVar("T")
 Value: TypeAlias = "int | Fraction | str"
 """An answer before it is written."""
-Lures: TypeAlias = "list[tuple[Value, ErrorType]]"
-"""Wrong answers and the errors they would show."""
 
 # Each answer is compared with several others and with every constraint: it is read once.
 _read = lru_cache(maxsize=256)(read_answer)
 
-# A draw whose numbers happen to make a lure equal to the answer is thrown away and drawn again.
+# A draw whose numbers happen to make a wrong answer right is thrown away and drawn again.
 # Families are built so that this is rare; one that needs this many tries is broken.
 _MOST_TRIES = 1000
 
+_KIND_OF: Final[Mapping[str, Kind]] = {
+    "congruent": "modular",
+    "divisible": "modular",
+    "least_residue": "modular",
+    "parity": "parity",
+    "above": "bound",
+    "below": "bound",
+    "between": "bound",
+    "digit_sum": "structure",
+    "divides": "structure",
+    "one_of": "structure",
+    "decimals": "format",
+    "encoded": "format",
+    "integer": "domain",
+    "in_unit": "dimension",
+    "measured": "dimension",
+}
+"""The kind of constraint that a predicate is; that of several is the kind of the last."""
+PINNING: Final = frozenset({"encoded", "counts", "rounded", "in_unit"})
+"""Predicates that hold a computation, so that they leave one answer alone."""
+
 
 class FamilyError(CfrError):
-    """A family that cannot give what it promises."""
+    """A family that cannot give what it promises, such as two equal computations of an answer."""
 
 
-class DisagreementError(CfrError):
-    """Two computations of one answer that came out different."""
-
-
-@dataclass(frozen=True, slots=True)
 class Draft:
-    """What a family's draw returns: a problem that does not know its family, level and seed yet."""
+    """A problem while it is drawn: its answer, the slots of its wording, and what is added to it.
 
-    told: Told
-    answer: Value
-    constraints: Sequence[GoldConstraint]
-    """Their spans are labels of spans that the wording marked."""
-    lures: Lures
-    form: Form = "integer"
+    The wording is one of the family's, unless others are given.
+    """
+
+    def __init__(
+        self,
+        answer: Value,
+        form: Form = "integer",
+        wordings: Sequence[str] = (),
+        /,
+        **slots: object,
+    ) -> None:
+        self.answer = show(answer)
+        self.form: Form = form
+        self.wordings = wordings
+        self.slots = slots
+        self.constraints: list[GoldConstraint] = []
+        self.lures: list[Tempting] = []
+
+    def rule(
+        self, predicate: Predicate, description: str, span: str = "", *, kind: Kind | None = None
+    ) -> None:
+        """Add a gold constraint; ``span`` labels the words of the wording that state it."""
+        ops = [str(part["op"]) for part in parts(predicate)]
+        pins = not PINNING.isdisjoint(ops)
+        kind = kind or _KIND_OF[ops[-1]]
+        self.constraints.append(GoldConstraint(kind, description, predicate, span, pins))
+
+    def wrong(self, error: ErrorType, *values: Value) -> None:
+        """Add wrong answers, but for those that are the answer, or are there already."""
+        for text in map(show, values):
+            if not any(alike(text, one) for one in (self.answer, *(x.answer for x in self.lures))):
+                self.lures.append(Tempting(text, error))
 
 
 Draw: TypeAlias = Callable[[Random, Level], "Draft | None"]
 """Draws a problem; None where the numbers drawn do not make one."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Family:
     """A named kind of problem."""
 
     name: str
     tier: Tier
-    kinds: tuple[Kind, ...]
-    about: str
+    text: str
+    """What it is about, in a line; then a list of wordings (see below)."""
     draw: Draw
     levels: tuple[Level, ...] = USUAL_LEVELS
 
+    @property
+    def about(self) -> str:
+        return self.text.partition("\n")[0]
+
+    @cached_property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of its gold constraints, which are the same in each of its problems."""
+        return self.make(SEED, self.levels[0], 0).kinds
+
     def make(self, seed: int, level: Level, index: int) -> Item:
-        """Draw the problem that stands at this place; the same place always gives the same one."""
+        """Draw the problem at this place; the same place always gives the same one."""
         # String seeds go through SHA-512, and randrange, choice, sample and shuffle are the same on
         # every supported Python, so a problem can be drawn again anywhere.
         if level not in self.levels:
             raise FamilyError(f"family {self.name} has no problems of level {level}")
         rng = Random(f"ConstraintBench/{seed}/{self.name}/{level}/{index}")  # noqa: S311
         try:
-            drafts = (self.draw(rng, level) for _ in range(_MOST_TRIES))
-            for draft in drafts:
-                if draft is not None and (item := self._finish(draft, seed, level, index)):
-                    return item
-        except DisagreementError as error:
-            raise DisagreementError(
-                f"family {self.name}, seed {seed}, level {level}, index {index}: {error}"
-            ) from None
-        raise FamilyError(f"family {self.name}, level {level}: {_MOST_TRIES} draws gave no problem")
-
-    def _finish(self, draft: Draft, seed: int, level: Level, index: int) -> Item | None:
-        answer = show(draft.answer)
-        spans = draft.told.spans
-        constraints = tuple(replace(c, span=spans.get(c.span or "")) for c in draft.constraints)
-        lures = tuple(
-            replace(lure, error=true_label(lure, answer, constraints))
-            for lure in _distinct(answer, draft.lures)
+            for _ in range(_MOST_TRIES):
+                if (draft := self.draw(rng, level)) is None:
+                    continue
+                text, spans = tell(rng, draft.wordings or wordings(self.text, level), **draft.slots)
+                constraints = tuple(
+                    replace(one, span=spans.get(one.span or "")) for one in draft.constraints
+                )
+                if _rejects_enough(draft, constraints):
+                    break
+            else:
+                raise FamilyError(f"{_MOST_TRIES} draws gave no problem")
+        except FamilyError as error:
+            place = f"family {self.name}, seed {seed}, level {level}, index {index}"
+            raise FamilyError(f"{place}: {error}") from None
+        lures = (
+            replace(lure, error=true_label(lure, draft.answer, constraints)) for lure in draft.lures
         )
-        if all(constraint.pins for constraint in constraints):
-            raise FamilyError(f"family {self.name}: no constraint can be known without solving")
-        for constraint in constraints:
-            if truth_of(constraint.predicate, answer) != "holds":
-                raise DisagreementError(f"the answer {answer} breaks {constraint.description!r}")
-            if all(truth_of(constraint.predicate, one.answer) != "violated" for one in lures):
-                return None
         return Item(
-            text=draft.told.text,
-            answer=answer,
+            text=text,
+            answer=draft.answer,
             form=draft.form,
             constraints=constraints,
-            tempting=lures,
+            tempting=tuple(lures),
             tier=self.tier,
             family=self.name,
             level=level,
@@ -120,28 +411,28 @@ class Family:
         )
 
 
+def _rejects_enough(draft: Draft, constraints: Sequence[GoldConstraint]) -> bool:
+    """Whether each constraint rejects a wrong answer; an error where one rejects the answer."""
+    if all(constraint.pins for constraint in constraints):
+        raise FamilyError("no constraint can be known without solving")
+    for one in constraints:
+        if truth_of(one.predicate, draft.answer) != "holds":
+            raise FamilyError(f"the answer {draft.answer} breaks {one.description!r}")
+        if all(truth_of(one.predicate, lure.answer) != "violated" for lure in draft.lures):
+            return False
+    return True
+
+
 def family(
-    tier: Tier, kinds: tuple[Kind, ...], about: str, *, levels: tuple[Level, ...] = USUAL_LEVELS
+    tier: Tier, text: str, *, levels: tuple[Level, ...] = USUAL_LEVELS
 ) -> Callable[[Draw], Family]:
-    in_order: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind in kinds)
-
-    def make(draw: Draw) -> Family:
-        return Family(draw.__name__, tier, in_order, about, draw, levels)
-
-    return make
-
-
-gold: Final = GoldConstraint
-
-
-def wrong(error: ErrorType, *values: Value) -> Lures:
-    return [(value, error) for value in values]
+    return lambda draw: Family(draw.__name__, tier, text, draw, levels)
 
 
 def agree(first: T, second: T) -> T:
     """Give the answer that two independent computations found; an error where they differ."""
     if first != second:
-        raise DisagreementError(f"one computation gives {first}, the other {second}")
+        raise FamilyError(f"one computation gives {first}, the other {second}")
     return first
 
 
@@ -149,7 +440,7 @@ _BOUNDS: Final = frozenset({"between", "above", "below", "least_residue", "measu
 
 
 def true_label(lure: Tempting, answer: str, constraints: Sequence[GoldConstraint]) -> ErrorType:
-    """Give a lure's label; where its numbers do not bear that out, the one that they do.
+    """Give a wrong answer's label; where its numbers do not bear that out, the one that they do.
 
     An answer out of range must break a bound, one that is not an integer must be none, and one that
     forgot a reduction must be the right one before the reduction that the problem asks for.
@@ -173,16 +464,6 @@ def true_label(lure: Tempting, answer: str, constraints: Sequence[GoldConstraint
     return "broken_condition" if broken else "arithmetic"
 
 
-def _distinct(answer: str, lures: Lures) -> tuple[Tempting, ...]:
-    """Drop the lures that equal the answer in value and form, or an earlier lure."""
-    kept: list[Tempting] = []
-    for value, error in lures:
-        text = show(value)
-        if not any(alike(text, known) for known in (answer, *(one.answer for one in kept))):
-            kept.append(Tempting(text, error))
-    return tuple(kept)
-
-
 def alike(first: str, second: str) -> bool:
     """Say whether two answers are one: the same value, and both or neither in lowest terms."""
     left, right = _read(first), _read(second)
@@ -198,11 +479,13 @@ def lowest_terms(above: int, below: int) -> tuple[int, int]:
     return above // common, below // common
 
 
-# Putting numbers and names into wordings, and finding the span that states a constraint.
+# Wordings: items of a list in a family's text, with slots ``<name>`` and spans ``«label:…»``.
 #
-# A wording is a text with slots ``<name>`` and marked spans ``«label:…»``. Neither mark occurs in
-# LaTeX, so mathematics is written as it is.
+# An item that begins with ``1-`` is for level 1, one with ``23-`` for levels 2 and 3;
+# ``[23:…]`` is a part for these levels. No mark occurs in LaTeX, so mathematics stays as it is.
 
+_WORDING = lazy_pattern(r"^(\d*)- (.+(?:\n .+)*)", re.MULTILINE)
+_PART = lazy_pattern(r"\[(\d+):([^\]]*)\]")
 _SLOT = lazy_pattern(r"<([A-Za-z]\w*)>")
 _SPAN = lazy_pattern(r"«(\w+):([^«»]*)»")
 
@@ -215,24 +498,26 @@ COUNT_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eig
 """Small numbers as a text says them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """A problem text and the spans that its wording marked."""
+@cache
+def wordings(text: str, level: Level) -> tuple[str, ...]:
+    """List the wordings of a level, each in one line."""
+    at = str(level)
+    found = [one[2] for one in _WORDING.finditer(text) if not one[1] or at in one[1]]
+    return tuple(
+        _PART.sub(lambda part: part[2] if at in part[1] else "", " ".join(one.split())).strip()
+        for one in found
+    )
 
-    text: str
-    spans: Mapping[str, str]
 
-
-def tell(rng: Random, wordings: Sequence[str], **values: object) -> Told:
-    """Choose a wording, fill its slots, take the span marks out; draw a name if one is needed.
+def tell(rng: Random, wordings: Sequence[str], **values: object) -> tuple[str, dict[str, str]]:
+    """Choose a wording, fill its slots, take its spans out; draw a name if one is needed.
 
     The name is drawn before the wording: another order would draw other problems.
     """
     if "name" not in values and any("<name>" in wording for wording in wordings):
         values["name"] = rng.choice(NAMES)
     filled = _SLOT.sub(lambda slot: str(values[slot[1]]), rng.choice(wordings))
-    spans = {match[1]: match[2] for match in _SPAN.finditer(filled)}
-    return Told(_SPAN.sub(r"\2", filled), spans)
+    return _SPAN.sub(r"\2", filled), {span[1]: span[2] for span in _SPAN.finditer(filled)}
 
 
 def listed(values: Sequence[object]) -> str:
@@ -247,8 +532,3 @@ def joined(parts: Sequence[str]) -> str:
 def plural(count: int, one: str, many: str = "") -> str:
     """Write a count with its noun: ``$1$ pen``, ``$2$ pens``."""
     return f"${count}$ {one if count == 1 else many or one + 's'}"
-
-
-def stages(stories: Sequence[tuple[str, ...]], count: int) -> list[str]:
-    """Tell the first ``count`` parts of each story, and then its last part, the question."""
-    return [" ".join((*story[:count], story[-1])).strip() for story in stories]

@@ -11,16 +11,13 @@ from random import Random
 from constraint_first.benchmark.constraintbench.family import (
     NAMES,
     Draft,
+    Level,
     agree,
     family,
-    gold,
     joined,
     listed,
     lowest_terms,
-    tell,
-    wrong,
 )
-from constraint_first.benchmark.constraintbench.item import Level
 from constraint_first.constraint.predicate import (
     above,
     all_of,
@@ -39,33 +36,33 @@ from constraint_first.constraint.predicate import (
 )
 
 joint = partial(family, "joint")
+hard = partial(family, "joint", levels=(4,))
 
 # Joint tier, digits: a number that its digits and one more condition fix.
 
-_SWAP = (
-    r"«size:A <size>-digit number» has «sum:digit sum $<s>$»<middle>. Written backwards, it "
-    r"becomes «swap:<more> by $<gap>$». Find the number.",
-    r"<name> types a price of «size:<size> digits» in the wrong order, from back to front, and "
-    r"«swap:gets a number that is <more> by $<gap>$». «sum:The digits of the right price add up "
-    r"to $<s>$»<middle>. What is the right price?",
-    r"Which «size:<size>-digit» number becomes «swap:<more> by $<gap>$» when the order of its "
-    r"digits is reversed, if «sum:the digits add up to $<s>$»<middle>?",
-    r"Reversing the digits of «size:a <size>-digit number» makes it «swap:<more> by $<gap>$». "
-    r"«sum:The sum of its digits is $<s>$»<middle>. What is the number?",
-    r"<name>'s room number has «size:<size> digits» with «sum:the sum $<s>$»<middle>. In a "
-    r"mirror, which turns the order of the digits round, <name> reads a number that is "
-    r"«swap:<more> by $<gap>$». What is the room number?",
-    r"«sum:The digits of a number add up to $<s>$»<middle>. The number has «size:<size> digits», "
-    r"and read from right to left it is «swap:<more> by $<gap>$». Determine the number.",
-    r"Find the «size:<size>-digit» number that is «swap:made <more> by $<gap>$» by reversing it "
-    r"and has «sum:the digit sum $<s>$»<middle>.",
-    r"A bus line has «size:a <size>-digit number» with «sum:digit sum $<s>$»<middle>. <name> "
-    r"remembers it from back to front and «swap:waits for a number that is <more> by $<gap>$». "
-    r"Which number does the line have?",
-)
 
+@joint(r"""a digit sum and what reversing does
 
-@joint(("bound", "structure"), "a digit sum and what reversing does")
+- «size:A <size>-digit number» has «sum:digit sum $<s>$»<middle>. Written backwards, it becomes
+  «swap:<more> by $<gap>$». Find the number.
+- <name> types a price of «size:<size> digits» in the wrong order, from back to front, and
+  «swap:gets a number that is <more> by $<gap>$». «sum:The digits of the right price add up to
+  $<s>$»<middle>. What is the right price?
+- Which «size:<size>-digit» number becomes «swap:<more> by $<gap>$» when the order of its digits is
+  reversed, if «sum:the digits add up to $<s>$»<middle>?
+- Reversing the digits of «size:a <size>-digit number» makes it «swap:<more> by $<gap>$». «sum:The
+  sum of its digits is $<s>$»<middle>. What is the number?
+- <name>'s room number has «size:<size> digits» with «sum:the sum $<s>$»<middle>. In a mirror, which
+  turns the order of the digits round, <name> reads a number that is «swap:<more> by $<gap>$». What
+  is the room number?
+- «sum:The digits of a number add up to $<s>$»<middle>. The number has «size:<size> digits», and
+  read from right to left it is «swap:<more> by $<gap>$». Determine the number.
+- Find the «size:<size>-digit» number that is «swap:made <more> by $<gap>$» by reversing it and has
+  «sum:the digit sum $<s>$»<middle>.
+- A bus line has «size:a <size>-digit number» with «sum:digit sum $<s>$»<middle>. <name> remembers
+  it from back to front and «swap:waits for a number that is <more> by $<gap>$». Which number does
+  the line have?
+""")
 def digit_swap(rng: Random, level: Level) -> Draft | None:
     size = 2 if level < 3 else 3
     digits = rng.sample(range(1, 10), size)
@@ -86,53 +83,48 @@ def digit_swap(rng: Random, level: Level) -> Draft | None:
     answer = agree(fits, [first * low + (digits[1] * 10 if size == 3 else 0) + first + step])[0]
     rising = gap > 0
     middle = f", and the digit in the middle is ${digits[1]}$" if level == 3 else ""
-    told = tell(
-        rng, _SWAP, size="two" if size == 2 else "three", s=s, gap=abs(gap), middle=middle,
+    draft = Draft(
+        answer,
+        size="two" if size == 2 else "three",
+        s=s,
+        gap=abs(gap),
+        middle=middle,
         more="larger" if rising else "smaller",
-    )  # fmt: skip
+    )
     least, most = low + max(-gap, 0), high - max(gap, 0)
-    rules = [
-        gold("structure", f"its digits add up to {s}", digit_sum(s), "sum"),
-        gold(
-            "bound",
-            f"it has {size} digits, and so has what it becomes: it is between {least} and {most}",
-            between(least, most),
-            "swap",
-        ),
-    ]
-    lures = [
-        *wrong("misled_by_cue", int(str(number)[::-1])),
-        *wrong("arithmetic", number + 9, number - 9, number + gap // 9),
-        *wrong("misled_by_cue", abs(gap)),
-        *wrong("arithmetic", number + 1, number - 1),
-        *wrong("out_of_range", 10 * number + 1, s),
-    ]
-    return Draft(told, answer, rules, lures)
+    draft.rule(digit_sum(s), f"its digits add up to {s}", "sum")
+    draft.rule(
+        between(least, most),
+        f"it has {size} digits, and so has what it becomes: it is between {least} and {most}",
+        "swap",
+    )
+    draft.wrong("misled_by_cue", int(str(number)[::-1]))
+    draft.wrong("arithmetic", number + 9, number - 9, number + gap // 9)
+    draft.wrong("misled_by_cue", abs(gap))
+    draft.wrong("arithmetic", number + 1, number - 1)
+    draft.wrong("out_of_range", 10 * number + 1, s)
+    return draft
 
 
-_RANGED = (
-    r"Which «range:number between $<low>$ and $<high>$» is «mult:a multiple of $<k>$» and has "
-    r"«sum:digit sum $<s>$»?",
-    r"<name>'s raffle ticket carries «range:a number from $<low>$ to $<high>$». It is "
-    r"«mult:divisible by $<k>$», and «sum:its digits add up to $<s>$». What number is on the "
-    r"ticket?",
-    r"Find the only number that is «range:greater than $<low>$ and less than $<high>$», «mult:a "
-    r"multiple of $<k>$», and «sum:has digits with sum $<s>$».",
-    r"«sum:The digits of a page number add up to $<s>$.» The number is «mult:divisible by $<k>$» "
-    r"and lies «range:between $<low>$ and $<high>$». Which page is it?",
-    r"How many coins are in <name>'s chest? Their number is «range:over $<low>$ and under "
-    r"$<high>$», «mult:they fill bags of $<k>$ exactly», and «sum:the digits of the number add up "
-    r"to $<s>$».",
-    r"A year «range:after the year $<low>$ and before the year $<high>$» of some calendar is "
-    r"«mult:a multiple of $<k>$», and «sum:the sum of its digits is $<s>$». Which year is it?",
-    r"«mult:Counting in steps of $<k>$ from $0$», <name> meets exactly one number «range:between "
-    r"$<low>$ and $<high>$» «sum:whose digits add up to $<s>$». Which one is it?",
-    r"What is the whole number «range:larger than $<low>$ and smaller than $<high>$» with "
-    r"«sum:digit sum $<s>$» that «mult:can be divided by $<k>$ without remainder»?",
-)
+@joint(r"""a multiple with a digit sum inside a window
 
-
-@joint(("modular", "bound", "structure"), "a multiple with a digit sum inside a window")
+- Which «range:number between $<low>$ and $<high>$» is «mult:a multiple of $<k>$» and has «sum:digit
+  sum $<s>$»?
+- <name>'s raffle ticket carries «range:a number from $<low>$ to $<high>$». It is «mult:divisible by
+  $<k>$», and «sum:its digits add up to $<s>$». What number is on the ticket?
+- Find the only number that is «range:greater than $<low>$ and less than $<high>$», «mult:a multiple
+  of $<k>$», and «sum:has digits with sum $<s>$».
+- «sum:The digits of a page number add up to $<s>$.» The number is «mult:divisible by $<k>$» and
+  lies «range:between $<low>$ and $<high>$». Which page is it?
+- How many coins are in <name>'s chest? Their number is «range:over $<low>$ and under $<high>$»,
+  «mult:they fill bags of $<k>$ exactly», and «sum:the digits of the number add up to $<s>$».
+- A year «range:after the year $<low>$ and before the year $<high>$» of some calendar is «mult:a
+  multiple of $<k>$», and «sum:the sum of its digits is $<s>$». Which year is it?
+- «mult:Counting in steps of $<k>$ from $0$», <name> meets exactly one number «range:between $<low>$
+  and $<high>$» «sum:whose digits add up to $<s>$». Which one is it?
+- What is the whole number «range:larger than $<low>$ and smaller than $<high>$» with «sum:digit sum
+  $<s>$» that «mult:can be divided by $<k>$ without remainder»?
+""")
 def digit_sum_multiple(rng: Random, level: Level) -> Draft | None:
     k = rng.choice(((4, 5), (4, 5, 7), (6, 7, 8, 11))[level - 1])
     number = k * rng.randrange(*((4, 20), (4, 24), (12, 50))[level - 1])
@@ -150,47 +142,42 @@ def digit_sum_multiple(rng: Random, level: Level) -> Draft | None:
     if fits != [number] or len(sums) < 2 or not far or number in (low, high):
         return None
     answer = agree(number, next(n for n in sums if n % k == 0))
-    told = tell(rng, _RANGED, low=low, high=high, k=k, s=s)
-    rules = [
-        gold("bound", f"it lies between {low} and {high}", between(low, high), "range"),
-        gold("modular", f"it is a multiple of {k}", divisible(k), "mult"),
-        gold("structure", f"its digits add up to {s}", digit_sum(s), "sum"),
-    ]
-    lures = [
-        *wrong("broken_condition", *(n for n in sums if n != number)),
-        *wrong("out_of_range", far[0], far[-1]),
-        *wrong("arithmetic", *(n for n in multiples[:4] if n != number)),
-    ]
-    return Draft(told, answer, rules, lures[:10])
+    draft = Draft(answer, low=low, high=high, k=k, s=s)
+    draft.rule(between(low, high), f"it lies between {low} and {high}", "range")
+    draft.rule(divisible(k), f"it is a multiple of {k}", "mult")
+    draft.rule(digit_sum(s), f"its digits add up to {s}", "sum")
+    others = [n for n in sums if n != number]
+    draft.wrong("broken_condition", *others)
+    draft.wrong("out_of_range", far[0], far[-1])
+    draft.wrong("arithmetic", *[n for n in multiples[:4] if n != number][: 8 - len(others)])
+    return draft
 
 
 # Joint tier, factors: a divisor that two more conditions single out.
 
-_DIVISOR = (
-    r"Find the only «parity:<which>» «divisor:divisor of $<n>$» that lies «range:strictly between "
-    r"$<low>$ and $<high>$».",
-    r"Exactly one «divisor:positive divisor of $<n>$» is «parity:<which>», «range:greater than "
-    r"$<low>$ and less than $<high>$». What is it?",
-    r"<name> «divisor:arranges $<n>$ chairs in equal rows». The number of rows is "
-    r"«parity:<which>», and there are «range:more than $<low>$ but fewer than $<high>$» of them. "
-    r"How many rows are there?",
-    r"How many children are there if «divisor:$<n>$ sweets can be shared equally among them with "
-    r"none left», their number is «parity:<which>», and there are «range:more than $<low>$ and "
-    r"fewer than $<high>$» of them?",
-    r"A number «divisor:divides $<n>$». It is «range:larger than $<low>$ and smaller than "
-    r"$<high>$», and it is «parity:<which>». Which number is it?",
-    r"«divisor:A rope of $<n>$ metres is cut into equal pieces, each a whole number of metres "
-    r"long.» The length of a piece in metres is «parity:an <which> number» «range:over $<low>$ "
-    r"and under $<high>$». How many metres long is a piece?",
-    r"<name> packs «divisor:$<n>$ books into boxes, the same number into each». This number is "
-    r"«range:between $<low>$ and $<high>$», neither of the two included, and it is "
-    r"«parity:<which>». How many books go into a box?",
-    r"Which «parity:<which>» number «range:above $<low>$ and below $<high>$» «divisor:goes into "
-    r"$<n>$ without remainder»?",
-)
 
+@joint(r"""a divisor of one parity inside a window
 
-@joint(("parity", "bound", "structure"), "a divisor of one parity inside a window")
+- Find the only «parity:<which>» «divisor:divisor of $<n>$» that lies «range:strictly between
+  $<low>$ and $<high>$».
+- Exactly one «divisor:positive divisor of $<n>$» is «parity:<which>», «range:greater than $<low>$
+  and less than $<high>$». What is it?
+- <name> «divisor:arranges $<n>$ chairs in equal rows». The number of rows is «parity:<which>», and
+  there are «range:more than $<low>$ but fewer than $<high>$» of them. How many rows are there?
+- How many children are there if «divisor:$<n>$ sweets can be shared equally among them with none
+  left», their number is «parity:<which>», and there are «range:more than $<low>$ and fewer than
+  $<high>$» of them?
+- A number «divisor:divides $<n>$». It is «range:larger than $<low>$ and smaller than $<high>$», and
+  it is «parity:<which>». Which number is it?
+- «divisor:A rope of $<n>$ metres is cut into equal pieces, each a whole number of metres long.» The
+  length of a piece in metres is «parity:an <which> number» «range:over $<low>$ and under $<high>$».
+  How many metres long is a piece?
+- <name> packs «divisor:$<n>$ books into boxes, the same number into each». This number is
+  «range:between $<low>$ and $<high>$», neither of the two included, and it is «parity:<which>». How
+  many books go into a box?
+- Which «parity:<which>» number «range:above $<low>$ and below $<high>$» «divisor:goes into $<n>$
+  without remainder»?
+""")
 def divisor_window(rng: Random, level: Level) -> Draft | None:
     answer = rng.randrange(*((8, 49), (12, 80), (20, 120))[level - 1])
     odd = answer % 2 == 1
@@ -205,24 +192,18 @@ def divisor_window(rng: Random, level: Level) -> Draft | None:
     misses = [d for d in range(low + 1, high) if n % d and d % 2 == answer % 2]
     agree(answer, _by_pairs(n, low, high, odd))
     which = "odd" if odd else "even"
-    told = tell(rng, _DIVISOR, which=which, n=n, low=low, high=high)
-    rules = [
-        gold("structure", f"the answer divides {n}", divides(n), "divisor"),
-        gold("parity", f"the answer is {which}", parity(which), "parity"),
-        gold(
-            "bound",
-            f"the answer lies strictly between {low} and {high}",
-            between(low + 1, high - 1),
-            "range",
-        ),
-    ]
-    lures = [
-        *wrong("ignored_parity", *(d for d in inside if d != answer)),
-        *wrong("out_of_range", *outside[-2:]),
-        *wrong("arithmetic", *misses[:3]),
-        *wrong("encoded_form_not_applied", n // answer),
-    ]
-    return Draft(told, answer, rules, lures[:10])
+    draft = Draft(answer, which=which, n=n, low=low, high=high)
+    draft.rule(divides(n), f"the answer divides {n}", "divisor")
+    draft.rule(parity(which), f"the answer is {which}", "parity")
+    draft.rule(
+        between(low + 1, high - 1), f"the answer lies strictly between {low} and {high}", "range"
+    )
+    draft.wrong("ignored_parity", *(d for d in inside if d != answer))
+    draft.wrong("out_of_range", *outside[-2:])
+    draft.wrong("arithmetic", *misses[:3])
+    draft.wrong("encoded_form_not_applied", n // answer)
+    del draft.lures[10:]
+    return draft
 
 
 def _window(rng: Random, level: Level, answer: int) -> tuple[int, int, int] | None:
@@ -249,38 +230,31 @@ def _by_pairs(n: int, low: int, high: int, odd: bool) -> int:
 
 # Joint tier, level 4: remainders, orders and sums of competition size, each with a condition.
 
-_LARGEST = (
-    r"Find the largest «size:four-digit» integer that «one:leaves the remainder $<a>$ on division "
-    r"by $<p>$», «two:the remainder $<b>$ on division by $<q>$», and has «sum:digit sum $<s>$».",
-    r"What is the greatest «size:four-digit» number $n$ with «one:$n \equiv <a> \pmod{<p>}$» and "
-    r"«two:$n \equiv <b> \pmod{<q>}$» «sum:whose digits add up to $<s>$»?",
-    r"<name>'s code is «size:a number of four digits, the first of which is not $0$». «sum:The "
-    r"digits have the sum $<s>$.» «one:Divided by $<p>$ it leaves $<a>$», «two:divided by $<q>$ "
-    r"it leaves $<b>$», and no larger number has all these properties. Find the code.",
-    r"«sum:The digits of an integer add up to $<s>$.» It has «size:exactly four digits», and it "
-    r"is «one:$<a>$ more than a multiple of $<p>$» and «two:$<b>$ more than a multiple of $<q>$». "
-    r"What is the largest value that it can have?",
-    r"Among the «size:integers from $1000$ to $9999$» with «sum:digit sum $<s>$», determine the "
-    r"largest that is «one:congruent to $<a>$ modulo $<p>$» and «two:congruent to $<b>$ modulo "
-    r"$<q>$».",
-    r"A library has «size:at least $1000$ and at most $9999$ books». «one:On shelves of $<p>$, "
-    r"the last shelf gets $<a>$ books»; «two:on shelves of $<q>$, the last one gets $<b>$». "
-    r"«sum:The digits of the number of books add up to $<s>$.» How many books can there be at "
-    r"most?",
-    r"Let $n$ be «size:a four-digit positive integer» such that «one:$n - <a>$ is divisible by "
-    r"$<p>$», «two:$n - <b>$ is divisible by $<q>$», and «sum:the sum of the digits of $n$ is "
-    r"$<s>$». Find the greatest possible $n$.",
-    r"<name> lists all «size:four-digit» numbers with «sum:digit sum $<s>$» and strikes out those "
-    r"that do not «one:leave remainder $<a>$ modulo $<p>$» or do not «two:leave remainder $<b>$ "
-    r"modulo $<q>$». Which is the largest number that is left?",
-)
 
+@hard(r"""the largest number with two remainders and a digit sum
 
-@joint(
-    ("modular", "bound", "structure"),
-    "the largest number with two remainders and a digit sum",
-    levels=(4,),
-)
+- Find the largest «size:four-digit» integer that «one:leaves the remainder $<a>$ on division by
+  $<p>$», «two:the remainder $<b>$ on division by $<q>$», and has «sum:digit sum $<s>$».
+- What is the greatest «size:four-digit» number $n$ with «one:$n \equiv <a> \pmod{<p>}$» and «two:$n
+  \equiv <b> \pmod{<q>}$» «sum:whose digits add up to $<s>$»?
+- <name>'s code is «size:a number of four digits, the first of which is not $0$». «sum:The digits
+  have the sum $<s>$.» «one:Divided by $<p>$ it leaves $<a>$», «two:divided by $<q>$ it leaves
+  $<b>$», and no larger number has all these properties. Find the code.
+- «sum:The digits of an integer add up to $<s>$.» It has «size:exactly four digits», and it is
+  «one:$<a>$ more than a multiple of $<p>$» and «two:$<b>$ more than a multiple of $<q>$». What is
+  the largest value that it can have?
+- Among the «size:integers from $1000$ to $9999$» with «sum:digit sum $<s>$», determine the largest
+  that is «one:congruent to $<a>$ modulo $<p>$» and «two:congruent to $<b>$ modulo $<q>$».
+- A library has «size:at least $1000$ and at most $9999$ books». «one:On shelves of $<p>$, the last
+  shelf gets $<a>$ books»; «two:on shelves of $<q>$, the last one gets $<b>$». «sum:The digits of
+  the number of books add up to $<s>$.» How many books can there be at most?
+- Let $n$ be «size:a four-digit positive integer» such that «one:$n - <a>$ is divisible by $<p>$»,
+  «two:$n - <b>$ is divisible by $<q>$», and «sum:the sum of the digits of $n$ is $<s>$». Find the
+  greatest possible $n$.
+- <name> lists all «size:four-digit» numbers with «sum:digit sum $<s>$» and strikes out those that
+  do not «one:leave remainder $<a>$ modulo $<p>$» or do not «two:leave remainder $<b>$ modulo
+  $<q>$». Which is the largest number that is left?
+""")
 def largest_with_digit_sum(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
     p, q = rng.sample((7, 8, 9, 11, 13, 15, 16, 17), 2)
     number = rng.randrange(1000, 10000)
@@ -295,60 +269,52 @@ def largest_with_digit_sum(rng: Random, level: Level) -> Draft | None:  # noqa: 
     answer = agree(by_descent, steps[-1])
     if len(steps) < 2:
         return None
-    told = tell(rng, _LARGEST, p=p, q=q, a=a, b=b, s=s)
-    rules = [
-        gold("modular", f"it leaves {a} on division by {p}", congruent(a, p), "one"),
-        gold("modular", f"it leaves {b} on division by {q}", congruent(b, q), "two"),
-        gold("structure", f"its digits add up to {s}", digit_sum(s), "sum"),
-        gold("bound", "it has four digits", between(1000, 9999), "size"),
-    ]
-    lures = [
-        *wrong(
-            "broken_condition",
-            first + p * q * ((9999 - first) // (p * q)),
-            next(n for n in range(9999, 0, -1) if n % p == a and _digits(n) == s),
-            next(n for n in range(9999, 0, -1) if n % q == b and _digits(n) == s),
-        ),
-        *wrong("arithmetic", steps[-2], steps[0]),
-        *wrong("out_of_range", first + p * q * (10 + 10000 // (p * q))),
-        *wrong("broken_condition", next(n for n in range(9999, 0, -1) if _digits(n) == s)),
-    ]
-    return Draft(told, answer, rules, lures)
+    draft = Draft(answer, p=p, q=q, a=a, b=b, s=s)
+    draft.rule(congruent(a, p), f"it leaves {a} on division by {p}", "one")
+    draft.rule(congruent(b, q), f"it leaves {b} on division by {q}", "two")
+    draft.rule(digit_sum(s), f"its digits add up to {s}", "sum")
+    draft.rule(between(1000, 9999), "it has four digits", "size")
+    draft.wrong(
+        "broken_condition",
+        first + p * q * ((9999 - first) // (p * q)),
+        next(n for n in range(9999, 0, -1) if n % p == a and _digits(n) == s),
+        next(n for n in range(9999, 0, -1) if n % q == b and _digits(n) == s),
+    )
+    draft.wrong("arithmetic", steps[-2], steps[0])
+    draft.wrong("out_of_range", first + p * q * (10 + 10000 // (p * q)))
+    draft.wrong("broken_condition", next(n for n in range(9999, 0, -1) if _digits(n) == s))
+    return draft
 
 
 def _digits(number: int) -> int:
     return sum(map(int, str(number)))
 
 
-_ORDER = (
-    r"Find the least integer $n$ «least:greater than $<low>$» that is «mult:a multiple of $<k>$» "
-    r"and for which «one:$<a>^n$ leaves the remainder $1$ on division by $<p>$» and «two:$<b>^n$ "
-    r"leaves the remainder $1$ on division by $<q>$».",
-    r"What is the smallest «mult:multiple $n$ of $<k>$» with «least:$n \ge <next>$», «one:$<a>^n "
-    r"\equiv 1 \pmod{<p>}$» and «two:$<b>^n \equiv 1 \pmod{<q>}$»?",
-    r"«one:The number $<a>^n - 1$ is divisible by $<p>$», and «two:$<b>^n - 1$ is divisible by "
-    r"$<q>$», where $n$ is «mult:divisible by $<k>$» and «least:larger than $<low>$». Determine "
-    r"the smallest such $n$.",
-    r"<name> multiplies by $<a>$ again and again and keeps only the remainder modulo $<p>$, "
-    r"starting with $1$; a friend does the same with $<b>$ modulo $<q>$. They stop after the same "
-    r"number $n$ of multiplications, «least:more than $<low>$ of them». At that moment "
-    r"«one:<name> has $1$» and «two:the friend has $1$», and $n$ is «mult:a multiple of $<k>$». "
-    r"What is the least possible $n$?",
-    r"Let $n$ be «least:an integer above $<low>$» such that «mult:$<k>$ divides $n$», «one:$<p>$ "
-    r"divides $<a>^n - 1$» and «two:$<q>$ divides $<b>^n - 1$». Find the minimum of $n$.",
-    r"Two wheels return to their starting marks: the first «one:after $n$ steps exactly if $<a>^n "
-    r"\equiv 1$ modulo $<p>$», the second «two:exactly if $<b>^n \equiv 1$ modulo $<q>$». <name> "
-    r"looks only at «mult:every $<k>$th step», and only «least:after step $<low>$». At which step "
-    r"does <name> first see both wheels at their marks?",
-    r"For how small an exponent $n$ «least:exceeding $<low>$» and «mult:divisible by $<k>$» do "
-    r"both «one:$<a>^n \equiv 1 \pmod{<p>}$» and «two:$<b>^n \equiv 1 \pmod{<q>}$» hold?",
-    r"Determine the smallest exponent $n$ with these properties: $n$ is «mult:a multiple of "
-    r"$<k>$»; $n$ is «least:greater than $<low>$»; «one:$<p>$ divides $<a>^n - 1$»; «two:$<q>$ "
-    r"divides $<b>^n - 1$».",
-)
+@hard(r"""an exponent for two orders, a multiple and a bound
 
-
-@joint(("modular", "bound"), "an exponent for two orders, a multiple and a bound", levels=(4,))
+- Find the least integer $n$ «least:greater than $<low>$» that is «mult:a multiple of $<k>$» and for
+  which «one:$<a>^n$ leaves the remainder $1$ on division by $<p>$» and «two:$<b>^n$ leaves the
+  remainder $1$ on division by $<q>$».
+- What is the smallest «mult:multiple $n$ of $<k>$» with «least:$n \ge <next>$», «one:$<a>^n \equiv
+  1 \pmod{<p>}$» and «two:$<b>^n \equiv 1 \pmod{<q>}$»?
+- «one:The number $<a>^n - 1$ is divisible by $<p>$», and «two:$<b>^n - 1$ is divisible by $<q>$»,
+  where $n$ is «mult:divisible by $<k>$» and «least:larger than $<low>$». Determine the smallest
+  such $n$.
+- <name> multiplies by $<a>$ again and again and keeps only the remainder modulo $<p>$, starting
+  with $1$; a friend does the same with $<b>$ modulo $<q>$. They stop after the same number $n$ of
+  multiplications, «least:more than $<low>$ of them». At that moment «one:<name> has $1$» and
+  «two:the friend has $1$», and $n$ is «mult:a multiple of $<k>$». What is the least possible $n$?
+- Let $n$ be «least:an integer above $<low>$» such that «mult:$<k>$ divides $n$», «one:$<p>$ divides
+  $<a>^n - 1$» and «two:$<q>$ divides $<b>^n - 1$». Find the minimum of $n$.
+- Two wheels return to their starting marks: the first «one:after $n$ steps exactly if $<a>^n \equiv
+  1$ modulo $<p>$», the second «two:exactly if $<b>^n \equiv 1$ modulo $<q>$». <name> looks only at
+  «mult:every $<k>$th step», and only «least:after step $<low>$». At which step does <name> first
+  see both wheels at their marks?
+- For how small an exponent $n$ «least:exceeding $<low>$» and «mult:divisible by $<k>$» do both
+  «one:$<a>^n \equiv 1 \pmod{<p>}$» and «two:$<b>^n \equiv 1 \pmod{<q>}$» hold?
+- Determine the smallest exponent $n$ with these properties: $n$ is «mult:a multiple of $<k>$»; $n$
+  is «least:greater than $<low>$»; «one:$<p>$ divides $<a>^n - 1$»; «two:$<q>$ divides $<b>^n - 1$».
+""")
 def common_exponent(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
     p, q = rng.sample((11, 13, 17, 19, 23, 25, 27, 29, 31, 37, 41, 43, 47, 49), 2)
     a, b, k = rng.randrange(2, 10), rng.randrange(2, 10), rng.randrange(4, 27)
@@ -364,60 +330,52 @@ def common_exponent(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
         n for n in count(low + 1) if n % k == 0 and pow(a, n, p) == 1 and pow(b, n, q) == 1
     )
     answer = agree((low // step + 1) * step, by_testing)
-    told = tell(rng, _ORDER, a=a, b=b, p=p, q=q, k=k, low=low, next=low + 1)
-    rules = [
-        gold("modular", f"it is a multiple of {k}", divisible(k), "mult"),
-        gold("bound", f"it is greater than {low}", above(low), "least"),
-    ]
-    lures = [
-        *wrong(
-            "broken_condition",
-            (low // period + 1) * period,
-            (low // lcm(first, k) + 1) * lcm(first, k),
-            (low // lcm(second, k) + 1) * lcm(second, k),
-        ),
-        *wrong("out_of_range", answer - step),
-        *wrong("arithmetic", answer + step),
-        *wrong("out_of_range", step),
-        *wrong("broken_condition", low + 1, (low // k + 1) * k),
-    ]
-    return Draft(told, answer, rules, lures)
+    draft = Draft(answer, a=a, b=b, p=p, q=q, k=k, low=low, next=low + 1)
+    draft.rule(divisible(k), f"it is a multiple of {k}", "mult")
+    draft.rule(above(low), f"it is greater than {low}", "least")
+    draft.wrong(
+        "broken_condition",
+        (low // period + 1) * period,
+        (low // lcm(first, k) + 1) * lcm(first, k),
+        (low // lcm(second, k) + 1) * lcm(second, k),
+    )
+    draft.wrong("out_of_range", answer - step)
+    draft.wrong("arithmetic", answer + step)
+    draft.wrong("out_of_range", step)
+    draft.wrong("broken_condition", low + 1, (low // k + 1) * k)
+    return draft
 
 
 def _order(base: int, modulus: int) -> int:
     return next(n for n in count(1) if pow(base, n, modulus) == 1)
 
 
-_FLOOR = (
-    r"Let $S$ be the sum of $\lfloor \sqrt{k} \rfloor$ over all «mult:multiples $k$ of $<m>$» "
-    r"with $1 \le k \le <n>$. «mod:Find the remainder when $S$ is divided by $1000$.»",
-    r"For each positive «mult:multiple of $<m>$» up to $<n>$, <name> writes down the greatest "
-    r"integer whose square does not exceed it. «mod:What remainder does the sum of these integers "
-    r"leave on division by $1000$?»",
-    r"Compute $\sum \lfloor \sqrt{k} \rfloor$, where $k$ runs through the positive integers "
-    r"«mult:divisible by $<m>$» that are at most $<n>$, and «mod:give the last three digits of "
-    r"the result as an integer from $0$ to $999$».",
-    r"«mod:Find, modulo $1000$,» the sum of $\lfloor \sqrt{<m>} \rfloor$, $\lfloor \sqrt{2 \cdot "
-    r"<m>} \rfloor$, $\lfloor \sqrt{3 \cdot <m>} \rfloor$ and so on, «mult:over all multiples of "
-    r"$<m>$» up to $<n>$. Answer with an integer from $0$ to $999$.",
-    r"Squares of whole side length are cut out of sheets: a sheet of area $k$ gives a square of "
-    r"side $\lfloor \sqrt{k} \rfloor$. <name> has one sheet of each area that is «mult:a multiple "
-    r"of $<m>$» and at most $<n>$, and adds up the sides of all squares. «mod:What is the "
-    r"remainder of the sum modulo $1000$?»",
-    r"Define $f(k)$ as the largest integer $r$ with $r^2 \le k$. «mod:Determine the remainder "
-    r"modulo $1000$» of the sum of $f(k)$ over all positive integers $k \le <n>$ that are "
-    r"«mult:divisible by $<m>$».",
-    r"«mod:What is the remainder, on division by $1000$,» of the sum of the integer parts of the "
-    r"square roots of «mult:all positive multiples of $<m>$» that do not exceed $<n>$?",
-    r"Adding up the numbers $\lfloor \sqrt{k} \rfloor$ for «mult:$k = <m>, <m2>, <m3>, \dots$, all "
-    r"multiples of $<m>$» up to and including $<n>$ at most, one gets a number $S$. «mod:Find the "
-    r"remainder when $S$ is divided by $1000$.»",
-)
+@hard(r"""a sum of integer parts over multiples, then a remainder
 
-
-@joint(
-    ("modular", "domain"), "a sum of integer parts over multiples, then a remainder", levels=(4,)
-)
+- Let $S$ be the sum of $\lfloor \sqrt{k} \rfloor$ over all «mult:multiples $k$ of $<m>$» with $1
+  \le k \le <n>$. «mod:Find the remainder when $S$ is divided by $1000$.»
+- For each positive «mult:multiple of $<m>$» up to $<n>$, <name> writes down the greatest integer
+  whose square does not exceed it. «mod:What remainder does the sum of these integers leave on
+  division by $1000$?»
+- Compute $\sum \lfloor \sqrt{k} \rfloor$, where $k$ runs through the positive integers
+  «mult:divisible by $<m>$» that are at most $<n>$, and «mod:give the last three digits of the
+  result as an integer from $0$ to $999$».
+- «mod:Find, modulo $1000$,» the sum of $\lfloor \sqrt{<m>} \rfloor$, $\lfloor \sqrt{2 \cdot <m>}
+  \rfloor$, $\lfloor \sqrt{3 \cdot <m>} \rfloor$ and so on, «mult:over all multiples of $<m>$» up to
+  $<n>$. Answer with an integer from $0$ to $999$.
+- Squares of whole side length are cut out of sheets: a sheet of area $k$ gives a square of side
+  $\lfloor \sqrt{k} \rfloor$. <name> has one sheet of each area that is «mult:a multiple of $<m>$»
+  and at most $<n>$, and adds up the sides of all squares. «mod:What is the remainder of the sum
+  modulo $1000$?»
+- Define $f(k)$ as the largest integer $r$ with $r^2 \le k$. «mod:Determine the remainder modulo
+  $1000$» of the sum of $f(k)$ over all positive integers $k \le <n>$ that are «mult:divisible by
+  $<m>$».
+- «mod:What is the remainder, on division by $1000$,» of the sum of the integer parts of the square
+  roots of «mult:all positive multiples of $<m>$» that do not exceed $<n>$?
+- Adding up the numbers $\lfloor \sqrt{k} \rfloor$ for «mult:$k = <m>, <m2>, <m3>, \dots$, all
+  multiples of $<m>$» up to and including $<n>$ at most, one gets a number $S$. «mod:Find the
+  remainder when $S$ is divided by $1000$.»
+""")
 def floor_root_sum(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
     m, n = rng.randrange(3, 12), rng.randrange(900, 5000)
     total = sum(isqrt(k) for k in range(m, n + 1, m))
@@ -427,51 +385,44 @@ def floor_root_sum(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
     answer = agree(total, by_value) % 1000
     if total < 1000:
         return None
-    told = tell(rng, _FLOOR, m=m, n=n, m2=2 * m, m3=3 * m)
+    draft = Draft(answer, m=m, n=n, m2=2 * m, m3=3 * m)
     everything = sum(isqrt(k) for k in range(1, n + 1))
-    rules = [
-        gold("modular", "a remainder on division by 1000", least_residue(1000), "mod"),
-        gold("domain", "integer parts are added, so the answer is an integer", integer()),
-    ]
-    lures = [
-        *wrong("forgot_modular_reduction", total),
-        *wrong("arithmetic", everything % 1000),
-        *wrong("broken_condition", everything),
-        *wrong(
-            "arithmetic",
-            (total + isqrt(n)) % 1000,
-            sum(int(k**0.5 + 0.5) for k in range(m, n + 1, m)) % 1000,
-        ),
-        *wrong("not_an_integer", f"{total}/1000"),
-    ]
-    return Draft(told, answer, rules, lures)
+    draft.rule(least_residue(1000), "a remainder on division by 1000", "mod")
+    draft.rule(integer(), "integer parts are added, so the answer is an integer")
+    draft.wrong("forgot_modular_reduction", total)
+    draft.wrong("arithmetic", everything % 1000)
+    draft.wrong("broken_condition", everything)
+    draft.wrong(
+        "arithmetic",
+        (total + isqrt(n)) % 1000,
+        sum(int(k**0.5 + 0.5) for k in range(m, n + 1, m)) % 1000,
+    )
+    draft.wrong("not_an_integer", f"{total}/1000")
+    return draft
 
 
-_TOWER = (
-    r"Find the smallest integer $x$ «least:not less than $<low>$» such that «one:$<a>x$ leaves "
-    r"the remainder $<r>$ on division by $<p>$» and «two:$x^2$ leaves the remainder $<t>$ on "
-    r"division by $<q>$».",
-    r"What is the least integer «least:$x \ge <low>$» with «one:$<a>x \equiv <r> \pmod{<p>}$» and "
-    r"«two:$x^2 \equiv <t> \pmod{<q>}$»?",
-    r"<name> looks for an integer $x$, «least:at least $<low>$», for which «one:$<a>x - <r>$ is a "
-    r"multiple of $<p>$» and «two:$x^2 - <t>$ is a multiple of $<q>$». Which is the smallest one?",
-    r"«one:When $x$ is multiplied by $<a>$ and divided by $<p>$, the remainder is $<r>$»; "
-    r"«two:when $x$ is squared and divided by $<q>$, the remainder is $<t>$». Find the smallest "
-    r"such integer $x$ that is «least:$<low>$ or more».",
-    r"Determine the minimum of all integers $x$ with «least:$x \ge <low>$», «two:$x^2 \equiv <t>$ "
-    r"modulo $<q>$» and «one:$<a>x \equiv <r>$ modulo $<p>$».",
-    r"A square array of $x$ rows and $x$ columns of seats «two:leaves $<t>$ seats over when the "
-    r"seats are put in blocks of $<q>$»; «one:$<a>$ of its rows leave $<r>$ seats over in blocks "
-    r"of $<p>$». There are «least:at least $<low>$ rows». What is the least possible number of "
-    r"rows?",
-    r"Let $x$ be «least:an integer from $<low>$ on» such that «one:$<p>$ divides $<a>x - <r>$» and "
-    r"«two:$<q>$ divides $x^2 - <t>$». Find the least possible value of $x$.",
-    r"How small can an integer $x$ be if «least:it is at least $<low>$», «one:$<a>x$ is $<r>$ "
-    r"more than a multiple of $<p>$», and «two:its square is $<t>$ more than a multiple of $<q>$»?",
-)
+@hard(r"""a linear and a quadratic congruence beyond a bound
 
-
-@joint(("modular", "bound"), "a linear and a quadratic congruence beyond a bound", levels=(4,))
+- Find the smallest integer $x$ «least:not less than $<low>$» such that «one:$<a>x$ leaves the
+  remainder $<r>$ on division by $<p>$» and «two:$x^2$ leaves the remainder $<t>$ on division by
+  $<q>$».
+- What is the least integer «least:$x \ge <low>$» with «one:$<a>x \equiv <r> \pmod{<p>}$» and
+  «two:$x^2 \equiv <t> \pmod{<q>}$»?
+- <name> looks for an integer $x$, «least:at least $<low>$», for which «one:$<a>x - <r>$ is a
+  multiple of $<p>$» and «two:$x^2 - <t>$ is a multiple of $<q>$». Which is the smallest one?
+- «one:When $x$ is multiplied by $<a>$ and divided by $<p>$, the remainder is $<r>$»; «two:when $x$
+  is squared and divided by $<q>$, the remainder is $<t>$». Find the smallest such integer $x$ that
+  is «least:$<low>$ or more».
+- Determine the minimum of all integers $x$ with «least:$x \ge <low>$», «two:$x^2 \equiv <t>$ modulo
+  $<q>$» and «one:$<a>x \equiv <r>$ modulo $<p>$».
+- A square array of $x$ rows and $x$ columns of seats «two:leaves $<t>$ seats over when the seats
+  are put in blocks of $<q>$»; «one:$<a>$ of its rows leave $<r>$ seats over in blocks of $<p>$».
+  There are «least:at least $<low>$ rows». What is the least possible number of rows?
+- Let $x$ be «least:an integer from $<low>$ on» such that «one:$<p>$ divides $<a>x - <r>$» and
+  «two:$<q>$ divides $x^2 - <t>$». Find the least possible value of $x$.
+- How small can an integer $x$ be if «least:it is at least $<low>$», «one:$<a>x$ is $<r>$ more than
+  a multiple of $<p>$», and «two:its square is $<t>$ more than a multiple of $<q>$»?
+""")
 def quadratic_congruence(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
     p, q = rng.sample((11, 13, 17, 19, 23, 29), 2)
     a, root, residue = rng.randrange(2, 10), rng.randrange(4, q // 2 + 1), rng.randrange(1, p)
@@ -483,79 +434,66 @@ def quadratic_congruence(rng: Random, level: Level) -> Draft | None:  # noqa: AR
     answer = agree(min(x + -(-(low - x) // (p * q)) * p * q for x in both), by_testing)
     if answer == low or t == root or min(r, t) < 2:
         return None
-    told = tell(rng, _TOWER, a=a, p=p, q=q, r=r, t=t, low=low)
-    rules = [
-        gold("modular", f"it leaves {residue} on division by {p}", congruent(residue, p), "one"),
-        gold("bound", f"it is at least {low}", at_least(low), "least"),
-    ]
+    draft = Draft(answer, a=a, p=p, q=q, r=r, t=t, low=low)
+    draft.rule(congruent(residue, p), f"it leaves {residue} on division by {p}", "one")
+    draft.rule(at_least(low), f"it is at least {low}", "least")
     later = next(x for x in count(answer + 1) if a * x % p == r and x * x % q == t)
-    lures = [
-        *wrong(
-            "broken_condition",
-            next(x for x in count(low) if a * x % p == r),
-            next(x for x in count(low) if x * x % q == t),
-        ),
-        *wrong("arithmetic", next(x for x in count(low) if x % p == r and x * x % q == t)),
-        *wrong("out_of_range", min(both)),
-        *wrong("arithmetic", later),
-        *wrong("out_of_range", residue),
-        *wrong("broken_condition", low),
-    ]
-    return Draft(told, answer, rules, lures)
+    draft.wrong(
+        "broken_condition",
+        next(x for x in count(low) if a * x % p == r),
+        next(x for x in count(low) if x * x % q == t),
+    )
+    draft.wrong("arithmetic", next(x for x in count(low) if x % p == r and x * x % q == t))
+    draft.wrong("out_of_range", min(both))
+    draft.wrong("arithmetic", later)
+    draft.wrong("out_of_range", residue)
+    draft.wrong("broken_condition", low)
+    return draft
 
 
 # Joint tier, level 4: counting with several conditions at once, checked by counting one by one.
 
-_SUBSETS = (
-    r"Find the number of subsets of $\{1, 2, \dots, <n>\}$ with «size:exactly $<k>$ elements», "
-    r"«gap:no two of them consecutive», whose «sum:sum is divisible by $<m>$».",
-    r"In how many ways can «size:$<k>$ numbers» be chosen from $1, 2, \dots, <n>$ so that «gap:no "
-    r"two of them differ by $1$» and «sum:their sum is a multiple of $<m>$»? The order does not "
-    r"matter.",
-    r"A row has $<n>$ seats, numbered from $1$ to $<n>$. «size:Exactly $<k>$ seats» are taken, "
-    r"«gap:no two of them next to each other», and «sum:the numbers of the taken seats add up to "
-    r"a multiple of $<m>$». How many sets of taken seats are possible?",
-    r"How many sets of «size:$<k>$ positive integers», none above $<n>$, have «sum:a sum that "
-    r"leaves no remainder on division by $<m>$» and «gap:contain no two consecutive integers»?",
-    r"<name> circles «size:$<k>$ of the numbers» from $1$ to $<n>$. «gap:Neighbouring numbers are "
-    r"never both circled», and «sum:the circled numbers have a sum divisible by $<m>$». Find the "
-    r"number of ways to do this.",
-    r"Lamps $1$ to $<n>$ stand in a line. <name> switches on «size:$<k>$ lamps» such that "
-    r"«gap:between any two that are on there is one that is off» and «sum:$<m>$ divides the sum "
-    r"of the numbers of the lamps that are on». In how many ways can this be done?",
-    r"Integers from $1$ to $<n>$ are picked in increasing order, «size:$<k>$ of them», «gap:each "
-    r"at least $2$ more than the one before». Determine the number of picks with «sum:a sum "
-    r"divisible by $<m>$».",
-    r"Of the sets of «size:$<k>$ numbers» from $1$ to $<n>$ «gap:without two neighbours», how "
-    r"many have «sum:a sum that is a multiple of $<m>$»?",
-)
 
+@hard(r"""sets without neighbours whose sum is a multiple
 
-@joint(("domain", "bound"), "sets without neighbours whose sum is a multiple", levels=(4,))
+- Find the number of subsets of $\{1, 2, \dots, <n>\}$ with «size:exactly $<k>$ elements», «gap:no
+  two of them consecutive», whose «sum:sum is divisible by $<m>$».
+- In how many ways can «size:$<k>$ numbers» be chosen from $1, 2, \dots, <n>$ so that «gap:no two of
+  them differ by $1$» and «sum:their sum is a multiple of $<m>$»? The order does not matter.
+- A row has $<n>$ seats, numbered from $1$ to $<n>$. «size:Exactly $<k>$ seats» are taken, «gap:no
+  two of them next to each other», and «sum:the numbers of the taken seats add up to a multiple of
+  $<m>$». How many sets of taken seats are possible?
+- How many sets of «size:$<k>$ positive integers», none above $<n>$, have «sum:a sum that leaves no
+  remainder on division by $<m>$» and «gap:contain no two consecutive integers»?
+- <name> circles «size:$<k>$ of the numbers» from $1$ to $<n>$. «gap:Neighbouring numbers are never
+  both circled», and «sum:the circled numbers have a sum divisible by $<m>$». Find the number of
+  ways to do this.
+- Lamps $1$ to $<n>$ stand in a line. <name> switches on «size:$<k>$ lamps» such that «gap:between
+  any two that are on there is one that is off» and «sum:$<m>$ divides the sum of the numbers of the
+  lamps that are on». In how many ways can this be done?
+- Integers from $1$ to $<n>$ are picked in increasing order, «size:$<k>$ of them», «gap:each at
+  least $2$ more than the one before». Determine the number of picks with «sum:a sum divisible by
+  $<m>$».
+- Of the sets of «size:$<k>$ numbers» from $1$ to $<n>$ «gap:without two neighbours», how many have
+  «sum:a sum that is a multiple of $<m>$»?
+""")
 def spaced_subsets(rng: Random, level: Level) -> Draft:  # noqa: ARG001
     n, k, m = rng.randrange(14, 21), rng.randrange(4, 7), rng.randrange(3, 12)
     chosen = [c for c in combinations(range(1, n + 1), k) if sum(c) % m == 0]
     spaced = [c for c in chosen if all(b - a > 1 for a, b in pairwise(c))]
     answer = agree(len(spaced), _spaced(n, k, m))
-    told = tell(rng, _SUBSETS, n=n, k=k, m=m)
+    draft = Draft(answer, n=n, k=k, m=m)
     free = comb(n - k + 1, k)
-    rules = [
-        gold("domain", "a number of sets is an integer", integer()),
-        gold(
-            "bound",
-            f"there are {free} sets of {k} without neighbours at all",
-            between(0, free - 1),
-            "gap",
-        ),
-    ]
-    lures = [
-        *wrong("broken_condition", free),
-        *wrong("out_of_range", comb(n, k)),
-        *wrong("arithmetic", len(chosen), Fraction(free, m), Fraction(comb(n, k), m)),
-        *wrong("not_an_integer", Fraction(2 * free + 1, 2 * m)),
-        *wrong("arithmetic", free // m),
-    ]
-    return Draft(told, answer, rules, lures)
+    draft.rule(integer(), "a number of sets is an integer")
+    draft.rule(
+        between(0, free - 1), f"there are {free} sets of {k} without neighbours at all", "gap"
+    )
+    draft.wrong("broken_condition", free)
+    draft.wrong("out_of_range", comb(n, k))
+    draft.wrong("arithmetic", len(chosen), Fraction(free, m), Fraction(comb(n, k), m))
+    draft.wrong("not_an_integer", Fraction(2 * free + 1, 2 * m))
+    draft.wrong("arithmetic", free // m)
+    return draft
 
 
 def _spaced(n: int, k: int, m: int) -> int:
@@ -573,29 +511,28 @@ def _spaced(n: int, k: int, m: int) -> int:
     return sum(ways for (taken, total, _), ways in states.items() if (taken, total) == (k, 0))
 
 
-_TRIPLES = (
-    r"Find the number of triples of integers $a$, $b$, $c$ with «order:$0$ less than $a$, $a$ "
-    r"less than $b$ and $b$ less than $c$» and «product:$abc = <n>$».",
-    r"In how many ways can $<n>$ be written as «product:a product of three positive integers» "
-    r"that are «order:all different», if the order of the factors does not matter?",
-    r"How many boxes with «order:edges of three different whole lengths» have «product:the volume "
-    r"$<n>$»? Boxes that differ only in the order of their edges count as one.",
-    r"<name> splits $<n>$ into «product:three positive integer factors», «order:no two of them "
-    r"equal». Writing the factors in increasing order, how many different results can <name> get?",
-    r"Determine the number of sets of «order:three distinct positive integers» whose "
-    r"«product:product is $<n>$».",
-    r"Three children have «order:different ages, in whole years», and «product:the product of the "
-    r"ages is $<n>$», however absurd this may be. How many sets of three ages are possible?",
-    r"How many sets $\{a, b, c\}$ of «order:three different positive integers» satisfy "
-    r"«product:$abc = <n>$»?",
-    r"A block of «product:$<n>$ unit cubes is a cuboid» whose «order:length, width and height are "
-    r"all different». How many such cuboids are there, if turning a cuboid does not make a new "
-    r"one?",
-)
 _PRIMES = (2, 3, 5, 7)
 
 
-@joint(("domain", "bound"), "sets of three different factors of a number", levels=(4,))
+@hard(r"""sets of three different factors of a number
+
+- Find the number of triples of integers $a$, $b$, $c$ with «order:$0$ less than $a$, $a$ less than
+  $b$ and $b$ less than $c$» and «product:$abc = <n>$».
+- In how many ways can $<n>$ be written as «product:a product of three positive integers» that are
+  «order:all different», if the order of the factors does not matter?
+- How many boxes with «order:edges of three different whole lengths» have «product:the volume
+  $<n>$»? Boxes that differ only in the order of their edges count as one.
+- <name> splits $<n>$ into «product:three positive integer factors», «order:no two of them equal».
+  Writing the factors in increasing order, how many different results can <name> get?
+- Determine the number of sets of «order:three distinct positive integers» whose «product:product is
+  $<n>$».
+- Three children have «order:different ages, in whole years», and «product:the product of the ages
+  is $<n>$», however absurd this may be. How many sets of three ages are possible?
+- How many sets $\{a, b, c\}$ of «order:three different positive integers» satisfy «product:$abc =
+  <n>$»?
+- A block of «product:$<n>$ unit cubes is a cuboid» whose «order:length, width and height are all
+  different». How many such cuboids are there, if turning a cuboid does not make a new one?
+""")
 def distinct_factors(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
     exponents = [rng.randrange(1, 9), rng.randrange(1, 6), rng.randrange(0, 4), rng.randrange(0, 3)]
     n = prod(p**e for p, e in zip(_PRIMES, exponents, strict=True))
@@ -607,62 +544,53 @@ def distinct_factors(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
     divisors = [d for d in range(1, int(n ** (2 / 3)) + 2) if n % d == 0]
     small = [(a, b) for a, b in combinations(divisors, 2) if n % (a * b) == 0 and n // (a * b) > b]
     answer = agree((ordered - 3 * pair + 2 * cube) // 6, len(small))
-    told = tell(rng, _TRIPLES, n=n)
-    rules = [
-        gold("domain", "a number of sets is an integer", integer(), "order"),
-        gold(
-            "bound",
-            f"each set comes from six of the {ordered} ordered triples",
-            at_most(Fraction(ordered, 6)),
-            "product",
-        ),
-    ]
-    lures = [
-        *wrong("out_of_range", ordered),
-        *wrong(
-            "arithmetic",
-            Fraction(ordered, 6),
-            (ordered + 3 * pair + 2 * cube) // 6,
-            ordered - 3 * pair + 2 * cube,
-        ),
-        *wrong("not_an_integer", Fraction(2 * ordered + 1, 12)),
-        *wrong("arithmetic", prod(e + 1 for e in exponents), -(-ordered // 6)),
-    ]
-    return Draft(told, answer, rules, lures)
+    draft = Draft(answer, n=n)
+    draft.rule(integer(), "a number of sets is an integer", "order")
+    draft.rule(
+        at_most(Fraction(ordered, 6)),
+        f"each set comes from six of the {ordered} ordered triples",
+        "product",
+    )
+    draft.wrong("out_of_range", ordered)
+    draft.wrong(
+        "arithmetic",
+        Fraction(ordered, 6),
+        (ordered + 3 * pair + 2 * cube) // 6,
+        ordered - 3 * pair + 2 * cube,
+    )
+    draft.wrong("not_an_integer", Fraction(2 * ordered + 1, 12))
+    draft.wrong("arithmetic", prod(e + 1 for e in exponents), -(-ordered // 6))
+    return draft
 
 
-_DICE = (
-    r"<name> rolls <c> fair dice with faces numbered from $1$ to $<f>$. The probability that "
-    r"«sum:the sum of the numbers is divisible by $<d>$» is $\frac{m}{n}$, where $m$ and $n$ are "
-    r"relatively prime positive integers. «mod:Find the remainder when $m+n$ is divided by "
-    r"$1000$.»",
-    r"Each of <c> fair spinners shows an integer from $1$ to $<f>$. Let $\frac{m}{n}$, in lowest "
-    r"terms, be the probability that «sum:$<d>$ divides the sum of what they show». «mod:What is "
-    r"the remainder of $m+n$ modulo $1000$?»",
-    r"«mod:What remainder does $m+n$ leave on division by $1000$», if $\frac{m}{n}$, with coprime "
-    r"positive integers $m$ and $n$, is the probability that <c> numbers chosen independently and "
-    r"uniformly from $1$ to $<f>$ have «sum:a sum that is a multiple of $<d>$»?",
-    r"<name> draws a card <c> times from $<f>$ cards numbered from $1$ to $<f>$ and puts it back "
-    r"each time. «sum:The numbers drawn add up to a multiple of $<d>$» with probability "
-    r"$\frac{m}{n}$ in lowest terms. «mod:Find $m+n$ modulo $1000$.»",
-    r"The digits of a code are <c> independent random integers from $1$ to $<f>$, all equally "
-    r"likely. The probability that «sum:their sum leaves no remainder on division by $<d>$» "
-    r"equals $\frac{m}{n}$ with relatively prime positive integers $m$ and $n$. «mod:Compute the "
-    r"remainder of $m+n$ on division by $1000$.»",
-    r"From each of <c> urns with balls numbered from $1$ to $<f>$ one ball is drawn at random. "
-    r"Write the probability that «sum:the numbers drawn have a sum divisible by $<d>$» as "
-    r"$\frac{m}{n}$ in lowest terms. «mod:What is $m+n$ modulo $1000$, as an integer from $0$ to "
-    r"$999$?»",
-    r"A game is won if «sum:the total of <c> fair dice, each with the faces $1$ to $<f>$, is a "
-    r"multiple of $<d>$». The chance of winning is $\frac{m}{n}$, where $m$ and $n$ are coprime "
-    r"positive integers. «mod:Determine the remainder when $m+n$ is divided by $1000$.»",
-    r"Let $\frac{m}{n}$ in lowest terms be the probability that «sum:$<d>$ is a divisor of the "
-    r"sum» of <c> independent random integers, each uniform on $1, 2, \dots, <f>$. «mod:Find the "
-    r"remainder that $m+n$ leaves modulo $1000$.»",
-)
+@hard(r"""m + n of a dice sum, reduced
 
-
-@joint(("domain", "modular", "structure"), "m + n of a dice sum, reduced", levels=(4,))
+- <name> rolls <c> fair dice with faces numbered from $1$ to $<f>$. The probability that «sum:the
+  sum of the numbers is divisible by $<d>$» is $\frac{m}{n}$, where $m$ and $n$ are relatively prime
+  positive integers. «mod:Find the remainder when $m+n$ is divided by $1000$.»
+- Each of <c> fair spinners shows an integer from $1$ to $<f>$. Let $\frac{m}{n}$, in lowest terms,
+  be the probability that «sum:$<d>$ divides the sum of what they show». «mod:What is the remainder
+  of $m+n$ modulo $1000$?»
+- «mod:What remainder does $m+n$ leave on division by $1000$», if $\frac{m}{n}$, with coprime
+  positive integers $m$ and $n$, is the probability that <c> numbers chosen independently and
+  uniformly from $1$ to $<f>$ have «sum:a sum that is a multiple of $<d>$»?
+- <name> draws a card <c> times from $<f>$ cards numbered from $1$ to $<f>$ and puts it back each
+  time. «sum:The numbers drawn add up to a multiple of $<d>$» with probability $\frac{m}{n}$ in
+  lowest terms. «mod:Find $m+n$ modulo $1000$.»
+- The digits of a code are <c> independent random integers from $1$ to $<f>$, all equally likely.
+  The probability that «sum:their sum leaves no remainder on division by $<d>$» equals $\frac{m}{n}$
+  with relatively prime positive integers $m$ and $n$. «mod:Compute the remainder of $m+n$ on
+  division by $1000$.»
+- From each of <c> urns with balls numbered from $1$ to $<f>$ one ball is drawn at random. Write the
+  probability that «sum:the numbers drawn have a sum divisible by $<d>$» as $\frac{m}{n}$ in lowest
+  terms. «mod:What is $m+n$ modulo $1000$, as an integer from $0$ to $999$?»
+- A game is won if «sum:the total of <c> fair dice, each with the faces $1$ to $<f>$, is a multiple
+  of $<d>$». The chance of winning is $\frac{m}{n}$, where $m$ and $n$ are coprime positive
+  integers. «mod:Determine the remainder when $m+n$ is divided by $1000$.»
+- Let $\frac{m}{n}$ in lowest terms be the probability that «sum:$<d>$ is a divisor of the sum» of
+  <c> independent random integers, each uniform on $1, 2, \dots, <f>$. «mod:Find the remainder that
+  $m+n$ leaves modulo $1000$.»
+""")
 def dice_sum_code(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
     dice, d = rng.choice((3, 4)), rng.randrange(3, 20)
     faces = rng.randrange(6, 23) if dice == 3 else rng.randrange(5, 12)
@@ -677,19 +605,15 @@ def dice_sum_code(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
     if m + n < 1000:
         return None
     count = {3: "three", 4: "four"}[dice]
-    told = tell(rng, _DICE, c=count, f=faces, d=d)
-    rules = [
-        gold("modular", "a remainder on division by 1000", least_residue(1000), "mod"),
-        gold("domain", "m and n are integers, and so is the answer", integer()),
-        gold("structure", "m + n, reduced", encoded("m+n", (m, n), 1000), "sum", pins=True),
-    ]
-    lures = [
-        *wrong("forgot_modular_reduction", m + n),
-        *wrong("encoded_form_not_applied", (good + total) % 1000, good + total, value, n % 1000),
-        *wrong("arithmetic", (d + 1) % 1000),
-        *wrong("encoded_form_not_applied", n, m),
-    ]
-    return Draft(told, answer, rules, lures)
+    draft = Draft(answer, c=count, f=faces, d=d)
+    draft.rule(least_residue(1000), "a remainder on division by 1000", "mod")
+    draft.rule(integer(), "m and n are integers, and so is the answer")
+    draft.rule(encoded("m+n", (m, n), 1000), "m + n, reduced", "sum", kind="structure")
+    draft.wrong("forgot_modular_reduction", m + n)
+    draft.wrong("encoded_form_not_applied", (good + total) % 1000, good + total, value, n % 1000)
+    draft.wrong("arithmetic", (d + 1) % 1000)
+    draft.wrong("encoded_form_not_applied", n, m)
+    return draft
 
 
 def _multiples(faces: int, dice: int, d: int) -> int:
@@ -700,42 +624,36 @@ def _multiples(faces: int, dice: int, d: int) -> int:
     return ways[0]
 
 
-_PATHS = (
-    r"A path on a grid goes from $(0, 0)$ to $(<w>, <h>)$ in steps of $1$ to the right or up. "
-    r"«through:It must pass through $(<a>, <b>)$» and «avoid:must not pass through $(<c>, <d>)$». "
-    r"«mod:Find the remainder when the number of such paths is divided by $1000$.»",
-    r"«mod:What is, modulo $1000$, the number of ways» in which <name> can walk from the "
-    r"south-west corner of a town to a crossing $<w>$ blocks east and $<h>$ blocks north, always "
-    r"going east or north, if «through:the way must lead over the crossing $<a>$ blocks east and "
-    r"$<b>$ north of the start» and «avoid:the crossing $<c>$ east and $<d>$ north is closed»? "
-    r"Answer with an integer from $0$ to $999$.",
-    r"A robot moves from $(0, 0)$ to $(<w>, <h>)$ by unit steps, each in the direction of one of "
-    r"the two positive axes. «avoid:It never visits $(<c>, <d>)$», but «through:it does visit "
-    r"$(<a>, <b>)$». If $N$ is the number of its possible paths, «mod:find the remainder of $N$ "
-    r"on division by $1000$».",
-    r"Words are made of $<w>$ letters R and $<h>$ letters U. «through:The first $<ab>$ letters "
-    r"hold exactly $<a>$ letters R», and «avoid:the first $<cd>$ letters do not hold exactly "
-    r"$<c>$ letters R». «mod:What remainder does the number of such words leave on division by "
-    r"$1000$?»",
-    r"Let $N$ be the number of lattice paths from the origin to $(<w>, <h>)$, with steps $(1, 0)$ "
-    r"and $(0, 1)$, that «through:contain the point $(<a>, <b>)$» and «avoid:do not contain the "
-    r"point $(<c>, <d>)$». «mod:Determine the remainder when $N$ is divided by $1000$.»",
-    r"On a chessboard of unlimited size a piece moves one square to the right or one square up at "
-    r"a time. It has to get $<w>$ squares to the right and $<h>$ squares up, «through:by way of "
-    r"the square $<a>$ to the right and $<b>$ up» from the start, «avoid:without touching the "
-    r"square $<c>$ to the right and $<d>$ up». «mod:Find the number of ways modulo $1000$.»",
-    r"Two teams score $<w>$ and $<h>$ goals in a match. «through:At some moment the score was "
-    r"$<a>$ to $<b>$», and «avoid:at no moment was it $<c>$ to $<d>$» (the first team's goals "
-    r"named first). «mod:What is the remainder modulo $1000$ of the number of possible orders of "
-    r"the goals?»",
-    r"<name> stacks $<w>$ red and $<h>$ white bricks into a tower, one upon the other. "
-    r"«through:After $<ab>$ bricks exactly $<a>$ are red», and «avoid:after $<cd>$ bricks the "
-    r"number of red ones is not $<c>$». «mod:Find the remainder when the number of such towers is "
-    r"divided by $1000$.»",
-)
+@hard(r"""paths through one point and past another
 
-
-@joint(("domain", "modular"), "paths through one point and past another", levels=(4,))
+- A path on a grid goes from $(0, 0)$ to $(<w>, <h>)$ in steps of $1$ to the right or up.
+  «through:It must pass through $(<a>, <b>)$» and «avoid:must not pass through $(<c>, <d>)$».
+  «mod:Find the remainder when the number of such paths is divided by $1000$.»
+- «mod:What is, modulo $1000$, the number of ways» in which <name> can walk from the south-west
+  corner of a town to a crossing $<w>$ blocks east and $<h>$ blocks north, always going east or
+  north, if «through:the way must lead over the crossing $<a>$ blocks east and $<b>$ north of the
+  start» and «avoid:the crossing $<c>$ east and $<d>$ north is closed»? Answer with an integer from
+  $0$ to $999$.
+- A robot moves from $(0, 0)$ to $(<w>, <h>)$ by unit steps, each in the direction of one of the two
+  positive axes. «avoid:It never visits $(<c>, <d>)$», but «through:it does visit $(<a>, <b>)$». If
+  $N$ is the number of its possible paths, «mod:find the remainder of $N$ on division by $1000$».
+- Words are made of $<w>$ letters R and $<h>$ letters U. «through:The first $<ab>$ letters hold
+  exactly $<a>$ letters R», and «avoid:the first $<cd>$ letters do not hold exactly $<c>$ letters
+  R». «mod:What remainder does the number of such words leave on division by $1000$?»
+- Let $N$ be the number of lattice paths from the origin to $(<w>, <h>)$, with steps $(1, 0)$ and
+  $(0, 1)$, that «through:contain the point $(<a>, <b>)$» and «avoid:do not contain the point $(<c>,
+  <d>)$». «mod:Determine the remainder when $N$ is divided by $1000$.»
+- On a chessboard of unlimited size a piece moves one square to the right or one square up at a
+  time. It has to get $<w>$ squares to the right and $<h>$ squares up, «through:by way of the square
+  $<a>$ to the right and $<b>$ up» from the start, «avoid:without touching the square $<c>$ to the
+  right and $<d>$ up». «mod:Find the number of ways modulo $1000$.»
+- Two teams score $<w>$ and $<h>$ goals in a match. «through:At some moment the score was $<a>$ to
+  $<b>$», and «avoid:at no moment was it $<c>$ to $<d>$» (the first team's goals named first).
+  «mod:What is the remainder modulo $1000$ of the number of possible orders of the goals?»
+- <name> stacks $<w>$ red and $<h>$ white bricks into a tower, one upon the other. «through:After
+  $<ab>$ bricks exactly $<a>$ are red», and «avoid:after $<cd>$ bricks the number of red ones is not
+  $<c>$». «mod:Find the remainder when the number of such towers is divided by $1000$.»
+""")
 def detour_paths(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
     w, h = rng.randrange(7, 14), rng.randrange(7, 14)
     a, b = rng.randrange(2, w - 2), rng.randrange(2, h - 2)
@@ -745,19 +663,15 @@ def detour_paths(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
     number = agree(through - bad, _paths((0, 0), (a, b), (c, d)) * _paths((a, b), (w, h), (c, d)))
     if number < 1000:
         return None
-    told = tell(rng, _PATHS, w=w, h=h, a=a, b=b, c=c, d=d, ab=a + b, cd=c + d)
-    rules = [
-        gold("modular", "a remainder on division by 1000", least_residue(1000), "mod"),
-        gold("domain", "an integer from 0 to 999", all_of(integer(), between(0, 999))),
-    ]
-    lures = [
-        *wrong("forgot_modular_reduction", number),
-        *wrong("arithmetic", through % 1000),
-        *wrong("broken_condition", through),
-        *wrong("arithmetic", bad % 1000, (comb(w + h, w) - bad) % 1000),
-        *wrong("broken_condition", comb(w + h, w)),
-    ]
-    return Draft(told, number % 1000, rules, lures)
+    draft = Draft(number % 1000, w=w, h=h, a=a, b=b, c=c, d=d, ab=a + b, cd=c + d)
+    draft.rule(least_residue(1000), "a remainder on division by 1000", "mod")
+    draft.rule(all_of(integer(), between(0, 999)), "an integer from 0 to 999", kind="domain")
+    draft.wrong("forgot_modular_reduction", number)
+    draft.wrong("arithmetic", through % 1000)
+    draft.wrong("broken_condition", through)
+    draft.wrong("arithmetic", bad % 1000, (comb(w + h, w) - bad) % 1000)
+    draft.wrong("broken_condition", comb(w + h, w))
+    return draft
 
 
 def _paths(start: tuple[int, int], end: tuple[int, int], closed: tuple[int, int]) -> int:
@@ -774,28 +688,25 @@ def _paths(start: tuple[int, int], end: tuple[int, int], closed: tuple[int, int]
 
 # Joint tier, multiples: a multiple that a bound, a parity or another divisor singles out.
 
-_JOINT_MULTIPLE_LARGEST = (
-    r"Find the largest «parity:<which>» «mult:multiple of $<k>$» that is «bound:less than "
-    r"$<high>$».",
-    r"What is the greatest «parity:<which>» number «bound:below $<high>$» that is «mult:divisible "
-    r"by $<k>$»?",
-    r"<name> wants the biggest possible number that is «parity:<which>», is «mult:a multiple of "
-    r"$<k>$» and is «bound:smaller than $<high>$». Which number is it?",
-    r"A kiosk sells stickers only «mult:in sheets of $<k>$». <name> wants «parity:an <which> "
-    r"number» of stickers, as many as possible but «bound:fewer than $<high>$». How many stickers "
-    r"does <name> buy?",
-    r"Among the numbers «bound:under $<high>$», which is the largest that is both «parity:<which>» "
-    r"and «mult:a multiple of $<k>$»?",
-    r"How many chairs can be set up at most if «mult:they stand in full rows of $<k>$», their "
-    r"number is «parity:<which>», and there are «bound:fewer than $<high>$ of them»?",
-    r"<name> «mult:counts in steps of $<k>$, beginning with $<k>$ itself», and stops at the last "
-    r"«parity:<which>» number «bound:before $<high>$». What number is this?",
-    r"A code is «parity:an <which> number», «bound:less than $<high>$», and «mult:divisible by "
-    r"$<k>$». No larger number has these properties. What is the code?",
-)
 
+@joint(r"""the largest odd (even) multiple below a bound
 
-@joint(("modular", "parity", "bound"), "the largest odd (even) multiple below a bound")
+- Find the largest «parity:<which>» «mult:multiple of $<k>$» that is «bound:less than $<high>$».
+- What is the greatest «parity:<which>» number «bound:below $<high>$» that is «mult:divisible by
+  $<k>$»?
+- <name> wants the biggest possible number that is «parity:<which>», is «mult:a multiple of $<k>$»
+  and is «bound:smaller than $<high>$». Which number is it?
+- A kiosk sells stickers only «mult:in sheets of $<k>$». <name> wants «parity:an <which> number» of
+  stickers, as many as possible but «bound:fewer than $<high>$». How many stickers does <name> buy?
+- Among the numbers «bound:under $<high>$», which is the largest that is both «parity:<which>» and
+  «mult:a multiple of $<k>$»?
+- How many chairs can be set up at most if «mult:they stand in full rows of $<k>$», their number is
+  «parity:<which>», and there are «bound:fewer than $<high>$ of them»?
+- <name> «mult:counts in steps of $<k>$, beginning with $<k>$ itself», and stops at the last
+  «parity:<which>» number «bound:before $<high>$». What number is this?
+- A code is «parity:an <which> number», «bound:less than $<high>$», and «mult:divisible by $<k>$».
+  No larger number has these properties. What is the code?
+""")
 def largest_multiple(rng: Random, level: Level) -> Draft | None:
     k = rng.choice(((3, 5, 7), (3, 5, 7, 9, 11), (7, 9, 11, 13))[level - 1])
     high = rng.randrange(*((18, 100), (80, 180), (181, 330))[level - 1])
@@ -807,49 +718,42 @@ def largest_multiple(rng: Random, level: Level) -> Draft | None:
     answer = agree(by_quotient, by_descent)
     if by_quotient == k * top:  # parity must cost something, or it would not be a constraint
         return None
-    told = tell(rng, _JOINT_MULTIPLE_LARGEST, which=which, k=k, high=high)
-    rules = [
-        gold("parity", f"the answer is {which}", parity(which), "parity"),
-        gold("modular", f"the answer is a multiple of {k}", divisible(k), "mult"),
-        gold("bound", f"the answer is less than {high}", below(high), "bound"),
-    ]
-    lures = [
-        *wrong("ignored_parity", k * top),
-        *wrong("out_of_range", answer + 2 * k),
-        *wrong(
-            "broken_condition", high - 1 if ((high - 1) % 2 == 1) == odd else high - 2, high - 1
-        ),
-        *wrong("arithmetic", answer - 2 * k),
-        *wrong("ignored_parity", answer - k),
-        *wrong("out_of_range", k * (top + 1)),
-        *wrong("encoded_form_not_applied", top),
-    ]
-    return Draft(told, answer, rules, lures)
+    draft = Draft(answer, which=which, k=k, high=high)
+    draft.rule(parity(which), f"the answer is {which}", "parity")
+    draft.rule(divisible(k), f"the answer is a multiple of {k}", "mult")
+    draft.rule(below(high), f"the answer is less than {high}", "bound")
+    draft.wrong("ignored_parity", k * top)
+    draft.wrong("out_of_range", answer + 2 * k)
+    draft.wrong(
+        "broken_condition", high - 1 if ((high - 1) % 2 == 1) == odd else high - 2, high - 1
+    )
+    draft.wrong("arithmetic", answer - 2 * k)
+    draft.wrong("ignored_parity", answer - k)
+    draft.wrong("out_of_range", k * (top + 1))
+    draft.wrong("encoded_form_not_applied", top)
+    return draft
 
 
-_COMMON = (
-    r"Which number «range:between $<low>$ and $<high>$» is «mult:a multiple of each of the numbers "
-    r"<ks>»?",
-    r"<name>'s marbles can be shared out «mult:equally among <or> friends», with none left over. "
-    r"There are «range:more than $<low>$ and fewer than $<high>$» marbles. How many are there?",
-    r"Find the number «range:greater than $<low>$ and less than $<high>$» that is «mult:divisible "
-    r"by <ks>».",
-    r"How many pupils has a school if they can be put «mult:into classes of <or> with nobody left "
-    r"out», and their number is «range:over $<low>$ but under $<high>$»?",
-    r"Lamps that «mult:blink every <ks> seconds, respectively,» start together at second $0$. At "
-    r"which second «range:after second $<low>$ and before second $<high>$» do all of them blink "
-    r"together?",
-    r"«mult:Packed in boxes of <or>, the tins always fill the last box.» Their number is "
-    r"«range:between $<low>$ and $<high>$». What is it?",
-    r"«range:More than $<low>$ and less than $<high>$ metres» from the start of a road there is a "
-    r"place whose distance from the start, in metres, «mult:is a multiple of each of the numbers "
-    r"<ks>». How many metres from the start is it?",
-    r"<name> is looking for a whole number that «mult:has each of <ks> as a divisor» and lies "
-    r"«range:between $<low>$ and $<high>$». Which number fits?",
-)
+@joint(r"""a common multiple inside a window
 
-
-@joint(("modular", "bound"), "a common multiple inside a window")
+- Which number «range:between $<low>$ and $<high>$» is «mult:a multiple of each of the numbers
+  <ks>»?
+- <name>'s marbles can be shared out «mult:equally among <or> friends», with none left over. There
+  are «range:more than $<low>$ and fewer than $<high>$» marbles. How many are there?
+- Find the number «range:greater than $<low>$ and less than $<high>$» that is «mult:divisible by
+  <ks>».
+- How many pupils has a school if they can be put «mult:into classes of <or> with nobody left out»,
+  and their number is «range:over $<low>$ but under $<high>$»?
+- Lamps that «mult:blink every <ks> seconds, respectively,» start together at second $0$. At which
+  second «range:after second $<low>$ and before second $<high>$» do all of them blink together?
+- «mult:Packed in boxes of <or>, the tins always fill the last box.» Their number is «range:between
+  $<low>$ and $<high>$». What is it?
+- «range:More than $<low>$ and less than $<high>$ metres» from the start of a road there is a place
+  whose distance from the start, in metres, «mult:is a multiple of each of the numbers <ks>». How
+  many metres from the start is it?
+- <name> is looking for a whole number that «mult:has each of <ks> as a divisor» and lies
+  «range:between $<low>$ and $<high>$». Which number fits?
+""")
 def common_multiple(rng: Random, level: Level) -> Draft | None:
     pool = ((2, 3, 4, 5, 6, 8, 9, 10), range(4, 12), (6, 8, 9, 10, 11, 12, 14, 15, 16, 18))
     ks = sorted(rng.sample(pool[level - 1], 2 if level < 3 else 3))
@@ -867,47 +771,41 @@ def common_multiple(rng: Random, level: Level) -> Draft | None:
     if fits != [answer] or not needed or low <= max(ks):
         return None
     joined = listed(ks)
-    told = tell(
-        rng, _COMMON, ks=joined, low=low, high=high, name=rng.choice(NAMES),
+    draft = Draft(
+        answer,
+        ks=joined,
+        low=low,
+        high=high,
+        name=rng.choice(NAMES),
         **{"or": joined.replace(" and ", " or ")},
-    )  # fmt: skip
-    rules = [
-        gold(
-            "bound",
-            f"the number lies between {low} and {high}",
-            between(low + 1, high - 1),
-            "range",
-        ),
-        *(gold("modular", f"{k} divides it", divisible(k), "mult") for k in ks),
-    ]
-    lures = [
-        *wrong("out_of_range", common, answer + common, answer - common),
-        *wrong(
-            "broken_condition",
-            *(k * (low // k + 1) for k in ks),
-            *(k * ((high - 1) // k) for k in ks),
-        ),
-        *wrong("out_of_range", ks[0] * ks[1]),
-    ]
-    return Draft(told, answer, rules, lures)
+    )
+    draft.rule(between(low + 1, high - 1), f"the number lies between {low} and {high}", "range")
+    for k in ks:
+        draft.rule(divisible(k), f"{k} divides it", "mult")
+    draft.wrong("out_of_range", common, answer + common, answer - common)
+    draft.wrong(
+        "broken_condition",
+        *(k * (low // k + 1) for k in ks),
+        *(k * ((high - 1) // k) for k in ks),
+    )
+    draft.wrong("out_of_range", ks[0] * ks[1])
+    return draft
 
 
-_CHOICE = (
-    r"Exactly one of the numbers <list> is <rules>. Which one?",
-    r"<name>'s locker number is one of <list>. It is <rules>. What is the locker number?",
-    r"Which of the numbers <list> is <rules>?",
-    r"The winning ticket is <rules>, and it is one of those with the numbers <list>. Find the "
-    r"number of the winning ticket.",
-    r"Out of the numbers <list>, <name> must cross out all but the one that is <rules>. Which "
-    r"number remains?",
-    r"A number is <rules>. On the board stand <list>, and one of them is this number. Which?",
-    r"One house in the row with the numbers <list> belongs to <name>. Its number is <rules>. What "
-    r"is the number of the house?",
-    r"Find, among the numbers <list>, the only one that is <rules>.",
-)
+@joint(r"""the one number of a list that meets all conditions
 
-
-@joint(("modular", "parity", "bound"), "the one number of a list that meets all conditions")
+- Exactly one of the numbers <list> is <rules>. Which one?
+- <name>'s locker number is one of <list>. It is <rules>. What is the locker number?
+- Which of the numbers <list> is <rules>?
+- The winning ticket is <rules>, and it is one of those with the numbers <list>. Find the number of
+  the winning ticket.
+- Out of the numbers <list>, <name> must cross out all but the one that is <rules>. Which number
+  remains?
+- A number is <rules>. On the board stand <list>, and one of them is this number. Which?
+- One house in the row with the numbers <list> belongs to <name>. Its number is <rules>. What is the
+  number of the house?
+- Find, among the numbers <list>, the only one that is <rules>.
+""")
 def listed_number(rng: Random, level: Level) -> Draft | None:
     top = (120, 170, 500)[level - 1]
     k = rng.choice(((3, 5), (3, 5, 7), (5, 7, 9, 11))[level - 1])
@@ -939,55 +837,43 @@ def listed_number(rng: Random, level: Level) -> Draft | None:
     agree(fits, [n for n in numbers if not breaks(n)])
     rng.shuffle(numbers)
     rng.shuffle(words)
-    conditions = joined(words)
-    wordings = [wording.replace("<rules>", conditions) for wording in _CHOICE]
-    told = tell(rng, wordings, list=listed(numbers))
-    rules = [
-        gold("modular", f"it is a multiple of {k}", divisible(k), "mult"),
-        gold("parity", f"it is {which}", parity(which), "parity"),
-        gold("bound", f"it is greater than {bound}", at_least(bound + 1), "range"),
-        gold("bound", "it is on the list", between(min(numbers), max(numbers))),
-    ]
+    draft = Draft(answer, list=listed(numbers), rules=joined(words))
+    draft.rule(divisible(k), f"it is a multiple of {k}", "mult")
+    draft.rule(parity(which), f"it is {which}", "parity")
+    draft.rule(at_least(bound + 1), f"it is greater than {bound}", "range")
+    draft.rule(between(min(numbers), max(numbers)), "it is on the list")
     if level == 3:
-        rules.append(
-            gold(
-                "modular", f"it leaves {answer % m} on division by {m}", congruent(answer, m), "mod"
-            )
-        )
-    lures = [
-        *wrong("broken_condition", rivals[0]),
-        *wrong("ignored_parity", rivals[1]),
-        *wrong("out_of_range", rivals[2]),
-        *wrong("broken_condition", *rivals[3:]),
-        *wrong("arithmetic", *others[:4]),
-        *wrong("out_of_range", max(numbers) + 2 * k),
-    ]
-    return Draft(told, answer, rules, lures)
+        draft.rule(congruent(answer, m), f"it leaves {answer % m} on division by {m}", "mod")
+    draft.wrong("broken_condition", rivals[0])
+    draft.wrong("ignored_parity", rivals[1])
+    draft.wrong("out_of_range", rivals[2])
+    draft.wrong("broken_condition", *rivals[3:])
+    draft.wrong("arithmetic", *others[:4])
+    draft.wrong("out_of_range", max(numbers) + 2 * k)
+    return draft
 
 
 # Joint tier, rows: one of several numbers that follow each other in equal steps.
 
-_ROW = (
-    r"The sum of $<count>$ «kind:consecutive <kind>» is $<sum>$. What is «which:the <which> of "
-    r"them»?",
-    r"Find «which:the <which>» of $<count>$ «kind:consecutive <kind>» that add up to $<sum>$.",
-    r"<name> writes $<count>$ «kind:consecutive <kind>» on a board. Their sum is $<sum>$. What is "
-    r"«which:the <which> number» on the board?",
-    r"What is «which:the <which> number» in a row of $<count>$ «kind:consecutive <kind>» whose sum "
-    r"is $<sum>$?",
-    r"A row of $<count>$ lockers carries «kind:consecutive <kind>» as numbers. Added up, the "
-    r"numbers give $<sum>$. Find «which:the <which> locker number».",
-    r"Adding $<count>$ «kind:consecutive <kind>», <name> gets $<sum>$. What is «which:the <which> "
-    r"of the numbers» that were added?",
-    r"The tickets of <name>'s family carry $<count>$ «kind:consecutive <kind>», and <name> has the "
-    r"ticket with «which:the <which> number». The sum of the ticket numbers is $<sum>$. What "
-    r"number is on <name>'s ticket?",
-    r"On $<count>$ cards stand «kind:consecutive <kind>», one number on each card. All the numbers "
-    r"together make $<sum>$. What is «which:the <which> number» on a card?",
-)
 
+@joint(r"""one of several consecutive odd numbers or multiples
 
-@joint(("modular", "bound"), "one of several consecutive odd numbers or multiples")
+- The sum of $<count>$ «kind:consecutive <kind>» is $<sum>$. What is «which:the <which> of them»?
+- Find «which:the <which>» of $<count>$ «kind:consecutive <kind>» that add up to $<sum>$.
+- <name> writes $<count>$ «kind:consecutive <kind>» on a board. Their sum is $<sum>$. What is
+  «which:the <which> number» on the board?
+- What is «which:the <which> number» in a row of $<count>$ «kind:consecutive <kind>» whose sum is
+  $<sum>$?
+- A row of $<count>$ lockers carries «kind:consecutive <kind>» as numbers. Added up, the numbers
+  give $<sum>$. Find «which:the <which> locker number».
+- Adding $<count>$ «kind:consecutive <kind>», <name> gets $<sum>$. What is «which:the <which> of the
+  numbers» that were added?
+- The tickets of <name>'s family carry $<count>$ «kind:consecutive <kind>», and <name> has the
+  ticket with «which:the <which> number». The sum of the ticket numbers is $<sum>$. What number is
+  on <name>'s ticket?
+- On $<count>$ cards stand «kind:consecutive <kind>», one number on each card. All the numbers
+  together make $<sum>$. What is «which:the <which> number» on a card?
+""")
 def consecutive_terms(rng: Random, level: Level) -> Draft | None:
     step = rng.choice(((2,), (2, 5), (3, 4, 6, 7))[level - 1])
     count = rng.choice(((3,), (4, 5), (5, 6, 7))[level - 1])
@@ -996,110 +882,84 @@ def consecutive_terms(rng: Random, level: Level) -> Draft | None:
     row = [start + step * place for place in range(count)]
     total = sum(row)
     which, place = rng.choice(
-        ((("smallest", 0), ("largest", -1)), (("smallest", 0), ("largest", -1)),
-         (("second smallest", 1), ("second largest", -2)))[level - 1]
-    )  # fmt: skip
+        (
+            (("smallest", 0), ("largest", -1)),
+            (("smallest", 0), ("largest", -1)),
+            (("second smallest", 1), ("second largest", -2)),
+        )[level - 1]
+    )
     mean = Fraction(total, count)
     first = mean - Fraction(step * (count - 1), 2)
     answer = agree(row[place], int(first) + step * (place % count))
     kind = f"multiples of ${step}$" if step > 2 else "odd integers" if odd else "even integers"
-    told = tell(rng, _ROW, count=count, kind=kind, sum=total, which=which)
+    draft = Draft(answer, count=count, kind=kind, sum=total, which=which)
     high = place < 0
     bottom = mean if high else mean - step * count
     middle = row[count // 2]
-    rules = [
-        gold("modular", f"the numbers are {kind}", congruent(1 if odd else 0, step), "kind"),
-        gold(
-            "bound",
-            f"the {which} number is above {bottom} and below {bottom + step * count} "
-            f"(the mean is {mean})",
-            all_of(integer(), above(bottom), below(bottom + step * count)),
-            "which",
-        ),
-    ]
-    lures = [
-        *wrong(
-            "misled_by_cue",
-            row[-1 - place],
-            row[-1] if high else row[0],
-            row[0] if high else row[-1],
-        ),
-        *wrong(
-            "arithmetic",
-            middle,
-            mean,
-            total // count,
-            answer + 1,
-            answer - 1,
-            answer + step,
-            answer - step,
-        ),
-    ]
-    return Draft(told, answer, rules, lures)
+    draft.rule(congruent(1 if odd else 0, step), f"the numbers are {kind}", "kind")
+    draft.rule(
+        all_of(integer(), above(bottom), below(bottom + step * count)),
+        f"the {which} number is above {bottom} and below {bottom + step * count} "
+        f"(the mean is {mean})",
+        "which",
+    )
+    draft.wrong(
+        "misled_by_cue",
+        row[-1 - place],
+        row[-1] if high else row[0],
+        row[0] if high else row[-1],
+    )
+    draft.wrong(
+        "arithmetic",
+        middle,
+        mean,
+        total // count,
+        answer + 1,
+        answer - 1,
+        answer + step,
+        answer - step,
+    )
+    return draft
 
 
 # Joint tier, stories: numbers of things that several statements fix together.
 
 # Each wording has a place for two more things that equal the one asked for (level 2), or for one
 # more that equals the two others together (level 3).
-_AGES = (
-    (
-        r"«high:<x> has $<d>$ coins more than <y>», and «low:<y> has $<e>$ coins more than "
-        r"<z>».<extra> All of them together have $<sum>$ coins. How many coins does <y> have?",
-        " <v> and <w> both have as many as <y>.",
-        " <w> has as many as <x> and <z> together.",
-    ),
-    (
-        r"How many pages has the second book of a series? «high:The first has $<d>$ pages more "
-        r"than the second», «low:the third has $<e>$ pages fewer than the second»<extra>, and all "
-        r"the books of the series have $<sum>$ pages together.",
-        ", two more have as many pages each as the second",
-        ", a fourth has as many pages as the first and the third together",
-    ),
-    (
-        r"«high:A blue rope is $<d>$ metres longer than a red one», and «low:a green rope is $<e>$ "
-        r"metres shorter than the red one».<extra> All these ropes together are $<sum>$ metres "
-        r"long. Find the length of the red rope in metres.",
-        " A white rope and a brown rope are both as long as the red one.",
-        " A white rope is as long as the blue and the green one together.",
-    ),
-    (
-        r"Some friends share $<sum>$ marbles. «low:<z> gets $<e>$ fewer than <y>», and «high:<x> "
-        r"gets $<d>$ more than <y>».<extra> Nobody else gets any. How many marbles does <y> get?",
-        " <v> and <w> each get as many as <y>.",
-        " <w> gets as many as <x> and <z> together.",
-    ),
-    (
-        r"«high:The number $a$ is $<d>$ more than $b$», and «low:$c$ is $<e>$ less than "
-        r"$b$».<extra> All these numbers have the sum $<sum>$. What is $b$?",
-        " The numbers $f$ and $g$ are both equal to $b$.",
-        " The number $f$ is equal to $a + c$.",
-    ),
-    (
-        r"«high:On Friday <x> sold $<d>$ tickets more than on Saturday», and «low:on Sunday $<e>$ "
-        r"fewer than on Saturday».<extra> On all these days together <x> sold $<sum>$ tickets. How "
-        r"many were sold on Saturday?",
-        " On Monday and on Tuesday it was as many each day as on Saturday.",
-        " On Monday it was as many as on Friday and Sunday together.",
-    ),
-    (
-        r"«low:A cat is $<e>$ months younger than a dog», and «high:a parrot is $<d>$ months older "
-        r"than the dog».<extra> The ages of all these animals add up to $<sum>$ months. How many "
-        r"months old is the dog?",
-        " A rabbit and a goat are both as old as the dog.",
-        " A rabbit is as old as the cat and the parrot together.",
-    ),
-    (
-        r"What does an iron weight weigh, in grams? «high:A brass weight is $<d>$ grams heavier "
-        r"than the iron one», and «low:a lead weight is $<e>$ grams lighter than the iron "
-        r"one».<extra> All these weights together weigh $<sum>$ grams.",
-        " A zinc weight and a tin weight are both as heavy as the iron one.",
-        " A zinc weight is as heavy as the brass and the lead one together.",
-    ),
-)
 
 
-@joint(("parity", "bound", "monotonic"), "the middle one of several ordered numbers")
+@joint(r"""the middle one of several ordered numbers
+
+- «high:<x> has $<d>$ coins more than <y>», and «low:<y> has $<e>$ coins more than <z>».[2: <v> and
+  <w> both have as many as <y>.][3: <w> has as many as <x> and <z> together.] All of them together
+  have $<sum>$ coins. How many coins does <y> have?
+- How many pages has the second book of a series? «high:The first has $<d>$ pages more than the
+  second», «low:the third has $<e>$ pages fewer than the second»[2:, two more have as many pages
+  each as the second][3:, a fourth has as many pages as the first and the third together], and all
+  the books of the series have $<sum>$ pages together.
+- «high:A blue rope is $<d>$ metres longer than a red one», and «low:a green rope is $<e>$ metres
+  shorter than the red one».[2: A white rope and a brown rope are both as long as the red one.][3: A
+  white rope is as long as the blue and the green one together.] All these ropes together are
+  $<sum>$ metres long. Find the length of the red rope in metres.
+- Some friends share $<sum>$ marbles. «low:<z> gets $<e>$ fewer than <y>», and «high:<x> gets $<d>$
+  more than <y>».[2: <v> and <w> each get as many as <y>.][3: <w> gets as many as <x> and <z>
+  together.] Nobody else gets any. How many marbles does <y> get?
+- «high:The number $a$ is $<d>$ more than $b$», and «low:$c$ is $<e>$ less than $b$».[2: The numbers
+  $f$ and $g$ are both equal to $b$.][3: The number $f$ is equal to $a + c$.] All these numbers have
+  the sum $<sum>$. What is $b$?
+- «high:On Friday <x> sold $<d>$ tickets more than on Saturday», and «low:on Sunday $<e>$ fewer than
+  on Saturday».[2: On Monday and on Tuesday it was as many each day as on Saturday.][3: On Monday it
+  was as many as on Friday and Sunday together.] On all these days together <x> sold $<sum>$
+  tickets. How many were sold on Saturday?
+- «low:A cat is $<e>$ months younger than a dog», and «high:a parrot is $<d>$ months older than the
+  dog».[2: A rabbit and a goat are both as old as the dog.][3: A rabbit is as old as the cat and the
+  parrot together.] The ages of all these animals add up to $<sum>$ months. How many months old is
+  the dog?
+- What does an iron weight weigh, in grams? «high:A brass weight is $<d>$ grams heavier than the
+  iron one», and «low:a lead weight is $<e>$ grams lighter than the iron one».[2: A zinc weight and
+  a tin weight are both as heavy as the iron one.][3: A zinc weight is as heavy as the brass and the
+  lead one together.] All these weights together weigh $<sum>$ grams.
+""")
 def middle_one(rng: Random, level: Level) -> Draft | None:
     d, e = rng.sample(range(2, (9, 25, 90)[level - 1]), 2)
     mid = e + rng.randrange(*((4, 30), (20, 90), (60, 400))[level - 1])
@@ -1112,68 +972,56 @@ def middle_one(rng: Random, level: Level) -> Draft | None:
     if turns * (d - e) % times == 0:
         return None
     x, y, z, v, w = rng.sample(NAMES, 5)
-    extra = (0, 1, 2)[level - 1]
-    wordings = [one[0].replace("<extra>", one[extra] if extra else "") for one in _AGES]
-    told = tell(rng, wordings, x=x, y=y, z=z, v=v, w=w, sum=total, d=d, e=e)
+    draft = Draft(answer, x=x, y=y, z=z, v=v, w=w, sum=total, d=d, e=e)
     share = Fraction(total, times)
-    rules = [
-        gold(
-            "monotonic",
-            f"the middle one is more than {e}, and twice it and {d} are less than the sum",
-            all_of(above(e), below(Fraction(total - d, 2))),
-            "high",
-        ),
-        gold(
-            "bound",
-            f"{times} times the middle one is the sum but for the differences {d} and {e}",
-            all_of(integer(), above(share - max(d, e)), below(share + max(d, e))),
-            "low",
-        ),
-        gold(
-            "parity",
-            f"{times} times the middle one is {total} but for {turns} times {d} and {e}",
-            parity("odd" if (total - turns * (d - e)) % 2 else "even"),
-        ),
-    ]
-    lures = [
-        *wrong("misled_by_cue", mid + d, mid - e),
-        *wrong("not_an_integer", share),
-        *wrong(
-            "arithmetic",
-            Fraction(total - turns * (d + e), times),
-            Fraction(total + turns * (d - e), times),
-            Fraction(total - d + e, 3),
-        ),
-        *wrong("out_of_range", Fraction(total - d, 2)),
-        *wrong("arithmetic", total // times),
-        *wrong("ignored_parity", mid + 1, mid - 1),
-    ]
-    return Draft(told, answer, rules, lures)
+    draft.rule(
+        all_of(above(e), below(Fraction(total - d, 2))),
+        f"the middle one is more than {e}, and twice it and {d} are less than the sum",
+        "high",
+        kind="monotonic",
+    )
+    draft.rule(
+        all_of(integer(), above(share - max(d, e)), below(share + max(d, e))),
+        f"{times} times the middle one is the sum but for the differences {d} and {e}",
+        "low",
+    )
+    draft.rule(
+        parity("odd" if (total - turns * (d - e)) % 2 else "even"),
+        f"{times} times the middle one is {total} but for {turns} times {d} and {e}",
+    )
+    draft.wrong("misled_by_cue", mid + d, mid - e)
+    draft.wrong("not_an_integer", share)
+    draft.wrong(
+        "arithmetic",
+        Fraction(total - turns * (d + e), times),
+        Fraction(total + turns * (d - e), times),
+        Fraction(total - d + e, 3),
+    )
+    draft.wrong("out_of_range", Fraction(total - d, 2))
+    draft.wrong("arithmetic", total // times)
+    draft.wrong("ignored_parity", mid + 1, mid - 1)
+    return draft
 
 
-_KINDS = (
-    r"<name> buys $<c>$ tickets for $<v>$ dollars. «one:A ticket for adults costs $<p>$ dollars», "
-    r"«two:one for children $<q>$ dollars». How many tickets for adults does <name> buy?",
-    r"How many large boxes are there, if «one:large boxes weigh $<p>$ kilograms each», «two:small "
-    r"ones $<q>$ kilograms each», and $<c>$ boxes weigh $<v>$ kilograms together?",
-    r"In a quiz with $<c>$ questions, «one:each hard question gives $<p>$ points» and «two:each "
-    r"easy one $<q>$ points». All questions together give $<v>$ points. How many hard questions "
-    r"are there?",
-    r"A florist ties $<c>$ bunches from $<v>$ roses. «one:A festive bunch takes $<p>$ roses», "
-    r"«two:a plain one $<q>$». Find the number of festive bunches.",
-    r"«one:A long plank measures $<p>$ decimetres» and «two:a short one $<q>$ decimetres». Laid "
-    r"end to end, $<c>$ planks reach $<v>$ decimetres. How many of them are long?",
-    r"At a camp $<c>$ tents have room for $<v>$ people. «one:Large tents hold $<p>$ people», "
-    r"«two:the others hold $<q>$». What is the number of large tents?",
-    r"<name> reads on $<c>$ days: «one:$<p>$ pages on a free day», «two:$<q>$ pages on a school "
-    r"day», $<v>$ pages altogether. How many of the days were free days?",
-    r"There are $<c>$ stamps worth $<v>$ cents in a drawer. «one:Some are worth $<p>$ cents "
-    r"each», and «two:the other ones $<q>$ cents each». Find the number of stamps worth $<p>$ "
-    r"cents.",
-)
+@joint(r"""how many of one kind, from a number and a total
 
-
-@joint(("parity", "bound"), "how many of one kind, from a number and a total")
+- <name> buys $<c>$ tickets for $<v>$ dollars. «one:A ticket for adults costs $<p>$ dollars»,
+  «two:one for children $<q>$ dollars». How many tickets for adults does <name> buy?
+- How many large boxes are there, if «one:large boxes weigh $<p>$ kilograms each», «two:small ones
+  $<q>$ kilograms each», and $<c>$ boxes weigh $<v>$ kilograms together?
+- In a quiz with $<c>$ questions, «one:each hard question gives $<p>$ points» and «two:each easy one
+  $<q>$ points». All questions together give $<v>$ points. How many hard questions are there?
+- A florist ties $<c>$ bunches from $<v>$ roses. «one:A festive bunch takes $<p>$ roses», «two:a
+  plain one $<q>$». Find the number of festive bunches.
+- «one:A long plank measures $<p>$ decimetres» and «two:a short one $<q>$ decimetres». Laid end to
+  end, $<c>$ planks reach $<v>$ decimetres. How many of them are long?
+- At a camp $<c>$ tents have room for $<v>$ people. «one:Large tents hold $<p>$ people», «two:the
+  others hold $<q>$». What is the number of large tents?
+- <name> reads on $<c>$ days: «one:$<p>$ pages on a free day», «two:$<q>$ pages on a school day»,
+  $<v>$ pages altogether. How many of the days were free days?
+- There are $<c>$ stamps worth $<v>$ cents in a drawer. «one:Some are worth $<p>$ cents each», and
+  «two:the other ones $<q>$ cents each». Find the number of stamps worth $<p>$ cents.
+""")
 def two_kinds(rng: Random, level: Level) -> Draft | None:
     p = 2 * rng.randrange(*((2, 6), (7, 16), (20, 50))[level - 1]) + 1
     q = 2 * rng.randrange(*((1, 3), (2, 6), (6, 25))[level - 1])
@@ -1183,89 +1031,53 @@ def two_kinds(rng: Random, level: Level) -> Draft | None:
     answer = agree([(v - q * c) // (p - q)], by_search)[0] if p > q + 1 else 0
     if not answer or x == y or v // p >= c:
         return None
-    told = tell(rng, _KINDS, p=p, q=q, c=c, v=v)
+    draft = Draft(answer, p=p, q=q, c=c, v=v)
     which = "odd" if v % 2 else "even"
-    rules = [
-        gold(
-            "parity",
-            f"{q} is even and {p} is odd, so the number has the parity of {v}",
-            parity(which),
-            "two",
-        ),
-        gold(
-            "bound",
-            f"the total {v} leaves room for {v // p} of them, and if half of the {c} were of this "
-            f"kind, it would be {'less' if x > y else 'more'} than {v}",
-            all_of(integer(), at_most(v // p), (above if x > y else below)(Fraction(c, 2))),
-            "one",
-        ),
-    ]
-    lures = [
-        *wrong("misled_by_cue", y),
-        *wrong("arithmetic", Fraction(v, p + q)),
-        *wrong("out_of_range", v - q * c, c),
-        *wrong("arithmetic", v // p, Fraction(c, 2)),
-        *wrong("ignored_parity", answer + 1, answer - 1),
-        *wrong("out_of_range", v - c),
-    ]
-    return Draft(told, answer, rules, lures)
+    draft.rule(
+        parity(which), f"{q} is even and {p} is odd, so the number has the parity of {v}", "two"
+    )
+    draft.rule(
+        all_of(integer(), at_most(v // p), (above if x > y else below)(Fraction(c, 2))),
+        f"the total {v} leaves room for {v // p} of them, and if half of the {c} were of this "
+        f"kind, it would be {'less' if x > y else 'more'} than {v}",
+        "one",
+    )
+    draft.wrong("misled_by_cue", y)
+    draft.wrong("arithmetic", Fraction(v, p + q))
+    draft.wrong("out_of_range", v - q * c, c)
+    draft.wrong("arithmetic", v // p, Fraction(c, 2))
+    draft.wrong("ignored_parity", answer + 1, answer - 1)
+    draft.wrong("out_of_range", v - c)
+    return draft
 
 
 # Text, what happens before the sharing from level 2 on, what is shared without and with that.
-_SHARES = (
-    (
-        r"<people> have found $<n>$ marbles.<aside> They share <them> «ratio:in the ratio "
-        r"$<ratio>$». How many marbles does <x> get?",
-        " They lose $<c>$ of them.",
-        ("them", "the rest"),
-    ),
-    (
-        r"How many gold coins does <x> get? A prize of $<n>$ gold coins goes to <people>.<aside> "
-        r"They divide <them> «ratio:in the ratio $<ratio>$».",
-        " They spend $<c>$ of the coins on a party.",
-        ("it", "what is left"),
-    ),
-    (
-        r"<people> pick $<n>$ pears.<aside> «ratio:In the ratio $<ratio>$» they divide <them> "
-        r"among themselves. How many pears are for <x>?",
-        " They give $<c>$ pears to a neighbour.",
-        ("them", "the others"),
-    ),
-    (
-        r"<people> inherit $<n>$ sheep.<aside> They split <them> «ratio:in the ratio $<ratio>$», "
-        r"in the order of their names here. Find the number of sheep that <x> gets.",
-        " They sell $<c>$ of the sheep.",
-        ("the herd", "the rest of the herd"),
-    ),
-    (
-        r"Find the number of stickers that <x> gets when <people> share <them> «ratio:in the ratio "
-        r"$<ratio>$».<aside>",
-        " The pile had $<n>$ stickers, but $<c>$ of them are missing.",
-        ("a pile of $<n>$ stickers", "what is left of a pile of stickers"),
-    ),
-    (
-        r"<people> bake $<n>$ rolls.<aside> They take <them> home «ratio:in the ratio $<ratio>$». "
-        r"How many rolls does <x> take home?",
-        " They sell $<c>$ of the rolls.",
-        ("them", "the other rolls"),
-    ),
-    (
-        r"«ratio:The ratio $<ratio>$» is how <people> agree to split <them>. They win $<n>$ "
-        r"tokens.<aside> How many tokens does <x> get?",
-        " A fee of $<c>$ tokens is taken off before they split.",
-        ("the tokens that they win", "what they keep of the tokens that they win"),
-    ),
-    (
-        r"A job pays $<n>$ silver coins.<aside> <people> did the job and share <them> «ratio:in "
-        r"the ratio $<ratio>$», because they worked for different times. How many silver coins "
-        r"does <x> get?",
-        " Of these, $<c>$ are needed for the tools.",
-        ("the coins", "the remaining coins"),
-    ),
-)
 
 
-@joint(("modular", "bound"), "a share in a ratio, of a whole number of things")
+@joint(r"""a share in a ratio, of a whole number of things
+
+- <people> have found $<n>$ marbles.[23: They lose $<c>$ of them.] They share [1:them][23:the rest]
+  «ratio:in the ratio $<ratio>$». How many marbles does <x> get?
+- How many gold coins does <x> get? A prize of $<n>$ gold coins goes to <people>.[23: They spend
+  $<c>$ of the coins on a party.] They divide [1:it][23:what is left] «ratio:in the ratio
+  $<ratio>$».
+- <people> pick $<n>$ pears.[23: They give $<c>$ pears to a neighbour.] «ratio:In the ratio
+  $<ratio>$» they divide [1:them][23:the others] among themselves. How many pears are for <x>?
+- <people> inherit $<n>$ sheep.[23: They sell $<c>$ of the sheep.] They split [1:the herd][23:the
+  rest of the herd] «ratio:in the ratio $<ratio>$», in the order of their names here. Find the
+  number of sheep that <x> gets.
+- Find the number of stickers that <x> gets when <people> share [1:a pile of $<n>$ stickers][23:what
+  is left of a pile of stickers] «ratio:in the ratio $<ratio>$».[23: The pile had $<n>$ stickers,
+  but $<c>$ of them are missing.]
+- <people> bake $<n>$ rolls.[23: They sell $<c>$ of the rolls.] They take [1:them][23:the other
+  rolls] home «ratio:in the ratio $<ratio>$». How many rolls does <x> take home?
+- «ratio:The ratio $<ratio>$» is how <people> agree to split [1:the tokens that they win][23:what
+  they keep of the tokens that they win]. They win $<n>$ tokens.[23: A fee of $<c>$ tokens is taken
+  off before they split.] How many tokens does <x> get?
+- A job pays $<n>$ silver coins.[23: Of these, $<c>$ are needed for the tools.] <people> did the job
+  and share [1:the coins][23:the remaining coins] «ratio:in the ratio $<ratio>$», because they
+  worked for different times. How many silver coins does <x> get?
+""")
 def shared_in_ratio(rng: Random, level: Level) -> Draft | None:
     parts = rng.sample(range(2, (11, 12, 14)[level - 1]), level + 1)
     first, every, count = parts[0], sum(parts), level + 1
@@ -1280,35 +1092,24 @@ def shared_in_ratio(rng: Random, level: Level) -> Draft | None:
         by_dealing = [have + part for have, part in zip(by_dealing, parts, strict=True)]
     answer = agree(shared * first // every, by_dealing[0])
     people = rng.sample(NAMES, count)
-    wordings = [
-        text.replace("<aside>", aside if c else "").replace("<them>", them[1 if c else 0])
-        for text, aside, them in _SHARES
-    ]
-    told = tell(
-        rng, wordings, people=joined(people), x=people[0], n=n, c=c,
-        ratio=":".join(map(str, parts)),
-    )  # fmt: skip
+    draft = Draft(
+        answer, people=joined(people), x=people[0], n=n, c=c, ratio=":".join(map(str, parts))
+    )
     more = first * count > every
     equal = Fraction(shared, count)
-    rules = [
-        gold(
-            "modular",
-            f"the ratio is in lowest terms, so this share is a multiple of {first}",
-            divisible(first),
-            "ratio",
-        ),
-        gold(
-            "bound",
-            f"{first} is {'more' if more else 'less'} than the others of the ratio on average",
-            all_of(integer(), above(equal if more else 0), below(shared if more else equal)),
-        ),
-    ]
-    lures = [
-        *wrong("misled_by_cue", shared - answer, unit * parts[1]),
-        *wrong("encoded_form_not_applied", unit),
-        *wrong("arithmetic", Fraction(n * first, every), equal, shared // first, answer + 1),
-        *wrong("out_of_range", n),
-        *wrong("arithmetic", answer + c),
-        *wrong("encoded_form_not_applied", every),
-    ]
-    return Draft(told, answer, rules, lures)
+    draft.rule(
+        divisible(first),
+        f"the ratio is in lowest terms, so this share is a multiple of {first}",
+        "ratio",
+    )
+    draft.rule(
+        all_of(integer(), above(equal if more else 0), below(shared if more else equal)),
+        f"{first} is {'more' if more else 'less'} than the others of the ratio on average",
+    )
+    draft.wrong("misled_by_cue", shared - answer, unit * parts[1])
+    draft.wrong("encoded_form_not_applied", unit)
+    draft.wrong("arithmetic", Fraction(n * first, every), equal, shared // first, answer + 1)
+    draft.wrong("out_of_range", n)
+    draft.wrong("arithmetic", answer + c)
+    draft.wrong("encoded_form_not_applied", every)
+    return draft

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,16 +16,22 @@ from pathlib import Path
 from typing import Final
 
 from constraint_first.benchmark.constraintbench import explicit, implicit, joint, misleading
-from constraint_first.benchmark.constraintbench.family import NAMES, Family, alike, true_label
-from constraint_first.benchmark.constraintbench.item import (
+from constraint_first.benchmark.constraintbench.family import (
+    NAMES,
+    PINNING,
+    SEED,
     TIERS,
     USUAL_LEVELS,
     VERSION,
+    Family,
     Item,
     Level,
     Split,
     Tier,
+    alike,
+    encode,
     load,
+    true_label,
 )
 from constraint_first.constraint.predicate import parts, truth_of
 from constraint_first.error import CfrError
@@ -467,17 +475,13 @@ def check_item(item: Item) -> Iterator[str]:
         yield from _drawn_again(item)
 
 
-# Predicates that hold a computation, so that they leave one answer alone.
-_PINNING: Final = frozenset({"encoded", "counts", "rounded", "in_unit"})
-
-
 def _pinned(item: Item) -> Iterator[str]:
     """Test the marks of pinning: an unmarked constraint must leave the problem unsolved."""
     if all(gold.pins for gold in item.constraints):
         yield "no constraint can be known without solving"
     for gold in item.constraints:
         ops = {str(part["op"]) for part in parts(gold.predicate)}
-        if not gold.pins and ops & _PINNING:
+        if not gold.pins and ops & PINNING:
             yield f"{gold.description!r} pins the answer and is not marked"
         if gold.pins:
             for lure in item.tempting:
@@ -571,3 +575,27 @@ def check_levels(items: Iterable[Item]) -> LevelCheck | None:
     present = {item.family for item in items if item.version == VERSION}
     known = tuple(name for name in FAMILIES if name in present and name in measured.correct)
     return LevelCheck(measured, known) if known else None
+
+
+# Drawing the shipped splits: ``python -m constraint_first.benchmark.constraintbench.make FOLDER``.
+
+
+def release(folder: Path) -> None:
+    """Write ``public.jsonl`` and ``hard.jsonl``; print what ``family.py`` must then say of them."""
+    # So many of each family at each level: some 700 problems, and some 120 hard ones.
+    recipes: dict[str, tuple[tuple[Level, ...], int]] = {
+        "public": (USUAL_LEVELS, 5),
+        "hard": ((4,), 15),
+    }
+    for name, (levels, each) in recipes.items():
+        cells = sum(level in family.levels for family in FAMILIES.values() for level in levels)
+        content = encode(generate(SEED, each * cells, levels=levels))
+        (folder / f"{name}.jsonl").write_bytes(content)
+        sys.stdout.write(f"{name.upper()}_SIZE: Final = {each * cells}\n")
+        sys.stdout.write(f'    "{name}": "{hashlib.sha256(content).hexdigest()}",\n')
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: python -m constraint_first.benchmark.constraintbench.make FOLDER")
+    release(Path(sys.argv[1]))

@@ -12,18 +12,14 @@ from constraint_first.answer.value import decimal
 from constraint_first.benchmark.constraintbench.family import (
     NAMES,
     Draft,
+    Level,
     agree,
     family,
-    gold,
     joined,
     listed,
     lowest_terms,
     plural,
-    stages,
-    tell,
-    wrong,
 )
-from constraint_first.benchmark.constraintbench.item import Level
 from constraint_first.constraint.predicate import (
     above,
     all_of,
@@ -92,28 +88,25 @@ def _counts(rng: Random, level: Level) -> list[int] | None:
     return counts if 1 < common < first and total // common > (8, 16, 16)[level - 1] else None
 
 
-_DENOMINATOR = (
-    r"<story> The probability that <event> is $\frac{m}{n}$, where $m$ and $n$ are relatively "
-    r"prime positive integers. «part:What is $n$?»",
-    r"<story> Write the probability that <event> as $\frac{m}{n}$ in lowest terms. «part:Find the "
-    r"denominator $n$.»",
-    r"<story> Let $\frac{m}{n}$, with coprime positive integers $m$ and $n$, be the probability "
-    r"that <event>. «part:Determine $n$ alone.»",
-    r"«part:Find the value of $n$» for which the following probability can be written as "
-    r"$\frac{m}{n}$ with relatively prime positive integers $m$ and $n$. <story> We ask for the "
-    r"chance that <event>.",
-    r"<story> In lowest terms, the probability that <event> is $\frac{m}{n}$. «part:What is the "
-    r"denominator?»",
-    r"<story> How likely is it that <event>? The answer can be written as $\frac{m}{n}$, where $m$ "
-    r"and $n$ are coprime positive integers. «part:Give $n$.»",
-    r"«part:Which number $n$ is the denominator» when the probability described here is written as "
-    r"a fraction $\frac{m}{n}$ in lowest terms? <story> The event is that <event>.",
-    r"<story> If the probability that <event> equals $\frac{m}{n}$ with coprime positive integers "
-    r"$m$ and $n$, «part:what is the value of $n$?»",
-)
+@misleading(r"""m/n is introduced, and n alone is asked
 
-
-@misleading(("domain", "structure"), "m/n is introduced, and n alone is asked")
+- <story> The probability that <event> is $\frac{m}{n}$, where $m$ and $n$ are relatively prime
+  positive integers. «part:What is $n$?»
+- <story> Write the probability that <event> as $\frac{m}{n}$ in lowest terms. «part:Find the
+  denominator $n$.»
+- <story> Let $\frac{m}{n}$, with coprime positive integers $m$ and $n$, be the probability that
+  <event>. «part:Determine $n$ alone.»
+- «part:Find the value of $n$» for which the following probability can be written as $\frac{m}{n}$
+  with relatively prime positive integers $m$ and $n$. <story> We ask for the chance that <event>.
+- <story> In lowest terms, the probability that <event> is $\frac{m}{n}$. «part:What is the
+  denominator?»
+- <story> How likely is it that <event>? The answer can be written as $\frac{m}{n}$, where $m$ and
+  $n$ are coprime positive integers. «part:Give $n$.»
+- «part:Which number $n$ is the denominator» when the probability described here is written as a
+  fraction $\frac{m}{n}$ in lowest terms? <story> The event is that <event>.
+- <story> If the probability that <event> equals $\frac{m}{n}$ with coprime positive integers $m$
+  and $n$, «part:what is the value of $n$?»
+""")
 def denominator_asked(rng: Random, level: Level) -> Draft | None:
     counts = _counts(rng, level)
     if counts is None:
@@ -122,61 +115,54 @@ def denominator_asked(rng: Random, level: Level) -> Draft | None:
     value = Fraction(first, total)
     m, n = agree((value.numerator, value.denominator), lowest_terms(first, total))
     story, event = _setting(rng, counts)
-    told = tell(rng, _DENOMINATOR, story=story, event=event)
+    draft = Draft(n, story=story, event=event)
     odds = Fraction(first, total - first)
-    rules = [
-        gold("structure", f"the denominator divides {total}, the number of all", divides(total)),
-        gold(
-            "domain",
-            f"n is an integer, larger than m, and smaller than {total} once reduced",
-            all_of(integer(), above(1), below(total)),
-            "part",
-        ),
-    ]
-    lures = [
-        *wrong("misled_by_cue", m + n),
-        *wrong("encoded_form_not_applied", total),
-        *wrong("arithmetic", m),
-        *wrong("encoded_form_not_applied", value),
-        *wrong("arithmetic", first),
-        *wrong("misled_by_cue", first + total),
-        *wrong("arithmetic", odds.denominator),
-        *wrong("misled_by_cue", odds.numerator + odds.denominator),
-        *wrong("arithmetic", n - m, total - first),
-    ]
-    return Draft(told, n, rules, lures)
+    draft.rule(divides(total), f"the denominator divides {total}, the number of all")
+    draft.rule(
+        all_of(integer(), above(1), below(total)),
+        f"n is an integer, larger than m, and smaller than {total} once reduced",
+        "part",
+        kind="domain",
+    )
+    draft.wrong("misled_by_cue", m + n)
+    draft.wrong("encoded_form_not_applied", total)
+    draft.wrong("arithmetic", m)
+    draft.wrong("encoded_form_not_applied", value)
+    draft.wrong("arithmetic", first)
+    draft.wrong("misled_by_cue", first + total)
+    draft.wrong("arithmetic", odds.denominator)
+    draft.wrong("misled_by_cue", odds.numerator + odds.denominator)
+    draft.wrong("arithmetic", n - m, total - first)
+    return draft
 
 
-_FORECAST = (
-    r"For each of the next $<n>$ days the probability of rain is $<p>$ percent. <name> sells "
-    r"«price:$<w>$ umbrellas on a rainy day and $<d>$ on a dry day». In the end it rains on "
-    r"exactly $<r>$ of the $<n>$ days. How many umbrellas does <name> sell in these days?",
-    r"How many cups does a café sell in $<n>$ days if «price:a cold day means $<w>$ cups and any "
-    r"other day $<d>$ cups»? The almanac gives a probability of $<p>$ percent for a cold day, and "
-    r"in fact $<r>$ of the days were cold.",
-    r"A lottery stall says that the probability of a win is $<p>$ percent. <name> buys $<n>$ "
-    r"tickets, and $<r>$ of them win. «price:A winning ticket pays $<w>$ tokens and a losing one "
-    r"still pays $<d>$ tokens.» How many tokens does <name> get?",
-    r"A ferry has to wait for the fog with a probability of $<p>$ percent. «price:It burns $<w>$ "
-    r"litres of fuel on a trip with fog and $<d>$ litres on a clear one.» Of this month's $<n>$ "
-    r"trips, $<r>$ had fog. Find the number of litres burnt.",
-    r"«price:A hen that lays well gives $<w>$ eggs a season, any other one $<d>$.» A breeder "
-    r"claims that a chick becomes a good layer with a probability of $<p>$ percent. <name> raises "
-    r"$<n>$ chicks, and $<r>$ of them become good layers. How many eggs are laid in a season?",
-    r"<name>'s team keeps a clean sheet in $<r>$ of $<n>$ games; the coach had put the "
-    r"probability of this at $<p>$ percent for each game. «price:A game with a clean sheet brings "
-    r"the team $<w>$ points, any other game $<d>$ points.» Find the number of points from all "
-    r"games.",
-    r"A test kit gives the right colour with a probability of $<p>$ percent. Out of $<n>$ kits "
-    r"that <name> tried, $<r>$ gave the right colour. «price:Each of these earned $<w>$ credits, "
-    r"each of the others $<d>$ credits.» How many credits were earned?",
-    r"What number of buns did the bakery bake in $<n>$ days, when «price:it bakes $<w>$ buns on a "
-    r"market day and $<d>$ on other days», there were $<r>$ market days, and the probability that "
-    r"a day is a market day is usually $<p>$ percent?",
-)
+@misleading(r"""a probability is given, and what happened is asked
 
-
-@misleading(("modular", "bound"), "a probability is given, and what happened is asked")
+- For each of the next $<n>$ days the probability of rain is $<p>$ percent. <name> sells
+  «price:$<w>$ umbrellas on a rainy day and $<d>$ on a dry day». In the end it rains on exactly
+  $<r>$ of the $<n>$ days. How many umbrellas does <name> sell in these days?
+- How many cups does a café sell in $<n>$ days if «price:a cold day means $<w>$ cups and any other
+  day $<d>$ cups»? The almanac gives a probability of $<p>$ percent for a cold day, and in fact
+  $<r>$ of the days were cold.
+- A lottery stall says that the probability of a win is $<p>$ percent. <name> buys $<n>$ tickets,
+  and $<r>$ of them win. «price:A winning ticket pays $<w>$ tokens and a losing one still pays $<d>$
+  tokens.» How many tokens does <name> get?
+- A ferry has to wait for the fog with a probability of $<p>$ percent. «price:It burns $<w>$ litres
+  of fuel on a trip with fog and $<d>$ litres on a clear one.» Of this month's $<n>$ trips, $<r>$
+  had fog. Find the number of litres burnt.
+- «price:A hen that lays well gives $<w>$ eggs a season, any other one $<d>$.» A breeder claims that
+  a chick becomes a good layer with a probability of $<p>$ percent. <name> raises $<n>$ chicks, and
+  $<r>$ of them become good layers. How many eggs are laid in a season?
+- <name>'s team keeps a clean sheet in $<r>$ of $<n>$ games; the coach had put the probability of
+  this at $<p>$ percent for each game. «price:A game with a clean sheet brings the team $<w>$
+  points, any other game $<d>$ points.» Find the number of points from all games.
+- A test kit gives the right colour with a probability of $<p>$ percent. Out of $<n>$ kits that
+  <name> tried, $<r>$ gave the right colour. «price:Each of these earned $<w>$ credits, each of the
+  others $<d>$ credits.» How many credits were earned?
+- What number of buns did the bakery bake in $<n>$ days, when «price:it bakes $<w>$ buns on a market
+  day and $<d>$ on other days», there were $<r>$ market days, and the probability that a day is a
+  market day is usually $<p>$ percent?
+""")
 def forecast_sales(rng: Random, level: Level) -> Draft | None:
     g = rng.choice(((2, 3, 5), (4, 6, 7), (8, 9, 11))[level - 1])
     n = 10 * rng.randrange(*((1, 2), (1, 4), (4, 7))[level - 1])
@@ -186,261 +172,197 @@ def forecast_sales(rng: Random, level: Level) -> Draft | None:
     if r == expected:
         return None
     answer = agree(w * r + d * (n - r), n * d + r * (w - d))
-    told = tell(rng, _FORECAST, n=n, p=p, w=w, d=d, r=r)
-    rules = [
-        gold(
-            "modular",
-            f"{w} and {d} are multiples of {g}, and so are their sums",
-            divisible(g),
-            "price",
-        ),
-        gold(
-            "bound",
-            f"the answer is between {n * d} and {n * w}, as if all {n} were alike",
-            between(n * d, n * w),
-            "price",
-        ),
-    ]
-    lures = [
-        *wrong("misled_by_cue", w * expected + d * (n - expected), Fraction(answer * p, 100)),
-        *wrong("arithmetic", w * r, d * (n - r), w * r + d * n, w * (n - r) + d * r),
-        *wrong("misled_by_cue", Fraction(w * r * p, 100) + d * (n - r), w * expected),
-        *wrong("out_of_range", n * (w + d)),
-        *wrong("arithmetic", w * r + d * r),
-    ]
-    return Draft(told, answer, rules, lures)
+    draft = Draft(answer, n=n, p=p, w=w, d=d, r=r)
+    draft.rule(divisible(g), f"{w} and {d} are multiples of {g}, and so are their sums", "price")
+    draft.rule(
+        between(n * d, n * w),
+        f"the answer is between {n * d} and {n * w}, as if all {n} were alike",
+        "price",
+    )
+    draft.wrong("misled_by_cue", w * expected + d * (n - expected), Fraction(answer * p, 100))
+    draft.wrong("arithmetic", w * r, d * (n - r), w * r + d * n, w * (n - r) + d * r)
+    draft.wrong("misled_by_cue", Fraction(w * r * p, 100) + d * (n - r), w * expected)
+    draft.wrong("out_of_range", n * (w + d))
+    draft.wrong("arithmetic", w * r + d * r)
+    return draft
 
 
 # Misleading tier, extremes: "at most", "largest" or "odd" is said, not asked.
 
-_CAPACITY = (
-    r"«pack:Tickets are printed in booklets of $<k>$», and nobody may buy «cap:more than $<cap>$ "
-    r"booklets», nor less than two. <name>'s friends buy <values> booklets. How many tickets do "
-    r"they buy together?",
-    r"How many cards does a collector have after getting <values> sealed packs from different "
-    r"shops, when «pack:every pack holds $<k>$ cards» and a shop sells «cap:at most $<cap>$ "
-    r"packs» to a customer?",
-    r"A lift may carry «cap:at most $<cap>$ crates» at a time. On its trips today it carried "
-    r"<values> crates, «pack:each with $<k>$ bottles». Find the number of bottles that it carried.",
-    r"A school trip needs boats with «pack:exactly $<k>$ seats, all of them taken». The classes, "
-    r"each of which may take «cap:at most $<cap>$ boats», take <values> boats. How many people go "
-    r"by boat?",
-    r"«pack:A carton contains $<k>$ light bulbs.» The largest order that the shop accepts is "
-    r"«cap:$<cap>$ cartons». This morning orders for <values> cartons came in. How many bulbs were "
-    r"ordered this morning?",
-    r"<name> reads <values> chapters in the weeks of a summer, and at least two and «cap:at most "
-    r"$<cap>$» in any week. «pack:All chapters have $<k>$ pages.» Find the number of pages read.",
-    r"At a fair the least you can buy is two strips and the most is «cap:$<cap>$ strips» of "
-    r"vouchers, «pack:$<k>$ vouchers to a strip». Some visitors buy <values> strips. What is the "
-    r"number of vouchers that they buy in all?",
-    r"No stall holder may rent «cap:more than $<cap>$ tables», and each must rent at least two. "
-    r"«pack:A table has room for $<k>$ pots.» If the stall holders rent <values> tables and fill "
-    r"them, how many pots are on show?",
-)
 
+@misleading(r"""'at most' in a story whose total is asked
 
-@misleading(("modular", "bound"), "'at most' in a story whose total is asked")
+- «pack:Tickets are printed in booklets of $<k>$», and nobody may buy «cap:more than $<cap>$
+  booklets», nor less than two. <name>'s friends buy <values> booklets. How many tickets do they buy
+  together?
+- How many cards does a collector have after getting <values> sealed packs from different shops,
+  when «pack:every pack holds $<k>$ cards» and a shop sells «cap:at most $<cap>$ packs» to a
+  customer?
+- A lift may carry «cap:at most $<cap>$ crates» at a time. On its trips today it carried <values>
+  crates, «pack:each with $<k>$ bottles». Find the number of bottles that it carried.
+- A school trip needs boats with «pack:exactly $<k>$ seats, all of them taken». The classes, each of
+  which may take «cap:at most $<cap>$ boats», take <values> boats. How many people go by boat?
+- «pack:A carton contains $<k>$ light bulbs.» The largest order that the shop accepts is
+  «cap:$<cap>$ cartons». This morning orders for <values> cartons came in. How many bulbs were
+  ordered this morning?
+- <name> reads <values> chapters in the weeks of a summer, and at least two and «cap:at most
+  $<cap>$» in any week. «pack:All chapters have $<k>$ pages.» Find the number of pages read.
+- At a fair the least you can buy is two strips and the most is «cap:$<cap>$ strips» of vouchers,
+  «pack:$<k>$ vouchers to a strip». Some visitors buy <values> strips. What is the number of
+  vouchers that they buy in all?
+- No stall holder may rent «cap:more than $<cap>$ tables», and each must rent at least two. «pack:A
+  table has room for $<k>$ pots.» If the stall holders rent <values> tables and fill them, how many
+  pots are on show?
+""")
 def at_most_total(rng: Random, level: Level) -> Draft:
     k = rng.randrange(*((3, 11), (6, 14), (14, 26))[level - 1])
     cap = rng.randrange(*((7, 11), (10, 15), (13, 22))[level - 1])
     count = (2, 3, 4)[level - 1]
     values = [rng.randrange(2, cap) for _ in range(count)]
     answer = agree(k * sum(values), sum(k * value for value in values))
-    told = tell(rng, _CAPACITY, k=k, cap=cap, values=listed(values))
-    rules = [
-        gold("modular", f"everything comes in parts of {k}", divisible(k), "pack"),
-        gold(
-            "bound",
-            f"there are {count} numbers of parts, each at most {cap}, and one is {max(values)}",
-            all_of(above(k * max(values)), at_most(k * cap * count)),
-            "cap",
-        ),
-    ]
-    lures = [
-        *wrong("misled_by_cue", k * cap * count, k * cap),
-        *wrong("encoded_form_not_applied", sum(values)),
-        *wrong("misled_by_cue", k * cap * count - answer, k * max(values)),
-        *wrong("arithmetic", answer - k * values[-1], k + sum(values)),
-        *wrong("out_of_range", k * sum(values) * count),
-        *wrong("misled_by_cue", abs(sum(values) - cap)),
-        *wrong("arithmetic", answer - 10),
-    ]
-    return Draft(told, answer, rules, lures)
+    draft = Draft(answer, k=k, cap=cap, values=listed(values))
+    draft.rule(divisible(k), f"everything comes in parts of {k}", "pack")
+    draft.rule(
+        all_of(above(k * max(values)), at_most(k * cap * count)),
+        f"there are {count} numbers of parts, each at most {cap}, and one is {max(values)}",
+        "cap",
+    )
+    draft.wrong("misled_by_cue", k * cap * count, k * cap)
+    draft.wrong("encoded_form_not_applied", sum(values))
+    draft.wrong("misled_by_cue", k * cap * count - answer, k * max(values))
+    draft.wrong("arithmetic", answer - k * values[-1], k + sum(values))
+    draft.wrong("out_of_range", k * sum(values) * count)
+    draft.wrong("misled_by_cue", abs(sum(values) - cap))
+    draft.wrong("arithmetic", answer - 10)
+    return draft
 
 
-_CONSECUTIVE = (
-    r"The smallest of $<count>$ consecutive odd integers is «first:$<first>$». Find the arithmetic "
-    r"mean of all of them.",
-    r"What number lies exactly halfway between the smallest and the largest of $<count>$ "
-    r"consecutive odd integers, if the smallest is «first:$<first>$»?",
-    r"On one side of a street the houses bear consecutive odd numbers. <name> delivers papers to "
-    r"$<count>$ neighbouring houses there, beginning with number «first:$<first>$» and going up. "
-    r"Find the mean of these house numbers.",
-    r"<name> writes down $<count>$ odd positive integers one after another, «first:starting with "
-    r"$<first>$» and leaving out none. What is their average?",
-    r"The lockers with odd numbers are on the left. <name>'s class gets $<count>$ lockers in a row "
-    r"there, the least number being «first:$<first>$». What is the average of the locker numbers?",
-    r"Determine the mean of the first $<count>$ odd numbers that are «first:at least $<first>$».",
-    r"A list holds the odd integers «first:from $<first>$ on», $<count>$ of them, without a gap. "
-    r"Compute the average of the list.",
-    r"In a theatre the odd seats are on one side. A group sits on $<count>$ neighbouring odd "
-    r"seats, of which «first:number $<first>$» is the smallest. What is the mean of the seat "
-    r"numbers?",
-)
+@misleading(r"""odd integers whose mean is even
 
-
-@misleading(("parity", "bound"), "odd integers whose mean is even")
+- The smallest of $<count>$ consecutive odd integers is «first:$<first>$». Find the arithmetic mean
+  of all of them.
+- What number lies exactly halfway between the smallest and the largest of $<count>$ consecutive odd
+  integers, if the smallest is «first:$<first>$»?
+- On one side of a street the houses bear consecutive odd numbers. <name> delivers papers to
+  $<count>$ neighbouring houses there, beginning with number «first:$<first>$» and going up. Find
+  the mean of these house numbers.
+- <name> writes down $<count>$ odd positive integers one after another, «first:starting with
+  $<first>$» and leaving out none. What is their average?
+- The lockers with odd numbers are on the left. <name>'s class gets $<count>$ lockers in a row
+  there, the least number being «first:$<first>$». What is the average of the locker numbers?
+- Determine the mean of the first $<count>$ odd numbers that are «first:at least $<first>$».
+- A list holds the odd integers «first:from $<first>$ on», $<count>$ of them, without a gap. Compute
+  the average of the list.
+- In a theatre the odd seats are on one side. A group sits on $<count>$ neighbouring odd seats, of
+  which «first:number $<first>$» is the smallest. What is the mean of the seat numbers?
+""")
 def mean_of_odds(rng: Random, level: Level) -> Draft:
     count = rng.choice(((4,), (6,), (8, 10, 12))[level - 1])
     first = 2 * rng.randrange(*((2, 30), (15, 60), (80, 300))[level - 1]) + 1
     run = [first + 2 * k for k in range(count)]
     last = run[-1]
     answer = agree(Fraction(sum(run), count), Fraction(first + last, 2))
-    told = tell(rng, _CONSECUTIVE, count=count, first=first)
-    rules = [
-        gold(
-            "parity",
-            "the mean of an even number of consecutive odd integers lies between two of them",
-            parity("even"),
-        ),
-        gold(
-            "bound",
-            f"the mean lies above {first}, and below the last of {count} numbers, {last}",
-            all_of(above(first), below(last)),
-            "first",
-        ),
-    ]
-    lures = [
-        *wrong("misled_by_cue", answer + 1, answer - 1, first + count),
-        *wrong("out_of_range", sum(run), last, first + last),
-        *wrong("not_an_integer", Fraction(2 * first + count - 1, 2)),
-        *wrong("out_of_range", first + 2 * count),
-        *wrong("arithmetic", answer + 2, answer - 2),
-    ]
-    return Draft(told, answer, rules, lures)
+    draft = Draft(answer, count=count, first=first)
+    draft.rule(
+        parity("even"),
+        "the mean of an even number of consecutive odd integers lies between two of them",
+    )
+    draft.rule(
+        all_of(above(first), below(last)),
+        f"the mean lies above {first}, and below the last of {count} numbers, {last}",
+        "first",
+    )
+    draft.wrong("misled_by_cue", answer + 1, answer - 1, first + count)
+    draft.wrong("out_of_range", sum(run), last, first + last)
+    draft.wrong("not_an_integer", Fraction(2 * first + count - 1, 2))
+    draft.wrong("out_of_range", first + 2 * count)
+    draft.wrong("arithmetic", answer + 2, answer - 2)
+    return draft
 
 
-_LARGEST = (
-    r"The largest of $<count>$ consecutive multiples of «k:$<k>$» is $<top>$. Find their sum.",
-    r"What do $<count>$ consecutive multiples of «k:$<k>$» add up to if the greatest of them is "
-    r"$<top>$?",
-    r"<name> stacks $<count>$ boxes. From each box to the one below it the weight grows by $<k>$ "
-    r"kilograms, every weight is a multiple of «k:$<k>$ kilograms», and the largest weight is "
-    r"$<top>$ kilograms. How many kilograms does the whole stack weigh?",
-    r"A theatre has $<count>$ blocks of seats. The maximum is $<top>$ seats in a block, and each "
-    r"other block has $<k>$ seats fewer than the next larger one; «k:all seats stand in rows of "
-    r"$<k>$». How many seats are there altogether?",
-    r"«k:Coins are packed in rolls of $<k>$.» On $<count>$ days <name> packs coins, the maximum of "
-    r"$<top>$ coins on the first day and then every day one roll fewer than the day before. How "
-    r"many coins does <name> pack altogether?",
-    r"Find the sum of the $<count>$ largest multiples of «k:$<k>$» that are at most $<top>$. "
-    r"($<top>$ itself is a multiple of $<k>$.)",
-    r"The greatest number on a list is $<top>$; the list goes down in steps of $<k>$, «k:all its "
-    r"numbers being divisible by $<k>$», and has $<count>$ numbers. What is the sum of the list?",
-    r"A choir stands in $<count>$ groups, «k:each of them a multiple of $<k>$ in size»: the "
-    r"largest group has $<top>$ singers, the next one $<k>$ fewer, and so on. How many singers "
-    r"are in the choir?",
-)
+@misleading(r"""'largest' is said of a part, and the sum is asked
 
-
-@misleading(("modular", "bound"), "'largest' is said of a part, and the sum is asked")
+- The largest of $<count>$ consecutive multiples of «k:$<k>$» is $<top>$. Find their sum.
+- What do $<count>$ consecutive multiples of «k:$<k>$» add up to if the greatest of them is $<top>$?
+- <name> stacks $<count>$ boxes. From each box to the one below it the weight grows by $<k>$
+  kilograms, every weight is a multiple of «k:$<k>$ kilograms», and the largest weight is $<top>$
+  kilograms. How many kilograms does the whole stack weigh?
+- A theatre has $<count>$ blocks of seats. The maximum is $<top>$ seats in a block, and each other
+  block has $<k>$ seats fewer than the next larger one; «k:all seats stand in rows of $<k>$». How
+  many seats are there altogether?
+- «k:Coins are packed in rolls of $<k>$.» On $<count>$ days <name> packs coins, the maximum of
+  $<top>$ coins on the first day and then every day one roll fewer than the day before. How many
+  coins does <name> pack altogether?
+- Find the sum of the $<count>$ largest multiples of «k:$<k>$» that are at most $<top>$. ($<top>$
+  itself is a multiple of $<k>$.)
+- The greatest number on a list is $<top>$; the list goes down in steps of $<k>$, «k:all its numbers
+  being divisible by $<k>$», and has $<count>$ numbers. What is the sum of the list?
+- A choir stands in $<count>$ groups, «k:each of them a multiple of $<k>$ in size»: the largest
+  group has $<top>$ singers, the next one $<k>$ fewer, and so on. How many singers are in the choir?
+""")
 def largest_given(rng: Random, level: Level) -> Draft:
     k = rng.randrange(*((2, 12), (4, 13), (12, 26))[level - 1])
     count = rng.randrange(*((3, 4), (4, 5), (5, 8))[level - 1])
     top = k * rng.randrange(count + 1, count + (9, 10, 20)[level - 1])
     parts = [top - k * place for place in range(count)]
     answer = agree(sum(parts), count * top - k * count * (count - 1) // 2)
-    told = tell(rng, _LARGEST, k=k, count=count, top=top)
-    rules = [
-        gold("modular", f"multiples of {k} are added", divisible(k), "k"),
-        gold(
-            "bound",
-            f"{count} parts are added, the largest of them {top}",
-            between(top, count * top),
-        ),
-    ]
-    lures = [
-        *wrong("misled_by_cue", top, parts[-1], count * top),
-        *wrong("arithmetic", answer - parts[-1], answer + parts[-1] - k),
-        *wrong("out_of_range", count * top + k * count * (count - 1) // 2),
-        *wrong(
-            "arithmetic",
-            sum(top - place for place in range(count)),
-            sum(parts) - top,
-            k * count,
-            answer // k,
-        ),
-    ]
-    return Draft(told, answer, rules, lures)
+    draft = Draft(answer, k=k, count=count, top=top)
+    draft.rule(divisible(k), f"multiples of {k} are added", "k")
+    draft.rule(between(top, count * top), f"{count} parts are added, the largest of them {top}")
+    draft.wrong("misled_by_cue", top, parts[-1], count * top)
+    draft.wrong("arithmetic", answer - parts[-1], answer + parts[-1] - k)
+    draft.wrong("out_of_range", count * top + k * count * (count - 1) // 2)
+    draft.wrong(
+        "arithmetic",
+        sum(top - place for place in range(count)),
+        sum(parts) - top,
+        k * count,
+        answer // k,
+    )
+    return draft
 
 
 # Misleading tier, measures: degrees and distances that suggest another answer.
 
-_DEGREES = (
-    (
-        r"At dusk the thermometer shows $<a>$ degrees Celsius. Then «pace:the temperature falls by "
-        r"$<d>$ degrees every hour» for $<h0>$ hours.",
-        r"In the next $<h1>$ hours it rises again, by $<d>$ degrees an hour.",
-        r"After that it falls by $<d>$ degrees an hour for another $<h2>$ hours.",
-        r"What is the temperature then, in degrees Celsius?",
-    ),
-    (
-        r"What temperature, in degrees Celsius, does <name> read at the end? A cold store starts "
-        r"at $<a>$ degrees and «pace:is cooled by $<d>$ degrees an hour» for $<h0>$ hours.",
-        r"Then a door stands open for $<h1>$ hours, and it gets warmer by $<d>$ degrees an hour.",
-        r"Finally it is cooled by $<d>$ degrees an hour for $<h2>$ hours.",
-        r"",
-    ),
-    (
-        r"A chemist begins with a liquid at $<a>$ degrees Celsius and «pace:lowers its temperature "
-        r"by $<d>$ degrees per minute» for $<h0>$ minutes.",
-        r"For the following $<h1>$ minutes the temperature is raised by $<d>$ degrees per minute.",
-        r"Then it is lowered once more by $<d>$ degrees per minute, for $<h2>$ minutes.",
-        r"How many degrees Celsius does the liquid have at the end?",
-    ),
-    (
-        r"A weather balloon is released where the air has $<a>$ degrees Celsius. «pace:With every "
-        r"kilometre upwards the air is $<d>$ degrees colder.» The balloon rises $<h0>$ kilometres.",
-        r"It then sinks by $<h1>$ kilometres.",
-        r"At last it rises by $<h2>$ kilometres more.",
-        r"Find the temperature of the air at the place it has reached, in degrees Celsius.",
-    ),
-    (
-        r"In <name>'s town it is $<a>$ degrees Celsius on Sunday, and «pace:each day of the cold "
-        r"spell that follows is $<d>$ degrees colder than the day before». The spell lasts $<h0>$ "
-        r"days.",
-        r"Afterwards each of $<h1>$ days is $<d>$ degrees warmer than the day before.",
-        r"Then come $<h2>$ days that are again $<d>$ degrees colder, each than the day before.",
-        r"What is the temperature in degrees Celsius on the last of these days?",
-    ),
-    (
-        r"Find the temperature in degrees Celsius that a freezer shows at the end. It is $<a>$ "
-        r"degrees warm when <name> switches it on; «pace:it loses $<d>$ degrees every ten "
-        r"minutes», and this goes on for $<h0>$ times ten minutes.",
-        r"During a power cut of $<h1>$ times ten minutes it gains $<d>$ degrees every ten minutes.",
-        r"With the power back, it loses $<d>$ degrees every ten minutes, $<h2>$ times.",
-        r"",
-    ),
-    (
-        r"«pace:Each press of a button makes a room $<d>$ degrees colder»; at the start it has "
-        r"$<a>$ degrees Celsius. <name> presses this button $<h0>$ times.",
-        r"Then <name> presses $<h1>$ times another button, which makes it $<d>$ degrees warmer "
-        r"each time.",
-        r"Last, the first button is pressed $<h2>$ more times.",
-        r"How many degrees Celsius does the room have now?",
-    ),
-    (
-        r"A mountaineer reads $<a>$ degrees Celsius in the valley. «pace:For every hour of "
-        r"climbing the temperature drops by $<d>$ degrees.» The climb takes $<h0>$ hours.",
-        r"Then the mountaineer descends for $<h1>$ hours, and each of them brings $<d>$ degrees "
-        r"back.",
-        r"A second climb of $<h2>$ hours follows, with the same drop in every hour.",
-        r"What does the thermometer show at the end, in degrees Celsius?",
-    ),
-)
 
+@misleading(r"""'degrees' below zero, where an angle is positive
 
-@misleading(("modular", "bound"), "'degrees' below zero, where an angle is positive")
+- At dusk the thermometer shows $<a>$ degrees Celsius. Then «pace:the temperature falls by $<d>$
+  degrees every hour» for $<h0>$ hours.[23: In the next $<h1>$ hours it rises again, by $<d>$
+  degrees an hour.][3: After that it falls by $<d>$ degrees an hour for another $<h2>$ hours.] What
+  is the temperature then, in degrees Celsius?
+- What temperature, in degrees Celsius, does <name> read at the end? A cold store starts at $<a>$
+  degrees and «pace:is cooled by $<d>$ degrees an hour» for $<h0>$ hours.[23: Then a door stands
+  open for $<h1>$ hours, and it gets warmer by $<d>$ degrees an hour.][3: Finally it is cooled by
+  $<d>$ degrees an hour for $<h2>$ hours.]
+- A chemist begins with a liquid at $<a>$ degrees Celsius and «pace:lowers its temperature by $<d>$
+  degrees per minute» for $<h0>$ minutes.[23: For the following $<h1>$ minutes the temperature is
+  raised by $<d>$ degrees per minute.][3: Then it is lowered once more by $<d>$ degrees per minute,
+  for $<h2>$ minutes.] How many degrees Celsius does the liquid have at the end?
+- A weather balloon is released where the air has $<a>$ degrees Celsius. «pace:With every kilometre
+  upwards the air is $<d>$ degrees colder.» The balloon rises $<h0>$ kilometres.[23: It then sinks
+  by $<h1>$ kilometres.][3: At last it rises by $<h2>$ kilometres more.] Find the temperature of the
+  air at the place it has reached, in degrees Celsius.
+- In <name>'s town it is $<a>$ degrees Celsius on Sunday, and «pace:each day of the cold spell that
+  follows is $<d>$ degrees colder than the day before». The spell lasts $<h0>$ days.[23: Afterwards
+  each of $<h1>$ days is $<d>$ degrees warmer than the day before.][3: Then come $<h2>$ days that
+  are again $<d>$ degrees colder, each than the day before.] What is the temperature in degrees
+  Celsius on the last of these days?
+- Find the temperature in degrees Celsius that a freezer shows at the end. It is $<a>$ degrees warm
+  when <name> switches it on; «pace:it loses $<d>$ degrees every ten minutes», and this goes on for
+  $<h0>$ times ten minutes.[23: During a power cut of $<h1>$ times ten minutes it gains $<d>$
+  degrees every ten minutes.][3: With the power back, it loses $<d>$ degrees every ten minutes,
+  $<h2>$ times.]
+- «pace:Each press of a button makes a room $<d>$ degrees colder»; at the start it has $<a>$ degrees
+  Celsius. <name> presses this button $<h0>$ times.[23: Then <name> presses $<h1>$ times another
+  button, which makes it $<d>$ degrees warmer each time.][3: Last, the first button is pressed
+  $<h2>$ more times.] How many degrees Celsius does the room have now?
+- A mountaineer reads $<a>$ degrees Celsius in the valley. «pace:For every hour of climbing the
+  temperature drops by $<d>$ degrees.» The climb takes $<h0>$ hours.[23: Then the mountaineer
+  descends for $<h1>$ hours, and each of them brings $<d>$ degrees back.][3: A second climb of
+  $<h2>$ hours follows, with the same drop in every hour.] What does the thermometer show at the
+  end, in degrees Celsius?
+""")
 def degrees_below_zero(rng: Random, level: Level) -> Draft | None:
     d = rng.randrange(*((2, 6), (3, 8), (4, 9))[level - 1])
     a = rng.randrange(*((2, 13), (5, 25), (12, 40))[level - 1])
@@ -456,22 +378,17 @@ def degrees_below_zero(rng: Random, level: Level) -> Draft | None:
     if answer >= -1 or hours[1] >= hours[0]:
         return None
     h0, h1, h2 = hours
-    wordings = stages(_DEGREES, level)
-    told = tell(rng, wordings, a=a, d=d, h0=h0, h1=h1, h2=h2)
+    draft = Draft(answer, a=a, d=d, h0=h0, h1=h1, h2=h2)
     falls, rises = sum(used[::2]), sum(used[1::2])
-    rules = [
-        gold("modular", f"the temperature is congruent to {a} modulo {d}", congruent(a, d), "pace"),
-        gold("bound", f"it falls longer than it rises, so it ends below {a}", below(a)),
-    ]
-    lures = [
-        *wrong("misled_by_cue", -answer, answer % 360),
-        *wrong("out_of_range", a + d * falls, a + d * (falls + rises)),
-        *wrong("arithmetic", answer - a),
-        *wrong("out_of_range", a - d * (falls + rises)),
-        *wrong("arithmetic", a - d, a - d * hours[0], a - falls + rises),
-        *wrong("misled_by_cue", 0),
-    ]
-    return Draft(told, answer, rules, lures)
+    draft.rule(congruent(a, d), f"the temperature is congruent to {a} modulo {d}", "pace")
+    draft.rule(below(a), f"it falls longer than it rises, so it ends below {a}")
+    draft.wrong("misled_by_cue", -answer, answer % 360)
+    draft.wrong("out_of_range", a + d * falls, a + d * (falls + rises))
+    draft.wrong("arithmetic", answer - a)
+    draft.wrong("out_of_range", a - d * (falls + rises))
+    draft.wrong("arithmetic", a - d, a - d * hours[0], a - falls + rises)
+    draft.wrong("misled_by_cue", 0)
+    return draft
 
 
 _WALK = (
@@ -497,7 +414,7 @@ _WALK = (
 _NOUNS = ("steps", "jumps", "steps", "steps", "moves", "moves", "turns", "steps")
 
 
-@misleading(("modular", "bound"), "'distance': the way back counts against the way out")
+@misleading(r"""'distance': the way back counts against the way out""")
 def steps_from_start(rng: Random, level: Level) -> Draft | None:
     s = rng.randrange(*((2, 13), (13, 40), (13, 50))[level - 1])
     count = (2, 2, 3)[level - 1]
@@ -512,56 +429,50 @@ def steps_from_start(rng: Random, level: Level) -> Draft | None:
         f"${leg}$ {'forwards' if place % 2 == 0 else 'back'}" for place, leg in enumerate(legs)
     ]
     legs_text = ", then ".join([first.replace("$ f", f"$ {noun} f"), *rest])
-    told = tell(rng, (_WALK[which],), s=s, legs=legs_text)
-    rules = [
-        gold("modular", f"whole {noun} of {s} are made", divisible(s), "step"),
-        gold(
-            "bound",
-            f"some {noun} go back, so it is nearer than all {sum(legs)} {noun}",
-            all_of(integer(), below(s * sum(legs))),
-        ),
-    ]
-    lures = [
-        *wrong("misled_by_cue", s * sum(legs)),
-        *wrong("encoded_form_not_applied", net),
-        *wrong("misled_by_cue", sum(legs)),
-        *wrong(
-            "arithmetic",
-            s * legs[-1],
-            s * sum(signed[:-1]),
-            s * sum(signed[:2]),
-            s * sum(legs[::2]),
-            s * sum(legs[1::2]),
-            -s * net,
-        ),
-    ]
-    return Draft(told, s * net, rules, lures)
+    draft = Draft(s * net, "integer", (_WALK[which],), s=s, legs=legs_text)
+    draft.rule(divisible(s), f"whole {noun} of {s} are made", "step")
+    draft.rule(
+        all_of(integer(), below(s * sum(legs))),
+        f"some {noun} go back, so it is nearer than all {sum(legs)} {noun}",
+    )
+    draft.wrong("misled_by_cue", s * sum(legs))
+    draft.wrong("encoded_form_not_applied", net)
+    draft.wrong("misled_by_cue", sum(legs))
+    draft.wrong(
+        "arithmetic",
+        s * legs[-1],
+        s * sum(signed[:-1]),
+        s * sum(signed[:2]),
+        s * sum(legs[::2]),
+        s * sum(legs[1::2]),
+        -s * net,
+    )
+    return draft
 
 
 # Misleading tier, remainders: a remainder or a modulus stands in the text and is not asked for.
 
-_DIVIDEND = (
-    r"<name> packs apples into boxes of $<d>$. On successive days <qs> boxes are filled, and at "
-    r"the end «mod:a remainder of $<r>$ apples» does not fill a box. How many apples were there?",
-    r"How many stickers did <name> have to begin with? In turn <qs> children each got $<d>$ "
-    r"stickers, and «mod:the remainder, $<r>$ stickers», stayed in the drawer.",
-    r"A positive integer is divided by $<d>$. «mod:The remainder is $<r>$», and the quotient is "
-    r"the sum of <qs>. Find the integer.",
-    r"A florist ties bunches of $<d>$ tulips each: <qs> bunches for the different shops. «mod:A "
-    r"remainder of $<r>$ tulips» goes into a vase. Find the number of tulips at the start.",
-    r"Buses with $<d>$ seats leave full: the companies send <qs> of them. «mod:The remainder of "
-    r"the group, $<r>$ people», goes by car. How many people are in the group?",
-    r"«mod:With remainder $<r>$», the number $N$ is divided by $<d>$; the quotient is what one "
-    r"gets by adding <qs>. What is $N$?",
-    r"<name> cuts ribbon into pieces of $<d>$ centimetres and gets <qs> pieces from the rolls, "
-    r"which are used one after the other without a break. «mod:The remainder at the end is $<r>$ "
-    r"centimetres long». How long was all the ribbon together, in centimetres?",
-    r"In a warehouse <qs> shelves are filled by the shifts of one day, with $<d>$ tins on every "
-    r"shelf. «mod:The remainder is $<r>$ tins», too few for a shelf. How many tins are there?",
-)
 
+@misleading(r"""a remainder is given; the number itself is asked
 
-@misleading(("modular", "bound"), "a remainder is given; the number itself is asked")
+- <name> packs apples into boxes of $<d>$. On successive days <qs> boxes are filled, and at the end
+  «mod:a remainder of $<r>$ apples» does not fill a box. How many apples were there?
+- How many stickers did <name> have to begin with? In turn <qs> children each got $<d>$ stickers,
+  and «mod:the remainder, $<r>$ stickers», stayed in the drawer.
+- A positive integer is divided by $<d>$. «mod:The remainder is $<r>$», and the quotient is the sum
+  of <qs>. Find the integer.
+- A florist ties bunches of $<d>$ tulips each: <qs> bunches for the different shops. «mod:A
+  remainder of $<r>$ tulips» goes into a vase. Find the number of tulips at the start.
+- Buses with $<d>$ seats leave full: the companies send <qs> of them. «mod:The remainder of the
+  group, $<r>$ people», goes by car. How many people are in the group?
+- «mod:With remainder $<r>$», the number $N$ is divided by $<d>$; the quotient is what one gets by
+  adding <qs>. What is $N$?
+- <name> cuts ribbon into pieces of $<d>$ centimetres and gets <qs> pieces from the rolls, which are
+  used one after the other without a break. «mod:The remainder at the end is $<r>$ centimetres
+  long». How long was all the ribbon together, in centimetres?
+- In a warehouse <qs> shelves are filled by the shifts of one day, with $<d>$ tins on every shelf.
+  «mod:The remainder is $<r>$ tins», too few for a shelf. How many tins are there?
+""")
 def dividend_not_remainder(rng: Random, level: Level) -> Draft:
     d = rng.randrange(*((3, 10), (11, 21), (21, 45))[level - 1])
     top = (7, 12, 20)[level - 1]
@@ -571,76 +482,57 @@ def dividend_not_remainder(rng: Random, level: Level) -> Draft:
     for _ in range(sum(qs)):
         by_counting += d
     answer = agree(sum(d * q for q in qs) + r, by_counting)
-    told = tell(rng, _DIVIDEND, d=d, qs=listed(qs), r=r)
-    rules = [
-        gold(
-            "modular",
-            f"the number leaves the remainder {r} on division by {d}",
-            congruent(r, d),
-            "mod",
-        ),
-        gold(
-            "bound",
-            f"there are {len(qs)} numbers of parts of {d} each, the largest of them {max(qs)}",
-            all_of(above(d * max(qs) + r), below(d * (len(qs) * max(qs) + 1))),
-        ),
-    ]
-    lures = [
-        *wrong("misled_by_cue", r),
-        *wrong("arithmetic", answer - r),
-        *wrong("misled_by_cue", sum(qs)),
-        *wrong("arithmetic", answer - 2 * r, sum(qs) + r, d * (sum(qs) + r)),
-        *wrong("misled_by_cue", sum(qs) % d),
-        *wrong("arithmetic", d * max(qs) + r),
-    ]
-    return Draft(told, answer, rules, lures)
+    draft = Draft(answer, d=d, qs=listed(qs), r=r)
+    draft.rule(congruent(r, d), f"the number leaves the remainder {r} on division by {d}", "mod")
+    draft.rule(
+        all_of(above(d * max(qs) + r), below(d * (len(qs) * max(qs) + 1))),
+        f"there are {len(qs)} numbers of parts of {d} each, the largest of them {max(qs)}",
+    )
+    draft.wrong("misled_by_cue", r)
+    draft.wrong("arithmetic", answer - r)
+    draft.wrong("misled_by_cue", sum(qs))
+    draft.wrong("arithmetic", answer - 2 * r, sum(qs) + r, d * (sum(qs) + r))
+    draft.wrong("misled_by_cue", sum(qs) % d)
+    draft.wrong("arithmetic", d * max(qs) + r)
+    return draft
 
 
-_CHECK = (
-    r"<name> adds up the bills <values>. To check the sum, <name> works out its remainder when "
-    r"divided by $<m>$ from the remainders of the bills, and «mod:finds $<c>$». What is the sum of "
-    r"the bills?",
-    r"What is the total weight in kilograms of crates that weigh <values> kilograms? As a "
-    r"safeguard the freight note carries «mod:the total modulo $<m>$, which is $<c>$».",
-    r"A spreadsheet stores, next to the numbers <values>, a check digit: «mod:the remainder of "
-    r"their sum modulo $<m>$, in this case $<c>$». Find the sum of the numbers.",
-    r"The visitors of a museum on successive days numbered <values>. The clerk notes that «mod:the "
-    r"total leaves the remainder $<c>$ on division by $<m>$». Find the number of visitors on all "
-    r"these days together.",
-    r"«mod:Modulo $<m>$ the sum is $<c>$», says a slip of paper with which <name> tests the "
-    r"addition of <values>. How large is the sum itself?",
-    r"<name> casts out to test a sum: «mod:divided by $<m>$, the sum of <values> must leave the "
-    r"remainder $<c>$». What does the addition come to?",
-    r"A teacher writes <values> on the board and tells the class that «mod:the sum of these "
-    r"numbers is congruent to $<c>$ modulo $<m>$», so that everybody can test the result. Compute "
-    r"the sum.",
-    r"Lorries bring <values> sacks of grain to a mill. In the book each day's total is followed by "
-    r"«mod:its residue modulo $<m>$, today $<c>$». How many sacks were brought today?",
-)
+@misleading(r"""a check remainder stands beside the sum that is asked
 
-
-@misleading(("modular", "bound"), "a check remainder stands beside the sum that is asked")
+- <name> adds up the bills <values>. To check the sum, <name> works out its remainder when divided
+  by $<m>$ from the remainders of the bills, and «mod:finds $<c>$». What is the sum of the bills?
+- What is the total weight in kilograms of crates that weigh <values> kilograms? As a safeguard the
+  freight note carries «mod:the total modulo $<m>$, which is $<c>$».
+- A spreadsheet stores, next to the numbers <values>, a check digit: «mod:the remainder of their sum
+  modulo $<m>$, in this case $<c>$». Find the sum of the numbers.
+- The visitors of a museum on successive days numbered <values>. The clerk notes that «mod:the total
+  leaves the remainder $<c>$ on division by $<m>$». Find the number of visitors on all these days
+  together.
+- «mod:Modulo $<m>$ the sum is $<c>$», says a slip of paper with which <name> tests the addition of
+  <values>. How large is the sum itself?
+- <name> casts out to test a sum: «mod:divided by $<m>$, the sum of <values> must leave the
+  remainder $<c>$». What does the addition come to?
+- A teacher writes <values> on the board and tells the class that «mod:the sum of these numbers is
+  congruent to $<c>$ modulo $<m>$», so that everybody can test the result. Compute the sum.
+- Lorries bring <values> sacks of grain to a mill. In the book each day's total is followed by
+  «mod:its residue modulo $<m>$, today $<c>$». How many sacks were brought today?
+""")
 def check_digit_total(rng: Random, level: Level) -> Draft:
     m = rng.choice((7, 9, 11, 13))
     low, high, count = ((6, 40, 2), (12, 50, 3), (110, 500, 5))[level - 1]
     values = rng.sample(range(low, high), count)
     answer, c = agree(sum(values), _by_columns(values)), sum(v % m for v in values) % m
-    told = tell(rng, _CHECK, values=listed(values), m=m, c=c)
-    rules = [
-        gold("modular", f"the sum leaves {c} on division by {m}", congruent(c, m), "mod"),
-        gold(
-            "bound",
-            f"{count} numbers are added, the largest of them {max(values)}",
-            all_of(above(max(values)), at_most(count * max(values))),
-        ),
-    ]
-    lures = [
-        *wrong("misled_by_cue", c, answer // m, answer - c, answer + c, sum(v % m for v in values)),
-        *wrong(
-            "arithmetic", answer - values[-1], answer + 10, answer - 10, answer + 100, answer - 100
-        ),
-    ]
-    return Draft(told, answer, rules, lures)
+    draft = Draft(answer, values=listed(values), m=m, c=c)
+    draft.rule(congruent(c, m), f"the sum leaves {c} on division by {m}", "mod")
+    draft.rule(
+        all_of(above(max(values)), at_most(count * max(values))),
+        f"{count} numbers are added, the largest of them {max(values)}",
+    )
+    draft.wrong("misled_by_cue", c, answer // m, answer - c, answer + c, sum(v % m for v in values))
+    draft.wrong(
+        "arithmetic", answer - values[-1], answer + 10, answer - 10, answer + 100, answer - 100
+    )
+    return draft
 
 
 def _by_columns(values: list[int]) -> int:
@@ -650,36 +542,35 @@ def _by_columns(values: list[int]) -> int:
 
 # Misleading tier, rounding: rounded prices and rounds of a game; the answer is never rounded.
 
-_LABEL = (
-    r"A pack of <packs> costs $<cost>$ dollars; «round:an advertisement rounds this to the nearest "
-    r"dollar, $<shown>$». What is the exact price of one <thing>, in dollars?",
-    r"<name> pays $<cost>$ dollars for <packs>. «round:Rounded to whole dollars, as the till also "
-    r"prints it, that is $<shown>$.» Find, in dollars, what a single <thing> cost exactly.",
-    r"«round:On a price list that is rounded to the nearest dollar, <packs> cost $<shown>$ "
-    r"dollars»; the true price of the <many> together is $<cost>$ dollars. How many dollars does "
-    r"each <thing> cost exactly?",
-    r"What does one <thing> cost exactly, in dollars, if <packs> of the same price cost $<cost>$ "
-    r"dollars, «round:or $<shown>$ dollars when rounded to the nearest dollar»?",
-    r"In <name>'s household book, «round:where every amount is rounded to the nearest dollar, "
-    r"<packs> stand with $<shown>$ dollars». The receipt says $<cost>$ dollars. All the <many> had "
-    r"the same price. What was this price to the cent, in dollars?",
-    r"«round:About $<shown>$ dollars, rounded to the nearest dollar,» is what <name> remembers "
-    r"having paid for <packs>; in fact it was $<cost>$ dollars. Give the exact price of each "
-    r"<thing> in dollars.",
-    r"A customer's total for <packs> is $<cost>$ dollars. «round:The shop's screen shows it "
-    r"rounded to the nearest dollar: $<shown>$.» Each <thing> costs the same. Determine the "
-    r"unrounded price of a <thing> in dollars.",
-    r"The invoice for <packs> says $<cost>$ dollars, «round:which the accountant's summary "
-    r"rounds to $<shown>$ dollars, the nearest whole number». How many dollars, to the cent, did "
-    r"one <thing> cost?",
-)
 _THINGS = (
     ("pen", "pens"), ("candle", "candles"), ("notebook", "notebooks"), ("postcard", "postcards"),
     ("brush", "brushes"), ("lemon", "lemons"), ("battery", "batteries"), ("magnet", "magnets"),
 )  # fmt: skip
 
 
-@misleading(("bound", "dimension"), "a rounded price in the story, the exact one asked")
+@misleading(r"""a rounded price in the story, the exact one asked
+
+- A pack of <packs> costs $<cost>$ dollars; «round:an advertisement rounds this to the nearest
+  dollar, $<shown>$». What is the exact price of one <thing>, in dollars?
+- <name> pays $<cost>$ dollars for <packs>. «round:Rounded to whole dollars, as the till also prints
+  it, that is $<shown>$.» Find, in dollars, what a single <thing> cost exactly.
+- «round:On a price list that is rounded to the nearest dollar, <packs> cost $<shown>$ dollars»; the
+  true price of the <many> together is $<cost>$ dollars. How many dollars does each <thing> cost
+  exactly?
+- What does one <thing> cost exactly, in dollars, if <packs> of the same price cost $<cost>$
+  dollars, «round:or $<shown>$ dollars when rounded to the nearest dollar»?
+- In <name>'s household book, «round:where every amount is rounded to the nearest dollar, <packs>
+  stand with $<shown>$ dollars». The receipt says $<cost>$ dollars. All the <many> had the same
+  price. What was this price to the cent, in dollars?
+- «round:About $<shown>$ dollars, rounded to the nearest dollar,» is what <name> remembers having
+  paid for <packs>; in fact it was $<cost>$ dollars. Give the exact price of each <thing> in
+  dollars.
+- A customer's total for <packs> is $<cost>$ dollars. «round:The shop's screen shows it rounded to
+  the nearest dollar: $<shown>$.» Each <thing> costs the same. Determine the unrounded price of a
+  <thing> in dollars.
+- The invoice for <packs> says $<cost>$ dollars, «round:which the accountant's summary rounds to
+  $<shown>$ dollars, the nearest whole number». How many dollars, to the cent, did one <thing> cost?
+""")
 def rounded_label(rng: Random, level: Level) -> Draft | None:
     count = rng.randrange(*((2, 6), (6, 10), (11, 16))[level - 1])
     each = Fraction(rng.randrange(*((3, 40), (111, 399), (401, 1499))[level - 1]), 100)
@@ -696,72 +587,61 @@ def rounded_label(rng: Random, level: Level) -> Draft | None:
     ):
         return None
     thing, many = rng.choice(_THINGS)
-    told = tell(
-        rng,
-        _LABEL,
+    draft = Draft(
+        decimal(each, 2),
+        "decimal",
         packs=plural(count, thing, many),
         thing=thing,
         many=many,
         cost=decimal(cost, 2),
         shown=shown,
     )
-    rules = [
-        gold(
-            "bound",
-            f"all of them cost {shown} dollars to the nearest dollar, and one {count} times less",
-            between(low, high),
-            "round",
-        ),
-        gold(
-            "dimension", "the exact price", in_unit(Fraction(cents, 100), 1, "dollars"), pins=True
-        ),
-    ]
-    lures = [
-        *wrong(
-            "misled_by_cue",
-            Fraction(shown, count),
-            decimal(Fraction(shown * 100 // count, 100), 2),
-            floor(each + Fraction(1, 2)),
-            floor(each),
-            decimal(Fraction(floor(each * 10 + Fraction(1, 2)), 10), 1),
-        ),
-        *wrong("encoded_form_not_applied", cents),
-        *wrong("out_of_range", decimal(cost, 2), decimal(count * cost, 2)),
-    ]
-    return Draft(told, decimal(each, 2), rules, lures, "decimal")
+    draft.rule(
+        between(low, high),
+        f"all of them cost {shown} dollars to the nearest dollar, and one {count} times less",
+        "round",
+    )
+    draft.rule(in_unit(Fraction(cents, 100), 1, "dollars"), "the exact price")
+    draft.wrong(
+        "misled_by_cue",
+        Fraction(shown, count),
+        decimal(Fraction(shown * 100 // count, 100), 2),
+        floor(each + Fraction(1, 2)),
+        floor(each),
+        decimal(Fraction(floor(each * 10 + Fraction(1, 2)), 10), 1),
+    )
+    draft.wrong("encoded_form_not_applied", cents)
+    draft.wrong("out_of_range", decimal(cost, 2), decimal(count * cost, 2))
+    return draft
 
 
-_ROUNDS = (
-    r"A tournament has $<n>$ rounds. «points:A win brings $<w>$ points and a draw $<d>$ points; a "
-    r"lost round costs $<l>$ points.» <name> wins $<a>$ rounds, draws $<b>$ and loses all the "
-    r"other ones. How many points does <name> have at the end?",
-    r"How many points has <name> after $<n>$ rounds of a card game with $<a>$ rounds won, $<b>$ "
-    r"drawn and the rest lost? «points:Each round won counts $<w>$ points, each draw $<d>$, and "
-    r"for each round lost $<l>$ points are taken away.»",
-    r"«points:In a quiz a right answer earns $<w>$ points, a partly right one $<d>$ points, and a "
-    r"wrong one costs $<l>$ points.» There are $<n>$ rounds with one question each. <name> is "
-    r"right in $<a>$ rounds, partly right in $<b>$ rounds and wrong in the others. Find the final "
-    r"score.",
-    r"<name> plays $<n>$ rounds of chess against a computer, wins $<a>$ of them and draws $<b>$; "
-    r"the computer wins the rest. «points:The score goes up by $<w>$ for a win and by $<d>$ for a "
-    r"draw, and down by $<l>$ for a loss.» It started at $0$. What is it at the end?",
-    r"In an archery match «points:the centre gives $<w>$ points, the ring round it $<d>$ points, "
-    r"and a miss takes $<l>$ points off». <name> shoots once in each of $<n>$ rounds, hits the "
-    r"centre $<a>$ times and the ring $<b>$ times, and misses otherwise. Find the number of "
-    r"points.",
-    r"Two teams meet for $<n>$ rounds. «points:Per round, a victory is worth $<w>$ points, a tie "
-    r"$<d>$, and a defeat minus $<l>$.» Our team had $<a>$ victories and $<b>$ ties; all the other "
-    r"rounds were defeats. What is our team's total?",
-    r"What score does <name> reach in a game of $<n>$ rounds, $<a>$ of which are won, $<b>$ drawn "
-    r"and the remaining ones lost, if «points:winning a round adds $<w>$, drawing it adds $<d>$ "
-    r"and losing it subtracts $<l>$»?",
-    r"<name>'s dog does $<n>$ rounds of an obstacle course: $<a>$ rounds without a mistake, $<b>$ "
-    r"with one mistake, and the others broken off. «points:They count $<w>$, $<d>$ and minus $<l>$ "
-    r"points each.» How many points is that altogether?",
-)
+@misleading(r"""'round' is a part of a game, and nothing is rounded
 
-
-@misleading(("modular", "bound"), "'round' is a part of a game, and nothing is rounded")
+- A tournament has $<n>$ rounds. «points:A win brings $<w>$ points and a draw $<d>$ points; a lost
+  round costs $<l>$ points.» <name> wins $<a>$ rounds, draws $<b>$ and loses all the other ones. How
+  many points does <name> have at the end?
+- How many points has <name> after $<n>$ rounds of a card game with $<a>$ rounds won, $<b>$ drawn
+  and the rest lost? «points:Each round won counts $<w>$ points, each draw $<d>$, and for each round
+  lost $<l>$ points are taken away.»
+- «points:In a quiz a right answer earns $<w>$ points, a partly right one $<d>$ points, and a wrong
+  one costs $<l>$ points.» There are $<n>$ rounds with one question each. <name> is right in $<a>$
+  rounds, partly right in $<b>$ rounds and wrong in the others. Find the final score.
+- <name> plays $<n>$ rounds of chess against a computer, wins $<a>$ of them and draws $<b>$; the
+  computer wins the rest. «points:The score goes up by $<w>$ for a win and by $<d>$ for a draw, and
+  down by $<l>$ for a loss.» It started at $0$. What is it at the end?
+- In an archery match «points:the centre gives $<w>$ points, the ring round it $<d>$ points, and a
+  miss takes $<l>$ points off». <name> shoots once in each of $<n>$ rounds, hits the centre $<a>$
+  times and the ring $<b>$ times, and misses otherwise. Find the number of points.
+- Two teams meet for $<n>$ rounds. «points:Per round, a victory is worth $<w>$ points, a tie $<d>$,
+  and a defeat minus $<l>$.» Our team had $<a>$ victories and $<b>$ ties; all the other rounds were
+  defeats. What is our team's total?
+- What score does <name> reach in a game of $<n>$ rounds, $<a>$ of which are won, $<b>$ drawn and
+  the remaining ones lost, if «points:winning a round adds $<w>$, drawing it adds $<d>$ and losing
+  it subtracts $<l>$»?
+- <name>'s dog does $<n>$ rounds of an obstacle course: $<a>$ rounds without a mistake, $<b>$ with
+  one mistake, and the others broken off. «points:They count $<w>$, $<d>$ and minus $<l>$ points
+  each.» How many points is that altogether?
+""")
 def rounds_played(rng: Random, level: Level) -> Draft | None:
     g = rng.choice(((2, 3, 5), (4, 6, 7), (8, 9, 11, 12))[level - 1])
     n = rng.randrange(*((6, 11), (11, 17), (20, 40))[level - 1])
@@ -772,30 +652,22 @@ def rounds_played(rng: Random, level: Level) -> Draft | None:
         return None
     total = a * w + b * d - c * lost
     agree(total, sum([w] * a + [d] * b + [-lost] * c))
-    told = tell(rng, _ROUNDS, n=n, w=w, d=d, l=lost, a=a, b=b)
-    rules = [
-        gold(
-            "modular",
-            f"{w}, {d} and {lost} are multiples of {g}, so every score is",
-            divisible(g),
-            "points",
-        ),
-        gold(
-            "bound",
-            f"the answer is between {-n * lost}, all {n} lost, and {n * w}, all won",
-            all_of(integer(), between(-n * lost, n * w)),
-        ),
-    ]
-    lures = [
-        *wrong(
-            "arithmetic",
-            a * w + b * d,
-            a * w + b * d + c * lost,
-            a * w + b * d - n * lost,
-            a * w + b * d - lost,
-        ),
-        *wrong("misled_by_cue", c, Fraction(total, n)),
-        *wrong("arithmetic", a * w - c * lost),
-        *wrong("out_of_range", n * (w + d - lost), n * (w + d)),
-    ]
-    return Draft(told, total, rules, lures)
+    draft = Draft(total, n=n, w=w, d=d, l=lost, a=a, b=b)
+    draft.rule(
+        divisible(g), f"{w}, {d} and {lost} are multiples of {g}, so every score is", "points"
+    )
+    draft.rule(
+        all_of(integer(), between(-n * lost, n * w)),
+        f"the answer is between {-n * lost}, all {n} lost, and {n * w}, all won",
+    )
+    draft.wrong(
+        "arithmetic",
+        a * w + b * d,
+        a * w + b * d + c * lost,
+        a * w + b * d - n * lost,
+        a * w + b * d - lost,
+    )
+    draft.wrong("misled_by_cue", c, Fraction(total, n))
+    draft.wrong("arithmetic", a * w - c * lost)
+    draft.wrong("out_of_range", n * (w + d - lost), n * (w + d))
+    return draft

@@ -16,7 +16,7 @@ from random import Random
 from typing import Final, Literal, TypeAlias, cast
 
 from constraint_first.answer.value import AnswerValue, read_answer
-from constraint_first.benchmark.constraintbench.item import (
+from constraint_first.benchmark.constraintbench.family import (
     GoldConstraint,
     Item,
     find_item,

@@ -16,7 +16,7 @@ import orjson
 
 from constraint_first.answer.value import AnswerValue, read_answer, same
 from constraint_first.answer.workers import shared
-from constraint_first.benchmark.constraintbench.item import ERRORS, ErrorType, Item, Tempting
+from constraint_first.benchmark.constraintbench.family import ERRORS, ErrorType, Item, Tempting
 from constraint_first.constraint.predicate import Predicate, between, holds, integer, parts
 from constraint_first.constraint.router import aime_convention
 from constraint_first.constraint.stage1 import Constraint, ConstraintSpec, Propagated

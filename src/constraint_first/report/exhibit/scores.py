@@ -13,7 +13,7 @@ from functools import cache
 from itertools import chain
 from typing import Any, Final
 
-from constraint_first.benchmark.constraintbench.item import is_constraintbench
+from constraint_first.benchmark.constraintbench.family import is_constraintbench
 from constraint_first.benchmark.registry import entries
 from constraint_first.file.safe import file_stem
 from constraint_first.method.method import MethodError

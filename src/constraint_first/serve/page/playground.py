@@ -27,7 +27,7 @@ from constraint_first.attempt.events import (
     Wrote,
     stage_title,
 )
-from constraint_first.benchmark.constraintbench.item import Item, find_item, load
+from constraint_first.benchmark.constraintbench.family import Item, find_item, load
 from constraint_first.constraint.router import route
 from constraint_first.constraint.stage1 import read_spec
 from constraint_first.constraint.stated.read import read_stated

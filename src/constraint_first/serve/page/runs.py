@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from aiohttp import web
 
 from constraint_first.attempt.events import stage_title
-from constraint_first.benchmark.constraintbench.item import (
+from constraint_first.benchmark.constraintbench.family import (
     SPLITS,
     TIERS,
     Item,

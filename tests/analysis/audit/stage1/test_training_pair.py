@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from constraint_first.benchmark.constraintbench import item as split
+from constraint_first.benchmark.constraintbench import family as split
 from constraint_first.constraint.stage1 import ConstraintSpec, extract_constraints, read_spec
 from constraint_first.error import InputError
 from constraint_first.report.exhibit.marks import Judged, Label, Mark, unmarked
