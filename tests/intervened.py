@@ -2,7 +2,7 @@
 
 from constraint_first.attempt.drive import Scripted
 from constraint_first.attempt.solve import run_sync
-from constraint_first.benchmark.source import GoldInstruction, write_instructions
+from constraint_first.benchmark.registry import GoldInstruction, write_instructions
 from constraint_first.problem import Problem
 from constraint_first.protocol import Call
 from constraint_first.run.job import prepare, run

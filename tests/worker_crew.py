@@ -20,7 +20,7 @@ import datetime, io, json, os, signal, sys, time
 import psycopg
 import constraint_first.cli.eval, constraint_first.cli.eval, constraint_first.cli.eval
 import constraint_first.run.shared, constraint_first.model.client
-import constraint_first.benchmark.source, constraint_first.method.registry
+import constraint_first.benchmark.registry, constraint_first.method.registry
 from constraint_first.cli import main
 
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)

@@ -7,7 +7,7 @@ from hand_made import arm, attempt, cells, study, texts
 from instructed import FEW_WORDS, NO_COMMA, TITLE, request_store
 from intervened import intervened_store
 
-from constraint_first.benchmark.source import GoldInstruction, write_instructions
+from constraint_first.benchmark.registry import GoldInstruction, write_instructions
 from constraint_first.report.exhibit.interventions import (
     Following,
     follow_instructions,

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from instructed import FEW_WORDS, NO_COMMA, TITLE
 
-from constraint_first.benchmark.source import (
+from constraint_first.benchmark.registry import (
     INSTRUCTION_MARK,
     GoldInstruction,
     describe_gold,

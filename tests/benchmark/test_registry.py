@@ -14,16 +14,16 @@ from instructed import FEW_WORDS, NO_COMMA, requests, write_requests
 
 from constraint_first.benchmark.registry import (
     BUILT_IN,
+    INSTRUCTION_MARK,
     Benchmark,
     Entry,
-    Origin,
     check,
     entries,
     fetch,
     load,
     names,
+    write_instructions,
 )
-from constraint_first.benchmark.source import INSTRUCTION_MARK, write_instructions
 from constraint_first.error import InputError
 from constraint_first.method.registry import make
 from constraint_first.problem import Json, Problem
@@ -160,16 +160,6 @@ def test_without_the_library_the_way_out_is_named(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "datasets", None)
     with pytest.raises(InputError, match=r"constraint-first\[datasets\].*hmmt25\.jsonl.*CFR_DATA"):
         load("hmmt25")
-
-
-def test_offline_the_way_out_is_named(
-    hub: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("CFR_DATA", str(tmp_path))
-    hub["error"] = ConnectionError("no route\nto host")
-    with pytest.raises(InputError, match=r"hmmt25.*ConnectionError: no route.*CFR_DATA") as caught:
-        load("hmmt25")
-    assert "\n" not in str(caught.value)
 
 
 def test_a_name_nobody_knows() -> None:
@@ -340,30 +330,8 @@ ENTRY = Entry("gsm8k", "GSM8K", "openai/gsm8k", "test", "main", "question", "ans
 HINT = "put gsm8k.jsonl into a folder"
 
 
-class Library:
-    """Answers with its rows, or raises its error."""
-
-    def __init__(self) -> None:
-        self.rows: list[dict[str, Any]] = []
-        self.error: Exception | None = None
-        self.asked: list[tuple[str, str | None, str]] = []
-
-    def load_dataset(self, path: str, name: str | None, *, split: str) -> list[dict[str, Any]]:
-        self.asked.append((path, name, split))
-        if self.error:
-            raise self.error
-        return self.rows
-
-
-@pytest.fixture
-def library(monkeypatch: pytest.MonkeyPatch) -> Library:
-    played = Library()
-    monkeypatch.setitem(sys.modules, "datasets", SimpleNamespace(load_dataset=played.load_dataset))
-    return played
-
-
-def test_problems_come_with_the_numbers_of_their_rows(library: Library) -> None:
-    library.rows = [
+def test_problems_come_with_the_numbers_of_their_rows(hub: dict[str, Any]) -> None:
+    hub["rows"] = [
         {"question": " Q1 ", "answer": " 4", "n": 7, "other": object()},
         {"question": "Q2", "answer": 5, "n": 8},
     ]
@@ -371,30 +339,20 @@ def test_problems_come_with_the_numbers_of_their_rows(library: Library) -> None:
         (1, Problem("Q1", "gsm8k-7", "4", "gsm8k")),
         (2, Problem("Q2", "gsm8k-8", "5", "gsm8k")),
     ]
-    assert library.asked == [("openai/gsm8k", "main", "test")]
+    assert hub["asked"] == [("openai/gsm8k", "main", "test")]
 
 
-def test_no_configuration_is_none(library: Library) -> None:
+def test_no_configuration_is_none(hub: dict[str, Any]) -> None:
     assert fetch(Entry("x", "X", "a/b", "train"), HINT) == []
-    assert library.asked == [("a/b", None, "train")]
+    assert hub["asked"] == [("a/b", None, "train")]
 
 
-def test_gaps_are_left_for_the_check_and_lose_no_row(library: Library) -> None:
-    library.rows = [{"question": None, "answer": None}] * 2
+def test_gaps_are_left_for_the_check_and_lose_no_row(hub: dict[str, Any]) -> None:
+    hub["rows"] = [{"question": None, "answer": None}] * 2
     assert fetch(ENTRY, HINT) == [
         (1, Problem("", "gsm8k-test-0", "", "gsm8k")),
         (2, Problem("", "gsm8k-test-1", "", "gsm8k")),
     ]
-
-
-def test_a_column_that_is_not_there_is_named(library: Library) -> None:
-    library.rows = [{"question": "Q", "answer": "4"}, {"text": "Q", "gold": "4"}]
-    with pytest.raises(InputError) as caught:
-        fetch(ENTRY, HINT)
-    assert str(caught.value) == (
-        "benchmark 'gsm8k': row 2 of openai/gsm8k has no field answer, question "
-        f"(it has text, gold); {HINT}"
-    )
 
 
 @pytest.mark.parametrize(
@@ -406,9 +364,9 @@ def test_a_column_that_is_not_there_is_named(library: Library) -> None:
     ],
 )
 def test_whatever_the_library_raises_is_one_line(
-    library: Library, error: Exception, said: str
+    hub: dict[str, Any], error: Exception, said: str
 ) -> None:
-    library.error = error
+    hub["error"] = error
     with pytest.raises(InputError) as caught:
         fetch(ENTRY, HINT)
     assert str(caught.value) == (
@@ -416,14 +374,6 @@ def test_whatever_the_library_raises_is_one_line(
         f"check the network, or {HINT}"
     )
     assert caught.value.__cause__ is error
-
-
-def test_without_the_library_the_way_out_is_named_hugging_face(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setitem(sys.modules, "datasets", None)
-    with pytest.raises(InputError, match=r"pip install 'constraint-first\[datasets\]', or put gsm"):
-        fetch(ENTRY, HINT)
 
 
 IFEVAL = Entry(
@@ -435,17 +385,17 @@ IFEVAL = Entry(
 )
 
 
-def test_instructions_take_the_place_of_an_answer(library: Library) -> None:
+def test_instructions_take_the_place_of_an_answer(hub: dict[str, Any]) -> None:
     """Upstream each object of arguments has all names there are; those not used are null."""
     none = {"num_words": None, "relation": None, "keywords": None}
     row = {"key": 1000, "prompt": "Write.", "instruction_id_list": [NO_COMMA.kind, FEW_WORDS.kind]}
-    library.rows = [row | {"kwargs": [none, none | dict(FEW_WORDS.arguments)]}]
+    hub["rows"] = [row | {"kwargs": [none, none | dict(FEW_WORDS.arguments)]}]
     gold = write_instructions([NO_COMMA, FEW_WORDS])
     assert fetch(IFEVAL, HINT) == [(1, Problem("Write.", "ifeval-1000", gold, "ifeval"))]
-    library.rows = [row | {"kwargs": [none]}]
+    hub["rows"] = [row | {"kwargs": [none]}]
     with pytest.raises(InputError, match=r"'ifeval': row 1 of google/IFEval: 'kwargs' must be a"):
         fetch(IFEVAL, HINT)
-    library.rows = [row]
+    hub["rows"] = [row]
     with pytest.raises(InputError, match=r"row 1 of google/IFEval has no field kwargs \(it has"):
         fetch(IFEVAL, HINT)
 
@@ -532,14 +482,8 @@ def test_the_public_benchmarks() -> None:
     assert set(known) == ALL
     assert {entry.name for entry in known.values()} == ALL
     assert len({entry.label for entry in known.values()}) == len(ALL)
-    assert known["aime24"].counts == (30,)
-    assert known["aimo_amc"].counts == (83, 43)
-
-
-def test_the_papers_characteristics() -> None:
-    known = entries()
-    strengths = {name: known[name].strength for name in ("aime26", "olympiadbench", "gsm8k")}
-    assert strengths == {"aime26": "Tight", "olympiadbench": "Weak", "gsm8k": ""}
+    assert known["aimo_amc"].counts == [83, 43]
+    assert known["olympiadbench"].strength == "Weak"
 
 
 @pytest.mark.parametrize("name", sorted(ALL))
@@ -554,83 +498,39 @@ def test_each_can_be_fetched_read_and_checked(name: str) -> None:
     assert entry.system_prompt == "", "what goes ahead of a prompt is the user's to set"
 
 
-# --- integrity
-
-
-FILE = Origin("x.jsonl")
-
-
 def placed(*problems: tuple[str, str | None, str]) -> list[tuple[int, Problem]]:
     """Number problems (text, gold answer, id) by even lines."""
-    return [
-        (2 * place, Problem(text, name, answer))
-        for place, (text, answer, name) in enumerate(problems, start=1)
-    ]
+    return [(2 * n, Problem(text, name, gold)) for n, (text, gold, name) in enumerate(problems, 1)]
 
 
-def message(
-    problems: list[tuple[int, Problem]], counts: tuple[int, ...] = (), origin: Origin = FILE
-) -> str:
-    with pytest.raises(InputError) as caught:
-        check(origin, problems, counts)
-    return str(caught.value)
+MANY = placed(*((f"P{n}", "", str(n)) for n in range(6)))
+PAIR = placed(("P", "1", "a"), ("P", "1", "b"))
+
+
+@pytest.mark.parametrize(
+    ("problems", "counts", "unit", "says"),
+    [
+        ([], (), "line", ": has no problems"),
+        (placed(("P", "1", "a"), ("", "2", "b")), (), "line", ": no text in line 4; every problem"),
+        (placed(("P", " \n", "a"), ("Q", None, "b")), (), "line", ": no gold answer in line 2, 4;"),
+        (MANY, (), "line", "line 2, 4, 6, 8, 10 and 1 more;"),
+        (MANY[:5], (), "line", "line 2, 4, 6, 8, 10;"),
+        (placed(("P", "1", "a"), ("R", "1", "a")), (), "line", "same id ('a') in lines 2, 4; each"),
+        (placed(("P  is\nQ", "1", "a"), (" P is Q", "2", "b")), (), "line", "P is Q') in lines"),
+        (placed(*[("x" * 41, "1", n) for n in "ab"]), (), "line", f"('{'x' * 39}…')"),
+        (placed(*[("x" * 40, "1", n) for n in "ab"]), (), "line", f"('{'x' * 40}')"),
+        (placed(*[("\x1b[2J", "1", n) for n in "ab"]), (), "line", r"('\x1b[2J')"),
+        (PAIR[:1], (83, 43), "line", ": has 1 problems where a complete copy has 83 or 43; get a"),
+        (PAIR, (), "row", "x.jsonl: the same problem text ('P') in rows 2, 4"),
+    ],
+)  # fmt: skip
+def test_a_set_that_is_not_whole_is_refused(
+    problems: list[tuple[int, Problem]], counts: tuple[int, ...], unit: str, says: str
+) -> None:
+    with pytest.raises(InputError, match=re.escape(says)):
+        check("x.jsonl", problems, counts, unit)
 
 
 @pytest.mark.parametrize("counts", [(), (2,), (83, 2)])
 def test_a_whole_set_passes(counts: tuple[int, ...]) -> None:
-    check(FILE, placed(("P", "1", "a"), ("Q", "1", "b")), counts)
-    with pytest.raises(InputError):
-        check(FILE, placed(("P", "1", "a"), ("Q", "", "b")), counts)
-
-
-def test_an_empty_set() -> None:
-    assert message([]) == "x.jsonl: has no problems"
-
-
-@pytest.mark.parametrize("gap", ["", " \n\t"])
-def test_gaps_are_named_by_their_lines(gap: str) -> None:
-    problems = placed(("P", "1", "a"), (gap, "2", "b"))
-    assert message(problems) == "x.jsonl: no text in line 4; every problem needs one"
-    problems = placed(("P", gap, "a"), ("Q", None, "b"))
-    assert message(problems) == "x.jsonl: no gold answer in line 2, 4; every problem needs one"
-
-
-def test_of_many_lines_five_are_named() -> None:
-    six = placed(*((f"P{n}", "", str(n)) for n in range(6)))
-    assert "line 2, 4, 6, 8, 10 and 1 more;" in message(six)
-    assert "line 2, 4, 6, 8, 10;" in message(six[:5])
-
-
-def test_an_id_stands_once() -> None:
-    problems = placed(("P", "1", "a"), ("Q", "1", "b"), ("R", "1", "a"))
-    said = "x.jsonl: the same id ('a') in lines 2, 6; each must stand there once"
-    assert message(problems) == said
-
-
-def test_a_text_stands_once_however_it_is_spaced() -> None:
-    said = message(placed(("P  is\nQ", "1", "a"), (" P is Q ", "2", "b")))
-    assert said == (
-        "x.jsonl: the same problem text ('P is Q') in lines 2, 4; each must stand there once"
-    )
-    check(FILE, placed(("P is Q", "1", "a"), ("P is q", "2", "b")))
-
-
-def test_a_long_text_is_cut_and_hostile_text_is_quoted() -> None:
-    assert f"('{'x' * 39}…')" in message(placed(*[("x" * 41, "1", n) for n in "ab"]))
-    assert f"('{'x' * 40}')" in message(placed(*[("x" * 40, "1", n) for n in "ab"]))
-    assert "\x1b" not in message(placed(*[("\x1b[2J", "1", n) for n in "ab"]))
-
-
-def test_a_copy_that_is_not_complete() -> None:
-    assert message(placed(("P", "1", "a")), (83, 43)) == (
-        "x.jsonl: has 1 problems where a complete copy has 83 or 43; "
-        "get a complete copy, or name the file itself to use it as it is"
-    )
-
-
-def test_rows_of_a_dataset_are_called_rows() -> None:
-    rows = Origin("a/b on Hugging Face", "row")
-    twice = placed(("P", "1", "a"), ("P", "1", "b"))
-    assert "a/b on Hugging Face: the same problem text ('P') in rows 2, 4" in message(
-        twice, origin=rows
-    )
+    check("x.jsonl", placed(("P is Q", "1", "a"), ("P is q", "1", "b")), counts)

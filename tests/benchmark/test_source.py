@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from instructed import NO_COMMA
 
-from constraint_first.benchmark.source import (
+from constraint_first.benchmark.registry import (
     final_part,
     names_file,
     names_rows,

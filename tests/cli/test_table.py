@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 from rich.text import Text
 
-from constraint_first.benchmark.source import read_problems
+from constraint_first.benchmark.registry import read_problems
 from constraint_first.cli import demo, root, show
 from constraint_first.cli import progress as run_table
 from constraint_first.cli.console import Column, Folded, SafeConsole, Table, bytes_bar, count_bar

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from instructed import NO_COMMA, write_requests
 
-from constraint_first.benchmark.source import write_instructions
+from constraint_first.benchmark.registry import write_instructions
 from constraint_first.cli.text import RowFields, good_rows, text_field, with_progress, writing
 from constraint_first.constraint.reply.language import can_tell_language
 from constraint_first.error import OutputError

@@ -24,8 +24,7 @@ from sums import number_in, reply_right, right, sums, write_sums
 
 from constraint_first import aevaluate, evaluate
 from constraint_first.attempt.drive import Scripted
-from constraint_first.benchmark.registry import Benchmark, names
-from constraint_first.benchmark.source import write_instructions
+from constraint_first.benchmark.registry import Benchmark, names, write_instructions
 from constraint_first.error import InputError
 from constraint_first.method.baselines import Direct
 from constraint_first.method.constraint_first import CFR

@@ -6,7 +6,7 @@ from instructed import FEW_WORDS, NO_COMMA, TITLE, requests
 
 from constraint_first.answer.grade import Verdict
 from constraint_first.attempt.judge import STATUSES, judge, judge_attempt, judge_reply
-from constraint_first.benchmark.source import GoldInstruction, write_instructions
+from constraint_first.benchmark.registry import GoldInstruction, write_instructions
 from constraint_first.problem import Problem
 from constraint_first.store.query import Tally
 

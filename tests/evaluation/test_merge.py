@@ -11,8 +11,7 @@ from stored import attempt
 from sums import number_in, right, sums
 
 from constraint_first.attempt.drive import Scripted
-from constraint_first.benchmark.registry import load
-from constraint_first.benchmark.source import write_instructions
+from constraint_first.benchmark.registry import load, write_instructions
 from constraint_first.model.error import Rejected
 from constraint_first.problem import Problem
 from constraint_first.protocol import Call, Completion

@@ -19,7 +19,7 @@ from constraint_first.answer.grade import GradingCase, Verdict, grade_each
 from constraint_first.answer.workers import Workers
 from constraint_first.attempt.drive import Scripted
 from constraint_first.attempt.solve import run_sync
-from constraint_first.benchmark.source import write_instructions
+from constraint_first.benchmark.registry import write_instructions
 from constraint_first.error import InputError
 from constraint_first.model.client import Client
 from constraint_first.model.resolve import Cost, Price, PriceList

@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from constraint_first.answer.extract import extract
 from constraint_first.answer.grade import GradingCase, Verdict, grade, grade_all
-from constraint_first.benchmark.source import GoldInstruction, follow, read_instructions
+from constraint_first.benchmark.registry import GoldInstruction, follow, read_instructions
 from constraint_first.problem import Problem
 from constraint_first.thinking import without_thinking
 

@@ -178,8 +178,7 @@ def _experiment(benchmarks: tuple[str, ...], changes: Changes) -> Experiment:
 
 def _load_files(experiment: Experiment, columns: dict[str, str]) -> tuple[Experiment, list[str]]:
     """Load the user's own files; a line about each says what was taken from it."""
-    from constraint_first.benchmark.registry import load
-    from constraint_first.benchmark.source import names_rows
+    from constraint_first.benchmark.registry import load, names_rows
 
     loaded = [
         load(one, columns=columns) if isinstance(one, str) and names_rows(one) else one

@@ -440,7 +440,7 @@ def _outcome_lines(store: Any) -> Iterator[dict[str, Any]]:
 
 def _short_answer(row: Mapping[str, Any]) -> str | None:
     """The answer; none where the whole reply is the answer, which is a text."""
-    from constraint_first.benchmark.source import read_instructions
+    from constraint_first.benchmark.registry import read_instructions
 
     whole = read_instructions(row["gold"]) or json.loads(row["details"]).get("whole")
     return None if whole else row["answer"]

@@ -32,7 +32,7 @@ from constraint_first.attempt.events import (
 )
 from constraint_first.attempt.judge import judge
 from constraint_first.attempt.solve import asolve
-from constraint_first.benchmark.source import read_instructions, read_problems
+from constraint_first.benchmark.registry import read_instructions, read_problems
 from constraint_first.cli import show
 from constraint_first.cli.console import Activity, SafeConsole, bytes_bar
 from constraint_first.cli.options import (

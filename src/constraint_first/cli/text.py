@@ -15,7 +15,7 @@ import click
 from constraint_first.answer.extract import extract
 from constraint_first.answer.grade import GradingCase, Verdict, grade_each, grade_reply
 from constraint_first.attempt.judge import judge_reply
-from constraint_first.benchmark.source import (
+from constraint_first.benchmark.registry import (
     GOLD_COLUMNS,
     ProblemSet,
     final_part,
@@ -748,7 +748,7 @@ def program_command(source: str, seconds: float, memory: int, *, as_json: bool) 
     cfr program answer.py --time 10 --json
     """
     from constraint_first.attempt.drive import storable_output, storable_program
-    from constraint_first.benchmark.source import read_stdin
+    from constraint_first.benchmark.registry import read_stdin
     from constraint_first.file.rows import read_text
     from constraint_first.file.safe import expand_user
     from constraint_first.protocol import Program

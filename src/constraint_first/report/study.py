@@ -13,10 +13,10 @@ from typing import Any, Final, cast
 import orjson
 
 from constraint_first.benchmark.constraintbench.family import is_constraintbench
-from constraint_first.benchmark.registry import entries
-from constraint_first.benchmark.source import (
+from constraint_first.benchmark.registry import (
     GoldInstruction,
     describe_gold,
+    entries,
     name_gold,
     read_instructions,
 )

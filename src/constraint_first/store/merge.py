@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import sqlalchemy as sa
 
-from constraint_first.benchmark.source import describe_gold, name_gold
+from constraint_first.benchmark.registry import describe_gold, name_gold
 from constraint_first.file.safe import atomic_file
 from constraint_first.store import schema
 from constraint_first.store.database import StoreError, sqlite_path, without_password

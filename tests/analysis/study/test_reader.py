@@ -9,7 +9,7 @@ from stored import attempt
 from sums import right, sums
 
 from constraint_first.attempt.drive import Scripted
-from constraint_first.benchmark.source import GoldInstruction, write_instructions
+from constraint_first.benchmark.registry import GoldInstruction, write_instructions
 from constraint_first.cli.runs import export_command as command
 from constraint_first.error import InputError
 from constraint_first.problem import Problem

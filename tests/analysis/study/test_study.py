@@ -5,7 +5,7 @@ import pytest
 from hand_made import arm, study, texts, two_benchmarks
 from instructed import FEW_WORDS, NO_COMMA
 
-from constraint_first.benchmark.source import write_instructions
+from constraint_first.benchmark.registry import write_instructions
 from constraint_first.method.registry import METHODS
 from constraint_first.report.study import (
     CFR,

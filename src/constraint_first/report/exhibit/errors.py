@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final, Literal, TypeAlias
 
-from constraint_first.benchmark.source import follow
+from constraint_first.benchmark.registry import follow
 from constraint_first.constraint.router import route
 from constraint_first.constraint.stage1 import KINDS
 from constraint_first.file.safe import file_stem

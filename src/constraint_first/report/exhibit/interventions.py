@@ -13,7 +13,7 @@ from itertools import chain, groupby, pairwise
 from typing import Final, NamedTuple, TypeAlias
 
 from constraint_first.attempt.judge import judge
-from constraint_first.benchmark.source import GoldInstruction, follow
+from constraint_first.benchmark.registry import GoldInstruction, follow
 from constraint_first.constraint.predicate import Truth
 from constraint_first.method.soundness import Intervention, read_summary
 from constraint_first.problem import Problem
