@@ -21,7 +21,7 @@ from constraint_first.constraint.kind import find_features
 from constraint_first.constraint.router import route
 from constraint_first.constraint.stated.read import read_stated
 from constraint_first.constraint.stated.statement import check_stated
-from constraint_first.method.rewording import original_prompts
+from constraint_first.method.registry import original_prompts
 from constraint_first.model.resolve import AutoChoice
 
 from .conftest import Ran, Run

@@ -3,10 +3,10 @@ from pathlib import Path
 import pytest
 
 from constraint_first.error import InputError
-from constraint_first.method.registry import make
-from constraint_first.method.rewording import (
+from constraint_first.method.registry import (
     Wording,
     check_system,
+    make,
     original_prompts,
     read_system,
     read_wording,

@@ -20,10 +20,8 @@ from constraint_first.cli import root
 from constraint_first.constraint.router import route
 from constraint_first.error import InputError
 from constraint_first.method.baselines import Direct
-from constraint_first.method.constraint_first import CFR, Routed
-from constraint_first.method.former import renamed
-from constraint_first.method.registry import METHODS, make
-from constraint_first.method.rewording import Wording, original_prompts, reword
+from constraint_first.method.constraint_first import CFR, Routed, renamed
+from constraint_first.method.registry import METHODS, Wording, make, original_prompts, reword
 from constraint_first.model.wire import Decoding
 from constraint_first.problem import Problem, Prompt, Solution
 from constraint_first.protocol import Call, Completion, Steps, Usage, ask

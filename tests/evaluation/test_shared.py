@@ -24,7 +24,7 @@ from constraint_first import aevaluate
 from constraint_first.attempt.drive import Scripted
 from constraint_first.benchmark.registry import Benchmark
 from constraint_first.method.baselines import Direct
-from constraint_first.method.rewording import Wording
+from constraint_first.method.registry import Wording
 from constraint_first.model.client import ServedModel
 from constraint_first.model.error import Rejected, Unauthorized
 from constraint_first.model.limit import Limiter

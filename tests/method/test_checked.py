@@ -3,19 +3,26 @@ from typing import Any, cast
 import pytest
 
 from constraint_first.method.baselines import Direct, Plain
-from constraint_first.method.method import configuration, prompts_of
-from constraint_first.method.program import Programmed
-from constraint_first.method.registry import make
-from constraint_first.method.sound import Checked, Sound, assess, assessed, confidence_of
-from constraint_first.method.soundness import (
-    CheckedSentence,
-    Intervention,
+from constraint_first.method.method import (
     broken,
+    configuration,
     is_sound,
     mended,
-    read_summary,
+    prompts_of,
     sentences,
     stated_in,
+)
+from constraint_first.method.program import Programmed
+from constraint_first.method.registry import make
+from constraint_first.method.sound import (
+    Checked,
+    CheckedSentence,
+    Intervention,
+    Sound,
+    assess,
+    assessed,
+    confidence_of,
+    read_summary,
 )
 from constraint_first.method.vote import SelfConsistency
 from constraint_first.problem import Json, Problem, Solution

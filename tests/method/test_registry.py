@@ -6,8 +6,16 @@ import pytest
 
 from constraint_first.constraint.stage1 import Limit
 from constraint_first.method.baselines import Direct, ExtendedCoT, Reminder, SelfRefine
-from constraint_first.method.constraint_first import BRIEF, CFR, LLMRouted, Routed
-from constraint_first.method.former import changed_meaning, renamed, renamed_label, spelled
+from constraint_first.method.constraint_first import (
+    BRIEF,
+    CFR,
+    LLMRouted,
+    Routed,
+    changed_meaning,
+    renamed,
+    renamed_label,
+    spelled,
+)
 from constraint_first.method.method import (
     Method,
     MethodError,

@@ -7,9 +7,10 @@ import pytest
 from constraint_first.method.baselines import Direct
 from constraint_first.method.constraint_first import Routed
 from constraint_first.method.policy import Calibrated
-from constraint_first.method.registry import METHODS, make
-from constraint_first.method.rewording import (
+from constraint_first.method.registry import (
+    METHODS,
     Wording,
+    make,
     original_prompts,
     plain_name,
     prompt_users,

@@ -9,10 +9,9 @@ from aiohttp.test_utils import make_mocked_request
 from constraint_first.attempt.attempt import Attempt
 from constraint_first.error import InputError
 from constraint_first.method.baselines import Direct
-from constraint_first.method.method import MethodError
+from constraint_first.method.method import MethodError, mended, stated_in
 from constraint_first.method.registry import make
 from constraint_first.method.sound import assess
-from constraint_first.method.soundness import mended, stated_in
 from constraint_first.model.error import (
     BadReply,
     EngineError,

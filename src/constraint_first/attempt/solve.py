@@ -18,8 +18,7 @@ from constraint_first.attempt.drive import AttemptLimit
 from constraint_first.attempt.events import Event, ProgressMeter, Tell, TellProgress
 from constraint_first.error import InputError
 from constraint_first.method.method import Method, models_of, prompts_of
-from constraint_first.method.registry import make
-from constraint_first.method.rewording import Wording, check_system, read_wording, with_wording
+from constraint_first.method.registry import Wording, check_system, make, read_wording, with_wording
 from constraint_first.model.client import accompanied, serve
 from constraint_first.model.pull import NO_PROGRESS
 from constraint_first.model.resolve import (

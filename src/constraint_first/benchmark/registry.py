@@ -507,7 +507,7 @@ class Entry:
 @cache
 def entries() -> dict[str, Entry]:
     path = files("constraint_first.benchmark") / "benchmarks.toml"
-    tables: dict[str, dict[str, Any]] = tomllib.loads(path.read_text(encoding="utf-8"))
+    tables: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     return {
         name: Entry(name, **{"file": f"{name}.jsonl"} | table) for name, table in tables.items()
     }

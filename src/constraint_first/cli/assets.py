@@ -404,7 +404,7 @@ def prompts_command(name: str | None, folder: str | None, *, as_json: bool) -> N
     cfr eval --prompts mine         run methods with them
     """
     from constraint_first.method.method import suggest
-    from constraint_first.method.rewording import original_prompts, prompt_users
+    from constraint_first.method.registry import original_prompts, prompt_users
 
     known = original_prompts()
     if name is not None:

@@ -233,7 +233,7 @@ prompts_option: Final = click.option(
 
 
 def _read_system(given: str) -> str:
-    from constraint_first.method.rewording import read_system
+    from constraint_first.method.registry import read_system
 
     return read_system(given)
 

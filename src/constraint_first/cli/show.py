@@ -15,7 +15,7 @@ from constraint_first.protocol import Exchange, Output, Program, Usage
 
 if TYPE_CHECKING:
     from constraint_first.constraint.stage1 import Recovered
-    from constraint_first.method.soundness import CheckSummary, Intervention
+    from constraint_first.method.sound import CheckSummary, Intervention
     from constraint_first.problem import Json
     from constraint_first.report.table import Table as Value
 
@@ -156,7 +156,7 @@ def _columns(table: Value) -> Iterator[Column]:
 
 def shown_checks(details: Mapping[str, Json], problem: str) -> RenderableType:
     """Show what the text demands, whether the answer meets it, and how far to trust the answer."""
-    from constraint_first.method.soundness import read_summary
+    from constraint_first.method.sound import read_summary
 
     found = read_summary(details, problem)
     table = Table("", Column("demand", "prose"), Column("words", "prose"), header=False)

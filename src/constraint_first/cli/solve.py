@@ -58,8 +58,7 @@ from constraint_first.method.constraint_first import Routed, Routing
 from constraint_first.method.method import Method, models_of, prompts_of
 from constraint_first.method.policy import Calibrated
 from constraint_first.method.program import read_program
-from constraint_first.method.registry import make
-from constraint_first.method.rewording import read_wording, with_wording
+from constraint_first.method.registry import make, read_wording, with_wording
 from constraint_first.method.sound import is_held
 from constraint_first.model.client import Client, serve
 from constraint_first.model.replicas import Balanced
@@ -71,7 +70,7 @@ from constraint_first.report.table import several
 
 if TYPE_CHECKING:
     from constraint_first.attempt.drive import AttemptLimit
-    from constraint_first.method.rewording import Wording
+    from constraint_first.method.registry import Wording
     from constraint_first.model.transport import Bounds
 
 

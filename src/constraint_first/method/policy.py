@@ -35,7 +35,7 @@ from constraint_first.file.rows import (
 )
 from constraint_first.file.safe import expand_user
 from constraint_first.method.baselines import Plain
-from constraint_first.method.former import changed_meaning, renamed
+from constraint_first.method.constraint_first import changed_meaning, renamed
 from constraint_first.method.method import Method, may_revise, noting, parts_of
 from constraint_first.method.program import Programmed
 from constraint_first.method.sound import Sound

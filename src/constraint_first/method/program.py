@@ -10,8 +10,19 @@ from typing import ClassVar, Final, Literal, NamedTuple, TypeAlias
 
 from constraint_first.answer.extract import Extracted, extract
 from constraint_first.method.baselines import Direct
-from constraint_first.method.method import BUDGET, Method, gathering, noting, option, solution_from
-from constraint_first.method.soundness import Check, broken, mended, sentences, stated_in
+from constraint_first.method.method import (
+    BUDGET,
+    Check,
+    Method,
+    broken,
+    gathering,
+    mended,
+    noting,
+    option,
+    sentences,
+    solution_from,
+    stated_in,
+)
 from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json, Problem, Prompt, Solution, load
 from constraint_first.protocol import Call, Completion, Output, Program, Steps, ask, execute

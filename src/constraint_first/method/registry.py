@@ -6,10 +6,16 @@ bring are looked for only when a name is not among those below.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Final
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, Final, TypeVar, cast
 
 from constraint_first.error import InputError
+from constraint_first.file.rows import check_text, read_text, within
+from constraint_first.file.safe import expand_user
 from constraint_first.method import method as plugin
 from constraint_first.method.baselines import (
     CheckAnswer,
@@ -36,6 +42,8 @@ from constraint_first.method.method import (
     nesting,
     options_of,
     parameters,
+    parts_of,
+    prompts_of,
     read_options,
     split_name,
     suggest,
@@ -45,6 +53,8 @@ from constraint_first.method.policy import Calibrated, calibrate_by, find_policy
 from constraint_first.method.program import Programmed
 from constraint_first.method.sound import Checked, Sound
 from constraint_first.method.vote import Prove, Search, SelfConsistency, UntilAgreed, Vote
+from constraint_first.pattern import lazy_pattern
+from constraint_first.problem import Prompt
 
 _EMBEDDED: Final = "qwen2.5-coder-1.5b-instruct"  # its policy comes with the package
 _BRIEF: Final = "-brief"
@@ -193,3 +203,233 @@ def _require_prompts(name: str, given: object) -> None:
         raise ValueError(f"prompts={given} is not {known}, which can be left out")
     other = name.removesuffix(_BRIEF) if brief else name + _BRIEF
     raise ValueError(f"prompts={given} is the method {other} now; name that")
+
+
+# Rewording of a method: a person's own prompts in the place of those that it comes with.
+#
+# A method holds its prompts as fields, so a reworded one is a value of its own: nothing else in the
+# process is changed, and two wordings can be run side by side.
+
+M = TypeVar("M")
+_CHOOSING: Final = (
+    "",
+    "reply=json",
+    "reply=prose",
+    "reply=prose,question=1",
+    "style=thinking",
+    "style=bare",
+    "style=short",
+    "tell=stated",
+    "own=join",
+    "mind=reminder",
+    "mind=list",
+    "then=turn",
+)
+"""Options that choose among the prompts of a method."""
+_NAME: Final = attrgetter("name")
+_WORDED: Final = lazy_pattern(r"(?P<before>.*?)[(,]wording=[^,()]*\)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A person's own prompts, under one name that tells it from other wordings."""
+
+    name: str
+    prompts: tuple[Prompt, ...]
+    """Those alone that differ from the originals."""
+
+
+def original_prompts() -> dict[str, Prompt]:
+    """List the prompts of all methods that are built in, by name."""
+    held = (one for factory in METHODS.values() for one in parts_of(factory()))
+    return {one.name: one for one in held if isinstance(one, Prompt)}
+
+
+def prompt_users() -> dict[str, list[str]]:
+    """Name the built-in methods that ask with each prompt, with whatever options that takes."""
+    users: dict[str, list[str]] = {name: [] for name in original_prompts()}
+    for method in METHODS:
+        made = [one for options in _CHOOSING if (one := _made(f"{method}({options})"))]
+        for name in dict.fromkeys(map(_NAME, prompts_of(made))):
+            users[name].append(method)
+    return users
+
+
+def _made(name: str) -> Method | None:
+    try:
+        return make(name)
+    except MethodError:  # it has no such option
+        return None
+
+
+def reword(method: M, wording: Wording) -> M:
+    """Put own prompts into a method, and into the methods that it holds.
+
+    One that asks with none of them, as its options are, is returned as it is.
+    """
+    used = {*map(_NAME, prompts_of(method))}
+    own = {prompt.name: prompt for prompt in wording.prompts if prompt.name in used}
+    return cast("M", _reworded(method, own)) if own else method
+
+
+def _reworded(part: Any, own: Mapping[str, Prompt]) -> Any:
+    if isinstance(part, Prompt):
+        found = own.get(part.name, part)
+        # A method of another package may have a prompt of the same name, for other places.
+        return found if found.places == part.places else part
+    if isinstance(part, list | tuple):
+        members = cast("Sequence[Any]", part)
+        changed = [_reworded(one, own) for one in members]
+        if all(new is old for new, old in zip(changed, members, strict=True)):
+            return members
+        return changed if isinstance(members, list) else tuple(changed)
+    if not is_dataclass(part) or isinstance(part, type):
+        return part
+    held = {one.name: getattr(part, one.name) for one in fields(part) if one.init}
+    changes = {name: _reworded(value, own) for name, value in held.items()}
+    changes = {name: value for name, value in changes.items() if value is not held[name]}
+    return replace(part, **changes) if changes else part
+
+
+def worded_name(method: str, wording: Wording) -> str:
+    """Name a reworded method: ``cfr(reply=json,wording=mine)``."""
+    before = method.removesuffix("()")
+    if before.endswith(")"):
+        return f"{before[:-1]},wording={wording.name})"
+    return f"{before}(wording={wording.name})"
+
+
+def plain_name(method: str) -> str:
+    """Return the name of the method that was reworded; one that was not keeps its own."""
+    found = _WORDED.fullmatch(method)
+    if not found:
+        return method
+    before = found["before"]
+    return f"{before})" if "(" in before else before
+
+
+# Own prompts from a folder, and a system message from a file, as a person keeps them.
+
+_LONGEST: Final = 100_000
+"""Most characters of a prompt or a system message."""
+_LONGEST_NAME: Final = 60
+
+
+def read_wording(folder: str | Path, more: Iterable[Prompt] = ()) -> Wording:
+    """Read own prompts: each ``NAME.txt`` of a folder replaces the prompt of that name.
+
+    ``more`` are prompts beside the built-in ones: those of methods from other packages. A file with
+    the original's text replaces nothing.
+    """
+    path = expand_user(str(folder))
+    known = {prompt.name: prompt for prompt in more} | original_prompts()
+    files = list(_prompt_files(path, known))
+    if not files:
+        raise InputError(
+            f"{path}: has no prompts; 'cfr prompts --copy {path}' writes the originals there"
+        )
+    read = (_read(file, _original(file, known)) for file in files)
+    own = (prompt for prompt in read if prompt.text != known[prompt.name].text)
+    return Wording(_name(path), tuple(own))
+
+
+def _prompt_files(folder: Path, known: Mapping[str, Prompt]) -> Iterator[Path]:
+    """List what is meant for a prompt: every text file, and any other that is named like one."""
+    try:
+        entries = sorted(folder.iterdir())
+    except NotADirectoryError:
+        raise InputError(f"{folder}: a file, not a folder; name the folder that it is in") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "no folder has such a name"
+        raise InputError(f"{folder}: cannot be read ({reason}); name a folder") from None
+    for path in entries:
+        if path.name.startswith(".") or path.name.endswith("~"):
+            continue
+        if path.suffix == ".txt":
+            yield path
+        elif path.name.partition(".")[0].lower() in known:
+            stem = path.name.partition(".")[0].lower()
+            raise InputError(f"{path}: not the name of a prompt; call the file {stem}.txt")
+
+
+def _original(path: Path, known: Mapping[str, Prompt]) -> Prompt:
+    if path.stem not in known:
+        raise InputError(f"{path}: there is no prompt {path.stem!r}; {_hint(path.stem, known)}")
+    return known[path.stem]
+
+
+def _hint(name: str, known: Mapping[str, Prompt]) -> str:
+    listed = ", ".join(known)
+    close = suggest(name.lower(), list(known))
+    return f"{close} They are {listed}" if close.startswith("did") else close
+
+
+def _read(path: Path, original: Prompt) -> Prompt:
+    text = _read_bounded(path).strip()
+    if not text:
+        raise InputError(f"{path}: is empty; write the prompt, or take the file out of the folder")
+    own = Prompt(original.name, text, replaced=True)
+    if missing := sorted(original.places - own.places):
+        raise InputError(f"{path}: lacks {_written(missing)}, where something is filled in; add it")
+    if strange := sorted(own.places - original.places):
+        places = _written(sorted(original.places)) or "none"
+        raise InputError(
+            f"{path}: has {_written(strange)}, which nothing fills in; its places are: {places}"
+        )
+    return own
+
+
+def _written(places: Iterable[str]) -> str:
+    return ", ".join(f"[[{place}]]" for place in places)
+
+
+def _read_bounded(path: Path) -> str:
+    try:
+        size = path.stat().st_size
+    except OSError:
+        size = 0  # reading it says what is wrong
+    if size > 4 * _LONGEST:
+        raise InputError(f"{path}: {size:,} bytes are too long; {_LONGEST:,} characters are most")
+    with within(path):
+        return check_text(read_text(path), "the text", _LONGEST)
+
+
+def _name(folder: Path) -> str:
+    """Name a wording after its folder, in characters that can stand in a method's name."""
+    name = re.sub(r"[^\w.-]+", "-", folder.resolve().name).strip("-")
+    return name[:_LONGEST_NAME] or "own"
+
+
+def require_used(wording: Wording, methods: Iterable[object]) -> None:
+    """Refuse own prompts of which no method asks with any: a person would wait for a change."""
+    names = ", ".join(f"{prompt.name}.txt" for prompt in wording.prompts)
+    if names and all(reword(method, wording) is method for method in methods):
+        raise InputError(
+            f"prompts of {wording.name}: no method that is to be run asks with {names}; "
+            "'cfr prompts' says which methods do"
+        )
+
+
+def with_wording(method: M, wording: Wording | None) -> M:
+    """Put own prompts into a method, where there are any; some of them must be for it."""
+    if wording is None:
+        return method
+    require_used(wording, [method])
+    return reword(method, wording)
+
+
+def read_system(given: str) -> str:
+    """Read a system message: its own text, or ``@FILE`` for that of a file."""
+    if not given.startswith("@"):
+        return check_system(given)
+    if given == "@":
+        raise InputError("system message '@': no file is named; write @FILE, or the message itself")
+    path = expand_user(given[1:])
+    if not (text := _read_bounded(path).strip()):
+        raise InputError(f"{path}: is empty; write the system message, or leave out --system")
+    return text
+
+
+def check_system(text: str) -> str:
+    """Return a system message that can be sent and stored; a blank one is none."""
+    return check_text(text.strip(), "system", _LONGEST)

@@ -18,16 +18,20 @@ from constraint_first.constraint.stated.statement import Stated
 from constraint_first.method.baselines import Direct
 from constraint_first.method.method import (
     BUDGET,
+    Check,
     Method,
+    broken,
     conversation,
     gathering,
+    is_sound,
+    mended,
     noting,
     option,
     said,
     solution_from,
+    stated_in,
 )
 from constraint_first.method.program import Programmed, run_program
-from constraint_first.method.soundness import Check, broken, is_sound, mended, stated_in
 from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json, Problem, Prompt, Solution, load
 from constraint_first.protocol import (

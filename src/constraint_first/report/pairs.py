@@ -25,8 +25,7 @@ from constraint_first.constraint.stated.read import read_stated
 from constraint_first.file.rows import row_format
 from constraint_first.method.constraint_first import CFR
 from constraint_first.method.method import MethodError, parts_of
-from constraint_first.method.registry import make
-from constraint_first.method.rewording import plain_name
+from constraint_first.method.registry import make, plain_name
 from constraint_first.problem import Json, Problem
 from constraint_first.report.exhibit.gold import audit, statements
 from constraint_first.report.exhibit.marks import Label, by_attempt, refuse_mismatch

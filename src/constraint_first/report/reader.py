@@ -30,7 +30,7 @@ from constraint_first.file.rows import (
     row_format,
 )
 from constraint_first.file.safe import expand_user, storable_text
-from constraint_first.method.former import with_current_names
+from constraint_first.method.constraint_first import with_current_names
 from constraint_first.method.method import MethodError
 from constraint_first.method.registry import make
 from constraint_first.problem import Json

@@ -27,10 +27,10 @@ from constraint_first.file.rows import (
 )
 from constraint_first.file.safe import expand_user
 from constraint_first.method.method import Method, models_of, prompts_of
-from constraint_first.method.registry import make
-from constraint_first.method.rewording import (
+from constraint_first.method.registry import (
     Wording,
     check_system,
+    make,
     read_system,
     read_wording,
     require_used,

@@ -13,8 +13,7 @@ import sqlalchemy as sa
 from constraint_first.benchmark.registry import Benchmark
 from constraint_first.error import CfrError, InputError
 from constraint_first.file.safe import expand_user, storable_json
-from constraint_first.method.registry import make
-from constraint_first.method.rewording import Wording, plain_name, reword
+from constraint_first.method.registry import Wording, make, plain_name, reword
 from constraint_first.model.client import Client, ServedModel, accompanied
 from constraint_first.model.connection import Tell
 from constraint_first.model.limit import Limiter

@@ -18,7 +18,7 @@ from typing import Any, Final, TypeAlias, TypeVar, cast
 from constraint_first.attempt.solve import run_sync
 from constraint_first.benchmark.registry import Benchmark
 from constraint_first.method.method import Method
-from constraint_first.method.rewording import Wording
+from constraint_first.method.registry import Wording
 from constraint_first.model.budget import Budget, BudgetSpent
 from constraint_first.model.client import Client, ServedModel
 from constraint_first.model.limit import Limiter

@@ -19,7 +19,7 @@ from constraint_first.file.safe import storable_json, storable_text
 from constraint_first.method.constraint_first import Routed
 from constraint_first.method.method import Method
 from constraint_first.method.policy import Calibrated
-from constraint_first.method.soundness import read_summary
+from constraint_first.method.sound import read_summary
 from constraint_first.problem import Json, Problem, Solution
 from constraint_first.protocol import (
     Completion,

@@ -25,7 +25,7 @@ from constraint_first.benchmark.registry import (
     read_instructions,
 )
 from constraint_first.error import InputError
-from constraint_first.method.former import NAMES
+from constraint_first.method.constraint_first import NAMES
 from constraint_first.method.method import suggest
 from constraint_first.model.resolve import Cost, PriceList, presets, price_list
 from constraint_first.pattern import lazy_pattern

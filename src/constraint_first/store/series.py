@@ -19,11 +19,16 @@ from constraint_first.attempt.drive import digest
 from constraint_first.benchmark.constraintbench.family import find_item, is_constraintbench
 from constraint_first.error import InputError
 from constraint_first.file.safe import storable_json, storable_text
-from constraint_first.method.former import NAMES, changed_meaning, renamed, renamed_label, spelled
+from constraint_first.method.constraint_first import (
+    NAMES,
+    changed_meaning,
+    renamed,
+    renamed_label,
+    spelled,
+)
 from constraint_first.method.method import Method, prompts_of
 from constraint_first.method.policy import Calibrated
-from constraint_first.method.registry import make
-from constraint_first.method.rewording import Wording, reword, worded_name
+from constraint_first.method.registry import Wording, make, reword, worded_name
 from constraint_first.model.wire import Decoding
 from constraint_first.problem import Json, Problem
 from constraint_first.protocol import Call, Completion, Output, Program, Run, Usage

@@ -17,7 +17,7 @@ from constraint_first.constraint.stated.read import read_stated
 from constraint_first.constraint.stated.reading import ASK, LONGEST, Reading, plain_text
 from constraint_first.constraint.stated.repair import repair
 from constraint_first.constraint.stated.statement import Stated, check_stated
-from constraint_first.method.soundness import broken, stated_in
+from constraint_first.method.method import broken, stated_in
 from constraint_first.problem import Problem
 
 # --- read

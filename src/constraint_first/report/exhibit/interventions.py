@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, TypeAlias
 from constraint_first.attempt.judge import judge
 from constraint_first.benchmark.registry import GoldInstruction, follow
 from constraint_first.constraint.predicate import Truth
-from constraint_first.method.soundness import Intervention, read_summary
+from constraint_first.method.sound import Intervention, read_summary
 from constraint_first.problem import Problem
 from constraint_first.report.comparison import Pair, Score, pair_arms, score_problems
 from constraint_first.report.exhibit.exhibit import Exhibit

@@ -37,7 +37,7 @@ from constraint_first.file.rows import (
     read_objects,
     read_rows,
 )
-from constraint_first.method.former import NAMES, with_current_names
+from constraint_first.method.constraint_first import NAMES, with_current_names
 from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json
 from constraint_first.report.comparison import Key, RightRule

@@ -17,8 +17,7 @@ from constraint_first.benchmark.constraintbench.family import is_constraintbench
 from constraint_first.benchmark.registry import entries
 from constraint_first.file.safe import file_stem
 from constraint_first.method.method import MethodError
-from constraint_first.method.registry import make
-from constraint_first.method.rewording import plain_name
+from constraint_first.method.registry import make, plain_name
 from constraint_first.report.canvas import (
     MUTED,
     SMALL,

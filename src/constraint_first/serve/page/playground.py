@@ -33,7 +33,7 @@ from constraint_first.constraint.stage1 import read_spec
 from constraint_first.constraint.stated.read import read_stated
 from constraint_first.file.safe import one_line, storable_text
 from constraint_first.method.registry import METHODS, names
-from constraint_first.method.soundness import read_summary
+from constraint_first.method.sound import read_summary
 from constraint_first.model.error import EngineError
 from constraint_first.model.resolve import AUTO
 from constraint_first.protocol import Call
