@@ -23,9 +23,6 @@ from constraint_first.model.pull import Progress
 from constraint_first.model.replicas import Balanced, Balancer
 from constraint_first.model.resolve import AutoChoice, Cost, write_dollars
 from constraint_first.model.wire import Served
-from constraint_first.report.table import NONE, several, times
-from constraint_first.run.batch_service import WaveProgress
-from constraint_first.run.forecast import Basis, Demand, Forecast, SeriesForecast, Span
 from constraint_first.run.job import (
     EvaluationWatcher,
     Job,
@@ -39,6 +36,8 @@ from constraint_first.store.series import Series
 
 if TYPE_CHECKING:
     from constraint_first.report.comparison import Tokens
+    from constraint_first.run.batch_service import WaveProgress
+    from constraint_first.run.forecast import Basis, Demand, Forecast, SeriesForecast, Span
     from constraint_first.run.grid import RunOptions
     from constraint_first.run.run import Evaluated
 
@@ -80,6 +79,7 @@ def ratios(found: Sequence[SeriesResult]) -> Table | None:
     """Tabulate the tokens of each series relative to Direct CoT; None where it was not run."""
     from constraint_first.report.comparison import BASELINE, divide_tokens
     from constraint_first.report.exhibit.cost import COUNTED
+    from constraint_first.report.table import times
 
     # Tokens are compared only where benchmark, model and decoding are the same.
     plain = [one for one in found if one.series.method.partition("(")[0] == BASELINE]
@@ -133,7 +133,7 @@ def _add_row(table: Table, one: SeriesResult, *accuracy: str) -> None:
         *accuracy,
         "{} cut, {} unread".format(*lost) if any(lost) else "0",
         f"{usage.total:,}" + ("" if usage.reported else "+"),
-        *((NONE if cost is None else str(cost),) if table.columns[-1].title == "cost" else ()),
+        *(("–" if cost is None else str(cost),) if table.columns[-1].title == "cost" else ()),
     )
 
 
@@ -400,6 +400,8 @@ def _table_forecast(*, decoded: bool, priced: bool) -> Table:
 
 
 def _heading(one: SeriesForecast) -> str:
+    from constraint_first.report.table import several
+
     series, problems = one.series, several(one.problems, "problem")
     by = f" with {series.model}" if series.model else ""
     return one_line(f"{series.benchmark}{by}: {problems} × {several(one.runs, 'run')}")
@@ -426,7 +428,7 @@ def _amounts(missing: int, demand: Demand, *, priced: bool) -> _Cells:
 def _cost_forecast(demand: Demand) -> str:
     dollars = demand.dollars
     if not dollars.most and not demand.complete:
-        return NONE
+        return "–"
     bound = "" if dollars.least == dollars.most else "≤ "
     return f"{bound}{Cost(dollars.most, demand.complete)}"
 
@@ -448,7 +450,7 @@ def _notes(found: Forecast, options: RunOptions) -> Iterator[str]:
     if found.has_prices:
         yield f"Costs are US dollars, {COST_NOTE}; failed tries come on top."
         if not found.demand.complete:
-            yield f"{NONE} and +: a model has no price in models.toml, and comes on top."
+            yield "– and +: a model has no price in models.toml, and comes on top."
         yield from _budget_note(found.demand.dollars, options.max_cost)
     yield "Nothing was asked, and no store was made or changed."
 

@@ -66,7 +66,6 @@ from constraint_first.model.resolve import AUTO, ModelRef, Resolved, choose_for,
 from constraint_first.model.wire import Decoding
 from constraint_first.problem import Json, Problem
 from constraint_first.protocol import Call, Completion, Output, Program
-from constraint_first.report.table import several
 
 if TYPE_CHECKING:
     from constraint_first.attempt.drive import AttemptLimit
@@ -132,8 +131,8 @@ def solve_command(
     named = named and with_wording(named, own)
     if read.taken and not quiet:
         print_note(read.taken)
-    count, silent = several(len(read.problems), "problem"), quiet or as_json
-    scoring = Scoring(len(read.problems))
+    silent, scoring = quiet or as_json, Scoring(len(read.problems))
+    count = "1 problem" if len(read.problems) == 1 else f"{len(read.problems):,} problems"
 
     async def run() -> None:
         async with open_session(
