@@ -335,7 +335,8 @@ def current_name(connection: sa.Connection, benchmark: str) -> str:
         return benchmark
     table = schema.problems
     names = sa.select(table.c.name).where(table.c.benchmark == benchmark).limit(1)
-    item = find_item(connection.scalars(names).first() or "")
+    name = connection.scalars(names).first()
+    item = find_item(name) if name else None
     return f"{benchmark}@1" if item and item.version == 1 else benchmark
 
 
