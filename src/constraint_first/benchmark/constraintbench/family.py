@@ -102,7 +102,6 @@ class Item:
 
     @property
     def id(self) -> str:
-        """What the item is called: the family, level, seed and index that it is drawn from."""
         return f"{self.family}-{self.level}-{self.seed}-{self.index}"
 
     @property
@@ -112,7 +111,6 @@ class Item:
         return tuple(kind for kind in KINDS if kind in present)
 
     def problem(self) -> Problem:
-        """Give the problem as methods see it."""
         return Problem(self.text, self.id, self.answer, SOURCE)
 
     def to_json(self) -> dict[str, Json]:
@@ -129,19 +127,19 @@ class Item:
             "family": self.family,
             "seed": self.seed,
             "index": self.index,
-            "constraints": [self._constraint_row(gold) for gold in self.constraints],
+            "constraints": [
+                {
+                    "kind": gold.kind,
+                    "description": gold.description,
+                    "predicate": dict(gold.predicate),
+                    "span": gold.span,
+                    **({} if self.version == 1 else {"pins": gold.pins}),
+                }
+                for gold in self.constraints
+            ],
             "tempting": [{"answer": lure.answer, "error": lure.error} for lure in self.tempting],
         }
         return row if self.version == 1 else row | {"version": self.version}
-
-    def _constraint_row(self, gold: GoldConstraint) -> dict[str, Json]:
-        row: dict[str, Json] = {
-            "kind": gold.kind,
-            "description": gold.description,
-            "predicate": dict(gold.predicate),
-            "span": gold.span,
-        }
-        return row if self.version == 1 else row | {"pins": gold.pins}
 
     @classmethod
     def from_json(cls, row: Mapping[str, Json]) -> Item:
@@ -220,7 +218,6 @@ class SplitError(CfrError):
 
 
 def is_constraintbench(benchmark: str) -> bool:
-    """Say whether a benchmark goes by the name of ConstraintBench, or of a split of it."""
     return benchmark.startswith("constraintbench")
 
 
@@ -240,7 +237,7 @@ def load(name: Split) -> Sequence[Item]:
 
 @cache
 def find_item(name: str) -> Item | None:
-    """Find a shipped problem by its id, which is its own through all splits and versions."""
+    """Find a shipped problem by its id, which no other split or version uses."""
     found = next((rows[name] for split in SHA256 if name in (rows := _rows(split))), None)
     return None if found is None else Item.from_json(json.loads(found))
 
@@ -249,8 +246,7 @@ def split_bytes(name: Split) -> bytes:
     """Read a shipped file and make sure that it is the one that was released."""
     path = f"benchmark/constraintbench/data/{_FILES[name]}"
     try:
-        folder = resources.files("constraint_first.benchmark.constraintbench") / "data"
-        content = (folder / _FILES[name]).read_bytes()
+        content = (resources.files("constraint_first") / path).read_bytes()
     except OSError:
         raise SplitError(f"the package has lost its {path}; install it again") from None
     found = hashlib.sha256(content).hexdigest()

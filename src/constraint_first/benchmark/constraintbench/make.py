@@ -89,7 +89,6 @@ honest, do not train on `public`, `mini` or `hard`: any number of other problems
 
 
 def dataset_files(splits: Sequence[Split]) -> Iterator[tuple[Path, bytes]]:
-    """Give the files of a dataset that holds these splits, by their places in its folder."""
     loaded: dict[Split, Sequence[Item]] = {split: load(split) for split in splits}
     yield Path("README.md"), _card(loaded).encode()
     for split, items in loaded.items():
@@ -115,9 +114,13 @@ def _row(item: Item) -> dict[str, Json]:
 
 
 def _card(loaded: dict[Split, Sequence[Item]]) -> str:
-    configs: dict[str, list[Split]] = {}
-    for split in loaded:
-        configs.setdefault(_config(split), []).append(split)
+    configs: dict[str, list[Json]] = {}
+    table: list[str] = []
+    for split, items in loaded.items():
+        kind, version, _ = split.partition("@")
+        config = "version-1" if version else "default"
+        configs.setdefault(config, []).append({"split": kind, "path": _place(split)})
+        table.append(f"| {config} | `{kind}` | {len(items)} |")
     features: list[Json] = [{"name": name, **kind} for name, kind in _FEATURES.items()]
     head: dict[str, Json] = {
         "pretty_name": "ConstraintBench",
@@ -127,30 +130,14 @@ def _card(loaded: dict[Split, Sequence[Item]]) -> str:
         "tags": ["mathematics", "constraints", "reasoning"],
         "size_categories": ["n<1K" if sum(map(len, loaded.values())) < 1000 else "1K<n<10K"],
         "configs": [
-            {
-                "config_name": config,
-                "data_files": [{"split": _kind(one), "path": _place(one)} for one in members],
-            }
-            for config, members in configs.items()
+            {"config_name": config, "data_files": members} for config, members in configs.items()
         ],
         "dataset_info": [{"config_name": name, "features": features} for name in configs],
     }
     # JSON is YAML, so that each line below is what a reader of YAML expects.
     lines = (f"{name}: {json.dumps(value)}" for name, value in head.items())
-    table = (
-        f"| {_config(one)} | `{one.partition('@')[0]}` | {len(own)} |"
-        for one, own in loaded.items()
-    )
     front = "---\n" + "\n".join(lines) + "\n---\n"
     return front + _BODY.replace("{splits}", "\n".join(table))
-
-
-def _kind(split: Split) -> str:
-    return split.partition("@")[0]
-
-
-def _config(split: Split) -> str:
-    return "version-1" if "@" in split else "default"
 
 
 def _place(split: Split) -> str:
@@ -200,11 +187,24 @@ class Shortcut:
 
 def shortcuts(items: Sequence[Item]) -> Iterator[Shortcut]:
     count = len(items)
-    guesses = _guesses(items)
+    families: dict[str, list[Item]] = {}
+    for item in items:
+        families.setdefault(item.family, []).append(item)
+    guesses = {name: _guess(own) for name, own in families.items()}
     hits = sum(item.answer == guesses[item.family] for item in items)
     where = "among others drawn" if all(map(_can_be_drawn, items)) else "in this set itself"
     yield Shortcut(f"guess, the most frequent answer of the family {where}", hits, count)
-    yield from _worst_family(items)
+    frequent = (
+        Shortcut(
+            f"guess, the most frequent answer of `{name}`",
+            max(Counter(item.answer for item in own).values()),
+            len(own),
+        )
+        for name, own in families.items()
+        if len(own) >= _MANY
+    )
+    if worst := max(frequent, key=lambda one: one.hits / one.of, default=None):
+        yield worst
     read = [(item.answer, _NUMBER.findall(item.text)) for item in items]
     for name, choose in _POSITIONS.items():
         hits = sum(bool(numbers) and answer == choose(numbers) for answer, numbers in read)
@@ -221,27 +221,12 @@ def shortcuts(items: Sequence[Item]) -> Iterator[Shortcut]:
     yield Shortcut("near-duplicates, the text of another problem up to names", same, count, 0)
 
 
-def _worst_family(items: Iterable[Item]) -> Iterator[Shortcut]:
-    """Find the family of many problems whose most frequent answer is the most frequent."""
-    answers: dict[str, Counter[str]] = {}
-    for item in items:
-        answers.setdefault(item.family, Counter())[item.answer] += 1
-    many = [
-        Shortcut(f"guess, the most frequent answer of `{name}`", max(own.values()), own.total())
-        for name, own in answers.items()
-        if own.total() >= _MANY
-    ]
-    if many:
-        yield max(many, key=lambda one: one.hits / one.of)
-
-
 def numbers_of(item: Item) -> tuple[str, ...]:
-    """List the numbers of a problem, after its family: all that tells it from its siblings."""
+    """List a problem's family and numbers: two with the same ones are near-duplicates."""
     return (item.family, *sorted(_NUMBER.findall(item.text)))
 
 
 def text_without_names(item: Item) -> str:
-    """Give a problem's text with every name taken out."""
     return _NAME.sub("_", item.text)
 
 
@@ -253,19 +238,12 @@ _POSITIONS: Final[Mapping[str, Callable[[list[str]], str]]] = {
 }
 
 
-def _guesses(items: Iterable[Item]) -> dict[str, str]:
-    """Find the answer that each family gives most often.
+def _guess(items: Sequence[Item]) -> str:
+    """Find the answer that a family gives most often.
 
     It is learnt from problems of another seed where they can be drawn: in a small set every answer
-    is a frequent one. Families of an earlier version are learnt from the set itself.
+    is a frequent one. A family of an earlier version is learnt from the set itself.
     """
-    groups: dict[str, list[Item]] = {}
-    for item in items:
-        groups.setdefault(item.family, []).append(item)
-    return {name: _guess(own) for name, own in groups.items()}
-
-
-def _guess(items: Sequence[Item]) -> str:
     if not all(map(_can_be_drawn, items)):
         return _most_frequent(items)
     return _most_drawn(items[0].family, frozenset(item.level for item in items))
@@ -388,7 +366,7 @@ def _different(
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Something wrong with a file, and the line it stands on."""
+    """Something wrong with a line of a file."""
 
     line: int
     message: str
@@ -433,7 +411,10 @@ def check_items(items: Mapping[int, Item]) -> CheckReport:
     faults: list[Fault] = []
     first_line: dict[str, int] = {}
     for line, item in items.items():
-        faults.extend(Fault(line, message) for message in _faults(item))
+        try:
+            faults.extend([Fault(line, message) for message in check_item(item)])
+        except CfrError as error:
+            faults.append(Fault(line, str(error)))
         earlier = first_line.setdefault(item.text, line)
         if earlier != line:
             faults.append(Fault(line, f"the same text as line {earlier}"))
@@ -446,13 +427,6 @@ def check_items(items: Mapping[int, Item]) -> CheckReport:
     if levels and not levels.passed:
         faults.append(Fault(1, str(levels)))
     return CheckReport(len(items), tuple(faults), tried, old, levels)
-
-
-def _faults(item: Item) -> list[str]:
-    try:
-        return list(check_item(item))
-    except CfrError as error:
-        return [str(error)]
 
 
 def check_item(item: Item) -> Iterator[str]:
@@ -529,9 +503,8 @@ class LevelCheck:
     @property
     def harder(self) -> tuple[str, ...]:
         """The families that are solved less often at their last level than at their first."""
-        return tuple(
-            name for name in self.families if self._counts(name)[0] > self._counts(name)[-1]
-        )
+        solved = self.measured.correct
+        return tuple(name for name in self.families if solved[name][0] > solved[name][-1])
 
     @property
     def falling(self) -> tuple[str, ...]:
@@ -539,7 +512,7 @@ class LevelCheck:
         return tuple(
             name
             for name in self.families
-            if all(low > high for low, high in pairwise(self._counts(name)))
+            if all(low > high for low, high in pairwise(self.measured.correct[name]))
         )
 
     @property
@@ -554,17 +527,12 @@ class LevelCheck:
             f"falling at each: {len(self.falling)} ({by})"
         )
 
-    def _counts(self, name: str) -> tuple[int, ...]:
-        return self.measured.correct[name]
-
 
 @cache
 def measured_levels() -> MeasuredLevels:
     """Read what was measured on the split `public`."""
-    path = (
-        resources.files("constraint_first.benchmark.constraintbench") / "data" / "2" / "levels.json"
-    )
-    found = json.loads(path.read_text(encoding="utf-8"))
+    folder = resources.files("constraint_first.benchmark.constraintbench")
+    found = json.loads((folder / "data/2/levels.json").read_text(encoding="utf-8"))
     correct = {name: tuple(counts) for name, counts in found.pop("correct").items()}
     return MeasuredLevels(correct=correct, **found)
 
