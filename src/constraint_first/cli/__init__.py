@@ -13,9 +13,7 @@ import click
 
 from constraint_first.error import CfrError
 
-__all__ = [
-    "main",
-]
+__all__ = ["main"]
 
 
 # name: (module of this package, one line of help). The help is repeated here so that `cfr --help`
@@ -95,7 +93,9 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "show_default": True}
+)
 @click.version_option(package_name="constraint-first", prog_name="cfr")
 def root() -> None:
     """Make language models respect what a problem demands of its answer."""

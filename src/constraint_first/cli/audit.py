@@ -56,11 +56,15 @@ _method_options: Final = grouped(
     "methods",
     _Methods,
     click.option(
-        "--baseline", default="", help="The method that gains are measured against.  [direct]"
+        "--baseline",
+        default="",
+        show_default=False,
+        help="The method that gains are measured against.  [direct]",
     ),
     click.option(
         "--method",
         default="",
+        show_default=False,
         help="The method whose gains are measured.  [routed-cfr, else cfr, else their -brief]",
     ),
 )

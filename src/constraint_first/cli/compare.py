@@ -43,7 +43,6 @@ _plan_options: Final = grouped(
         "--interval",
         type=click.Choice(["bca", "percentile"]),
         default="bca",
-        show_default=True,
         help="Of the bootstrap over problems: corrected for bias and skewness (BCa), or not.",
     ),
     click.option(
@@ -56,7 +55,7 @@ _plan_options: Final = grouped(
     click.option(
         "--pool/--no-pool",
         default=True,
-        help="Add a row for a group of benchmarks together: AIME's years.  [yes]",
+        help="Add a row for a group of benchmarks together: AIME's years.",
     ),
     click.option("--pool-all", is_flag=True, help="Add a row of all benchmarks together."),
     click.option(
@@ -68,14 +67,14 @@ _plan_options: Final = grouped(
         "--seed",
         type=click.IntRange(min=0),
         default=0,
-        help="Seed of resampling and of Monte Carlo tests.  [0]",
+        help="Seed of resampling and of Monte Carlo tests.",
     ),
 )
 
 
 @click.command("compare")
 @runs_argument
-@click.option("--baseline", default="direct", show_default=True, help="The method to compare with.")
+@click.option("--baseline", default="direct", help="The method to compare with.")
 @click.option(
     "--method", "methods", multiple=True, help="A method to compare; repeatable.  [all others]"
 )
@@ -157,14 +156,12 @@ _learning_options: Final = grouped(
         "--most-tokens",
         type=_ratio_or_any,
         default=1.05,
-        show_default=True,
         help="Most output tokens of the policy, for each one of Direct CoT's.",
     ),
     click.option(
         "--price",
         type=click.FloatRange(0, 1e6),
         default=0.0,
-        show_default=True,
         help="Points of accuracy that 1,000 more output tokens must bring.",
     ),
 )
@@ -270,15 +267,18 @@ def _write(path: Path, made: Calibration) -> None:
     "--output",
     type=click.Path(path_type=Path),
     default=Path("report"),
-    show_default=True,
     help="The folder to write to.",
 )
 @click.option(
-    "--baseline", default="", help="The method that gains are measured against.  [direct]"
+    "--baseline",
+    default="",
+    show_default=False,
+    help="The method that gains are measured against.  [direct]",
 )
 @click.option(
     "--method",
     default="",
+    show_default=False,
     help="The method that the verdict, gains, errors and cases are about.  [the verdict: the best "
     "supported; the others: routed-cfr, else cfr, else their -brief, else the best supported]",
 )
@@ -294,12 +294,11 @@ def _write(path: Path, made: Calibration) -> None:
     "--cases",
     type=click.IntRange(0, 200),
     default=12,
-    show_default=True,
     help="How many problems to show side by side.",
 )
 @labels_option
 @error_rule_options
-@click.option("--figures/--no-figures", default=True, help="Draw the figures.  [yes]")
+@click.option("--figures/--no-figures", default=True, help="Draw the figures.")
 def report_command(
     runs: tuple[str, ...],
     output: Path,

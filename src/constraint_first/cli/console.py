@@ -56,9 +56,7 @@ class SafeConsole(console.Console):
         return super().render_str(printable(text), **options)
 
     def render(
-        self,
-        renderable: console.RenderableType,
-        options: console.ConsoleOptions | None = None,
+        self, renderable: console.RenderableType, options: console.ConsoleOptions | None = None
     ) -> Iterable[Segment]:
         """Make every segment printable, whatever its origin."""
         for segment in super().render(renderable, options):

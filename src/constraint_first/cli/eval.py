@@ -25,12 +25,7 @@ from constraint_first.cli.options import (
     store_option,
     system_option,
 )
-from constraint_first.cli.output import (
-    print_json,
-    print_note,
-    print_text,
-    run_interruptible,
-)
+from constraint_first.cli.output import print_json, print_note, print_text, run_interruptible
 from constraint_first.error import InputError
 
 if TYPE_CHECKING:
@@ -194,11 +189,7 @@ def _load_files(experiment: Experiment, columns: dict[str, str]) -> tuple[Experi
 
 
 _worker_settings = grouped(
-    "options",
-    "constraint_first.run.grid:RunOptions",
-    store_option,
-    *speed_options,
-    *call_options,
+    "options", "constraint_first.run.grid:RunOptions", store_option, *speed_options, *call_options
 )
 
 

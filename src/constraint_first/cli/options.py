@@ -140,8 +140,8 @@ model_options: Final = grouped(
 decoding_options: Final = grouped(
     "decoding",
     _decoding,
-    click.option("--temperature", type=number_or_none(0, 2), default=0.7, show_default=True),
-    click.option("--top-p", type=number_or_none(0, 1), default=0.95, show_default=True),
+    click.option("--temperature", type=number_or_none(0, 2), default=0.7),
+    click.option("--top-p", type=number_or_none(0, 1), default=0.95),
     click.option(
         "--seed",
         type=seed,
@@ -160,7 +160,6 @@ def call_timeout_option(name: str) -> Decorator:
         name,
         type=click.FloatRange(min=0, min_open=True),
         default=3_600.0,
-        show_default=True,
         help="Time limit of one call in seconds, retries included.",
     )
 
@@ -172,7 +171,6 @@ def max_reply_bytes_option(name: str) -> Decorator:
         name,
         type=click.IntRange(min=1),
         default=16_000_000,
-        show_default=True,
         help="Size limit of a reply; the call fails beyond it.",
     )
 
@@ -193,7 +191,6 @@ def max_calls_option(name: str, most: int = 1_024) -> Decorator:
         name,
         type=click.IntRange(min=1),
         default=most,
-        show_default=True,
         help="Calls of one attempt, all samples and rounds together; beyond them it fails.",
     )
 
@@ -205,7 +202,6 @@ def max_attempt_tokens_option(name: str, most: int = 20_000_000) -> Decorator:
         name,
         type=click.IntRange(min=1),
         default=most,
-        show_default=True,
         help="Tokens of one attempt, prompts and replies together; beyond them it fails.",
     )
 
@@ -246,11 +242,7 @@ system_option: Final = click.option(
 )
 
 store_option: Final = click.option(
-    "--store",
-    default="runs.db",
-    metavar="RUNS",
-    show_default=True,
-    help="The store: a file, or postgresql://….",
+    "--store", default="runs.db", metavar="RUNS", help="The store: a file, or postgresql://…."
 )
 """The store of a command that adds to it, or that has no place for RUNS among its arguments."""
 
@@ -333,14 +325,12 @@ batch_options: Final = grouped(
         "--batch-file-requests",
         type=click.IntRange(min=1),
         default=50_000,
-        show_default=True,
         help="Most requests in one file.",
     ),
     click.option(
         "--batch-file-bytes",
         type=click.IntRange(min=1),
         default=200_000_000,
-        show_default=True,
         help="Most bytes in one file.",
     ),
     click.option(
@@ -388,7 +378,6 @@ call_options: Final = (
         "--lease",
         type=click.FloatRange(min=0.1),
         default=60.0,
-        show_default=True,
         help="On PostgreSQL: seconds until the attempts of a dead worker are taken over.",
     ),
 )
@@ -457,7 +446,6 @@ error_rule_options: Final = grouped(
         "--rule",
         type=click.Choice(["any", "first"]),
         default="any",
-        show_default=True,
         help="A problem counts as right if any of its runs is, or if the first is.",
     ),
     click.option(

@@ -328,7 +328,6 @@ _pair_options: Final = grouped(
         "--prompt",
         type=click.Choice(["stage1", "problem"]),
         default="stage1",
-        show_default=True,
         help="What the user says in a pair: what Stage 1 of its method asks, or the problem alone.",
     ),
 )

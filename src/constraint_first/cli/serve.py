@@ -45,22 +45,18 @@ _server_options: Final = grouped(
         "methods",
         multiple=True,
         default=("auto",),
-        show_default=True,
         help="A method to list, as in 'cfr solve'; may be given again. The first one answers "
         "requests that name no model.",
     ),
-    click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen."),
+    click.option("--host", default="127.0.0.1", help="Where to listen."),
     click.option(
-        "--port",
-        type=click.IntRange(0, 65_535),
-        default=8080,
-        show_default=True,
-        help="0 for any that is free.",
+        "--port", type=click.IntRange(0, 65_535), default=8080, help="0 for any that is free."
     ),
     click.option(
         "--token",
         envvar="CFR_TOKEN",
         default="",
+        show_default=False,
         help="The API key that clients must send; required unless --host is this machine.  "
         "[CFR_TOKEN]",
     ),
@@ -83,7 +79,6 @@ _server_options: Final = grouped(
         "most_requests",
         type=click.IntRange(min=1),
         default=256,
-        show_default=True,
         help="Requests at the same time.",
     ),
     click.option(
@@ -91,7 +86,6 @@ _server_options: Final = grouped(
         "most_waiting",
         type=click.IntRange(min=0),
         default=256,
-        show_default=True,
         help="Requests that wait for a turn; more are refused (503).",
     ),
     click.option(
@@ -99,7 +93,6 @@ _server_options: Final = grouped(
         "most_connections",
         type=click.IntRange(min=2),
         default=2_048,
-        show_default=True,
         help="Open connections, half as many from one address; idle ones give way to new ones.",
     ),
     click.option(
@@ -108,7 +101,6 @@ _server_options: Final = grouped(
         "most_calls",
         type=click.IntRange(min=1),
         default=256,
-        show_default=True,
         help="Calls of one request, all samples and rounds together; beyond them it is "
         "refused (400).",
     ),
@@ -117,7 +109,6 @@ _server_options: Final = grouped(
         "most_tokens",
         type=click.IntRange(min=1),
         default=4_000_000,
-        show_default=True,
         help="Tokens of one request, prompts and replies together (400).",
     ),
     click.option(
@@ -125,7 +116,6 @@ _server_options: Final = grouped(
         "body_bytes",
         type=click.IntRange(min=1),
         default=20_000_000,
-        show_default=True,
         help="A larger request is refused (413).",
     ),
     click.option(
@@ -133,14 +123,12 @@ _server_options: Final = grouped(
         "request_seconds",
         type=_MORE_THAN_NONE,
         default=3_600.0,
-        show_default=True,
         help="Time limit of a request in seconds, waiting included (504).",
     ),
     click.option(
         "--grace",
         type=click.FloatRange(min=0),
         default=30.0,
-        show_default=True,
         help="Seconds for running requests to finish when the server is stopped.",
     ),
 )
@@ -156,7 +144,6 @@ _server_options: Final = grouped(
     "--slots",
     type=click.IntRange(1, 64),
     default=2,
-    show_default=True,
     help="Calls at the same time, where the model runs on this machine.",
 )
 @click.option(
@@ -172,21 +159,18 @@ _server_options: Final = grouped(
     "--labels",
     type=click.Path(path_type=Path),
     default=Path("labels.jsonl"),
-    show_default=True,
     help="The file where marks that people make on pages are kept.",
 )
 @click.option(
     "--classes",
     type=click.Path(path_type=Path),
     default=Path("classes.jsonl"),
-    show_default=True,
     help="The file where classes of errors that people give on pages are kept.",
 )
 @click.option(
     "--log",
     type=click.Choice(["text", "json", "off"]),
     default="text",
-    show_default=True,
     help="The form of the line for each request.",
 )
 def serve_command(
@@ -303,7 +287,6 @@ def _log(kind: str) -> Log | None:
 @click.option(
     "--method",
     default="auto",
-    show_default=True,
     help="The method of 'solve' where a client names none, as in 'cfr solve'.",
 )
 @click.option(

@@ -84,7 +84,6 @@ class NoAnswer(CfrError):
 @click.option(
     "--method",
     default="auto",
-    show_default=True,
     help="direct, cfr, program, vote, …; options in brackets: 'vote(samples=5)'; auto is the "
     "policy for the model, which passes on untouched what is no problem.",
 )

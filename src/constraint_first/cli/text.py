@@ -221,10 +221,7 @@ def _show(text: str, stated: Sequence[Stated], checked: _Checked | None) -> None
 
 
 def _show_audit(
-    source: str,
-    problems: Sequence[Problem],
-    found: Sequence[_Checked],
-    audit: dict[str, Json],
+    source: str, problems: Sequence[Problem], found: Sequence[_Checked], audit: dict[str, Json]
 ) -> None:
     from constraint_first.cli.console import Column, SafeConsole, Table
 
@@ -276,14 +273,12 @@ def _cell(words: str, style: str = "") -> Text:
     "--profile",
     type=click.Choice([*PROFILES]),
     default="reconstructed",
-    show_default=True,
     help="The patterns: those that give the paper's counts, or those of its pseudocode.",
 )
 @click.option(
     "--convention",
     type=click.Choice(["none", "aime"]),
     default="none",
-    show_default=True,
     help="Ablation: also route every problem of a file whose name begins with 'aime'.",
 )
 @columns_option()
@@ -596,7 +591,9 @@ _GRADE_FIELDS: Final = RowFields(("pred", "gold", "problem", "truncated", "id"),
 @click.argument("first", metavar="FILE | PRED")
 @click.argument("second", metavar="[GOLD]", required=False)
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the rows here.")
-@click.option("--problem", default="", help="The problem's text, for PRED and GOLD.")
+@click.option(
+    "--problem", default="", show_default=False, help="The problem's text, for PRED and GOLD."
+)
 @click.option("--workers", type=click.IntRange(min=1), help="Processes (default: one a core).")
 @columns_option("pred=reply,gold=solution,id=…")
 def grade_command(
@@ -724,15 +721,10 @@ class ProgramFailed(CfrError):
     "seconds",
     type=click.FloatRange(0.01, 3_600),
     default=1.5,
-    show_default=True,
     help="Time limit in seconds.",
 )
 @click.option(
-    "--memory",
-    type=click.IntRange(1, 768),
-    default=256,
-    show_default=True,
-    help="Memory limit in megabytes.",
+    "--memory", type=click.IntRange(1, 768), default=256, help="Memory limit in megabytes."
 )
 @json_option
 def program_command(source: str, seconds: float, memory: int, *, as_json: bool) -> None:
