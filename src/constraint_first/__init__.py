@@ -88,74 +88,37 @@ __all__ = [
     "together",
 ]
 
-
-_HOMES = {
-    "constraint_first.answer": (
-        "extract",
-        "grade",
-        "grade_reply",
-    ),
-    "constraint_first.attempt.drive": (
-        "Scripted",
-        "drive",
-    ),
-    "constraint_first.attempt.attempt": ("Attempt",),
-    "constraint_first.attempt.events": ("SolveProgress",),
-    "constraint_first.attempt.solve": (
-        "asolve",
-        "solve",
-    ),
-    "constraint_first.benchmark": ("Benchmark",),
-    "constraint_first.constraint.router": ("route",),
-    "constraint_first.constraint.stage1": ("ConstraintSpec",),
-    "constraint_first.error": ("CfrError",),
-    "constraint_first.method": (
-        "Method",
-        "make",
-    ),
-    "constraint_first.model.client": ("Client",),
-    "constraint_first.model.local": ("Local",),
-    "constraint_first.model.openai": ("OpenAI",),
-    "constraint_first.model.resolve": ("ModelRef",),
-    "constraint_first.model.transport": (
-        "Bounds",
-        "Endpoint",
-    ),
-    "constraint_first.model.wire": ("Decoding",),
-    "constraint_first.problem": (
-        "Problem",
-        "Solution",
-    ),
-    "constraint_first.protocol": (
-        "Call",
-        "Completion",
-        "Output",
-        "Program",
-        "Run",
-        "Steps",
-        "ask",
-        "execute",
-        "together",
-    ),
-    "constraint_first.report.comparison": ("compare",),
-    "constraint_first.run.grid": (
-        "Experiment",
-        "RunOptions",
-    ),
-    "constraint_first.run.job": ("EvaluationProgress",),
-    "constraint_first.run.run": (
-        "Evaluated",
-        "aevaluate",
-        "evaluate",
-    ),
+_NAMES = {
+    "answer": "extract grade grade_reply",
+    "attempt.attempt": "Attempt",
+    "attempt.drive": "Scripted drive",
+    "attempt.events": "SolveProgress",
+    "attempt.solve": "asolve solve",
+    "benchmark": "Benchmark",
+    "constraint.router": "route",
+    "constraint.stage1": "ConstraintSpec",
+    "error": "CfrError",
+    "method": "Method make",
+    "model.client": "Client",
+    "model.local": "Local",
+    "model.openai": "OpenAI",
+    "model.resolve": "ModelRef",
+    "model.transport": "Bounds Endpoint",
+    "model.wire": "Decoding",
+    "problem": "Problem Solution",
+    "protocol": "Call Completion Output Program Run Steps ask execute together",
+    "report.comparison": "compare",
+    "run.grid": "Experiment RunOptions",
+    "run.job": "EvaluationProgress",
+    "run.run": "Evaluated aevaluate evaluate",
 }
 
 
 def __getattr__(name: str) -> object:
-    for module, names in _HOMES.items():
-        if name in names:
-            return getattr(importlib.import_module(module), name)
-    raise AttributeError(f"module 'constraint_first' has no attribute {name!r}")
+    for module, names in _NAMES.items():
+        if name in names.split():
+            return getattr(importlib.import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -20,6 +20,7 @@ from loopback import Endpoint as Server
 from sums import number_in, reply_right, right, write_sums
 
 from constraint_first.attempt.drive import Scripted
+from constraint_first.cli import Stopped, run_interruptible, typed_command
 from constraint_first.cli.options import (
     ErrorRuleOptions,
     StudyPart,
@@ -28,7 +29,6 @@ from constraint_first.cli.options import (
     part_options,
     runs_argument,
 )
-from constraint_first.cli.output import Stopped, run_interruptible, typed_command
 from constraint_first.cli.progress import (
     Incomplete,
     TerminalWatcher,
@@ -330,7 +330,7 @@ def test_who_stops_before_anything_was_asked_is_told_so() -> None:
 LAUNCH = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
 WORK = """
 import asyncio, sys
-from constraint_first.cli.output import INTERRUPTED, Stopped, run_interruptible
+from constraint_first.cli import INTERRUPTED, Stopped, run_interruptible
 
 async def work():
     print("ready", flush=True)

@@ -62,13 +62,13 @@ def test_the_table_of_commands_says_what_each_says_itself(name: str) -> None:
     assert command.name == name
 
 
-def helps(command: click.Command, name: str) -> Iterator[str]:
-    context = click.Context(command, info_name=name, terminal_width=100)
+def helps(command: click.Command, name: str, parent: click.Context | None = None) -> Iterator[str]:
+    context = command.make_context(name, [], parent, resilient_parsing=True, terminal_width=100)
     yield command.get_help(context)
     if isinstance(command, click.Group):
         for one in command.list_commands(context):
             if inner := command.get_command(context, one):
-                yield from helps(inner, f"{name} {one}")
+                yield from helps(inner, one, context)
 
 
 def test_the_help_of_every_command() -> None:

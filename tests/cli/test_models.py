@@ -16,7 +16,7 @@ from constraint_first.benchmark.constraintbench.family import SHA256, load
 from constraint_first.benchmark.constraintbench.make import FAMILIES
 from constraint_first.cli import solve as session
 from constraint_first.cli.assets import bench_command
-from constraint_first.cli.demo import EXAMPLES, demo_command
+from constraint_first.cli.solve import EXAMPLES, demo_command
 from constraint_first.constraint.kind import find_features
 from constraint_first.constraint.router import route
 from constraint_first.constraint.stated.read import read_stated

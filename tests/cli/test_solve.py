@@ -16,8 +16,7 @@ from rich.console import Console, RenderableType
 
 from constraint_first.attempt.attempt import Attempt
 from constraint_first.cli import root
-from constraint_first.cli.console import SafeConsole
-from constraint_first.cli.show import shown_checks
+from constraint_first.cli.console import SafeConsole, shown_checks
 from constraint_first.cli.solve import Scoring, verdict_line
 from constraint_first.method.baselines import Direct
 from constraint_first.method.sound import assess

@@ -17,8 +17,10 @@ from rich.console import Console
 from rich.text import Text
 
 from constraint_first.benchmark.registry import read_problems
-from constraint_first.cli import demo, root, show
+from constraint_first.cli import console as show
 from constraint_first.cli import progress as run_table
+from constraint_first.cli import root
+from constraint_first.cli import solve as demo
 from constraint_first.cli.console import Column, Folded, SafeConsole, Table, bytes_bar, count_bar
 from constraint_first.cli.progress import ratios, results, summary_table
 from constraint_first.constraint.stage1 import read_spec

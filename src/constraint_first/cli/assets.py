@@ -31,9 +31,9 @@ from constraint_first.benchmark.constraintbench.make import (
     dataset_files,
     generate,
 )
+from constraint_first.cli import print_json, print_note, print_text
 from constraint_first.cli.console import Column, SafeConsole, Table, bytes_bar
-from constraint_first.cli.options import json_option
-from constraint_first.cli.output import print_json, print_note, print_text
+from constraint_first.cli.options import A_PATH, json_option
 from constraint_first.error import CfrError, InputError, OutputError
 from constraint_first.file.safe import atomic_file, refuse_overwrite
 from constraint_first.model.pull import DEFAULT_MODEL, Model, catalogue, find_model, model_folder
@@ -83,9 +83,7 @@ def bench_command() -> None:
     help="Seed of the random generator; the same seed gives the same problems.",
 )
 @click.option("--n", "count", type=int, required=True, help="How many problems.")
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE.jsonl"
-)
+@click.option("-o", "--output", type=A_PATH, required=True, metavar="FILE.jsonl")
 @_by_family
 @_by_tier
 @_by_level
@@ -145,7 +143,7 @@ def show_command(names: tuple[str, ...], tiers: tuple[Tier, ...], style: str | N
 
 
 @bench_command.command("check")
-@click.argument("file", type=click.Path(path_type=Path), required=False)
+@click.argument("file", type=A_PATH, required=False)
 @click.option("--split", type=click.Choice(SPLITS), help="A split that ships with the package.")
 def check_command(file: Path | None, split: Split | None) -> None:
     """Verify problems: schema, answers, constraints, spans, drawing again, shortcuts, levels.
@@ -176,7 +174,7 @@ def check_command(file: Path | None, split: Split | None) -> None:
 
 
 @bench_command.command("export")
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=A_PATH)
 @click.option(
     "--split",
     "splits",

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from constraint_first.cli import print_json, print_note, print_text, run_interruptible
 from constraint_first.cli.options import (
+    COUNT,
+    POSITIVE,
     batch_options,
     call_options,
     columns_option,
@@ -25,7 +28,6 @@ from constraint_first.cli.options import (
     store_option,
     system_option,
 )
-from constraint_first.cli.output import print_json, print_note, print_text, run_interruptible
 from constraint_first.error import InputError
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ _grid_options: Final = grouped(
         multiple=True,
         help="A method; repeat for more.  [direct, and auto: a policy for the model]",
     ),
-    click.option("--runs", type=click.IntRange(min=1), help="Attempts for each problem.  [4]"),
+    click.option("--runs", type=COUNT, help="Attempts for each problem.  [4]"),
     click.option(
         "--temperature",
         "temperatures",
@@ -67,17 +69,15 @@ _grid_options: Final = grouped(
 _run_settings: Final = grouped(
     "options",
     "constraint_first.run.grid:RunOptions",
-    click.option("--limit", type=click.IntRange(min=1), help="Only the first N problems of each."),
+    click.option("--limit", type=COUNT, help="Only the first N problems of each."),
     store_option,
     *speed_options,
     click.option(
-        "--max-tokens-total",
-        type=click.IntRange(min=1),
-        help="Stop before this many tokens are exceeded.",
+        "--max-tokens-total", type=COUNT, help="Stop before this many tokens are exceeded."
     ),
     click.option(
         "--max-cost",
-        type=click.FloatRange(min=0, min_open=True),
+        type=POSITIVE,
         help="Stop before this many US dollars are exceeded; needs the model's price.",
     ),
     *call_options,

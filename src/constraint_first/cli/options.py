@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import math
+import pkgutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
@@ -15,6 +15,8 @@ import click
 from constraint_first.error import InputError
 
 if TYPE_CHECKING:
+    from constraint_first.attempt.drive import AttemptLimit
+    from constraint_first.model.transport import Bounds
     from constraint_first.model.wire import Decoding
     from constraint_first.report.comparison import RightRule
     from constraint_first.report.exhibit.marks import ErrorRule
@@ -26,6 +28,9 @@ Command: TypeAlias = Callable[..., None]
 Decorator: TypeAlias = Callable[[Command], Command]
 
 
+POSITIVE: Final = click.FloatRange(min=0, min_open=True)
+COUNT: Final = click.IntRange(min=1)
+A_PATH: Final = click.Path(path_type=Path)
 _SEEDS: Final = click.IntRange(-(2**62), 2**62)
 """A seed for an endpoint: runs and samples count up from it, and 64 bits must hold them."""
 
@@ -43,41 +48,32 @@ def grouped(name: str, make: str | Callable[..., object], *options: Decorator) -
     """
 
     def decorate(command: Command) -> Command:
-        # One wrapper for all groups of a command: a second group joins the first one's.
-        joined = _GROUPS.get(command)
-        if joined is None:
-
-            @wraps(command)
-            def with_values(**given: Any) -> None:
-                for name, names, make in groups:
-                    own = {one: given.pop(one) for one in names}
-                    given[name] = (_load(make) if isinstance(make, str) else make)(**own)
-                command(**given)
-
-            groups: list[_Group] = []
-            _GROUPS[with_values] = groups
-            return _join(with_values, groups)
-        return _join(command, joined)
-
-    def _join(command: Command, groups: list[_Group]) -> Command:
-        before = _names(command)
+        joined = command if command in _GROUPS else _with_groups(command)
+        before = _names(joined)
         for option in reversed(options):
-            option(command)
-        groups.append((name, _names(command) - before, make))
-        return command
+            option(joined)
+        _GROUPS[joined].append((name, _names(joined) - before, make))
+        return joined
 
     return decorate
 
 
-_Group: TypeAlias = tuple[str, set[str], str | Callable[..., object]]
-"""The name of a value, the options that it is made of, and its maker."""
-_GROUPS: Final[dict[Command, list[_Group]]] = {}
-"""The groups of each command that has some, by its wrapper."""
+_GROUPS: Final[dict[Command, list[tuple[str, set[str], str | Callable[..., object]]]]] = {}
+"""For each command that has groups: the name of a value, its options, and its maker."""
 
 
-def _load(place: str) -> Callable[..., object]:
-    module, _, attribute = place.partition(":")
-    return getattr(importlib.import_module(module), attribute)
+def _with_groups(command: Command) -> Command:
+    """Wrap a command once for all its groups, so that a call passes one frame."""
+
+    @wraps(command)
+    def with_values(**given: Any) -> None:
+        for name, names, make in _GROUPS[with_values]:
+            made = pkgutil.resolve_name(make) if isinstance(make, str) else make
+            given[name] = made(**{one: given.pop(one) for one in names})
+        command(**given)
+
+    _GROUPS[with_values] = []
+    return with_values
 
 
 def _names(command: Command) -> set[str]:
@@ -110,7 +106,7 @@ def number_or_none(least: float, most: float) -> Callable[[Any], float | str]:
 
 
 max_tokens_option: Final = click.option(
-    "--max-tokens", type=click.IntRange(min=1), help="Most output tokens of any call."
+    "--max-tokens", type=COUNT, help="Most output tokens of any call."
 )
 
 
@@ -153,72 +149,59 @@ decoding_options: Final = grouped(
 """The options that say how replies are sampled, as a ``Decoding``."""
 
 
-def call_timeout_option(name: str) -> Decorator:
-    """Make the option for the time of a call, under the name that its command has for it."""
-    return click.option(
+_call_bounds: Final = (
+    click.option(
         "--call-timeout",
-        name,
-        type=click.FloatRange(min=0, min_open=True),
+        type=POSITIVE,
         default=3_600.0,
         help="Time limit of one call in seconds, retries included.",
-    )
-
-
-def max_reply_bytes_option(name: str) -> Decorator:
-    """Make the option for the size of a reply, under the name that its command has for it."""
-    return click.option(
+    ),
+    click.option(
         "--max-reply-bytes",
-        name,
-        type=click.IntRange(min=1),
+        type=COUNT,
         default=16_000_000,
         help="Size limit of a reply; the call fails beyond it.",
-    )
-
-
-bound_options: Final = grouped(
-    "bounds",
-    "constraint_first.model.transport:Bounds",
-    call_timeout_option("seconds"),
-    max_reply_bytes_option("reply_bytes"),
+    ),
 )
+
+
+def _bounds(call_timeout: float, max_reply_bytes: int) -> Bounds:
+    from constraint_first.model.transport import Bounds
+
+    return Bounds(call_timeout, max_reply_bytes)
+
+
+bound_options: Final = grouped("bounds", _bounds, *_call_bounds)
 """The options that bound a single call, as ``Bounds``."""
 
 
-def max_calls_option(name: str, most: int = 1_024) -> Decorator:
-    """Make the option that bounds the calls of an attempt."""
-    return click.option(
-        "--max-calls",
-        name,
-        type=click.IntRange(min=1),
-        default=most,
-        help="Calls of one attempt, all samples and rounds together; beyond them it fails.",
+def _attempt_bounds(most_calls: int, most_tokens: int) -> tuple[Decorator, Decorator]:
+    return (
+        click.option(
+            "--max-calls",
+            type=COUNT,
+            default=most_calls,
+            help="Calls of one attempt, all samples and rounds together; beyond them it fails.",
+        ),
+        click.option(
+            "--max-attempt-tokens",
+            type=COUNT,
+            default=most_tokens,
+            help="Tokens of one attempt, prompts and replies together; beyond them it fails.",
+        ),
     )
 
 
-def max_attempt_tokens_option(name: str, most: int = 20_000_000) -> Decorator:
-    """Make the option that bounds the tokens of an attempt."""
-    return click.option(
-        "--max-attempt-tokens",
-        name,
-        type=click.IntRange(min=1),
-        default=most,
-        help="Tokens of one attempt, prompts and replies together; beyond them it fails.",
-    )
+def _limit(max_calls: int, max_attempt_tokens: int) -> AttemptLimit:
+    from constraint_first.attempt.drive import AttemptLimit
+
+    return AttemptLimit(max_calls, max_attempt_tokens)
 
 
-limit_options: Final = grouped(
-    "limit",
-    "constraint_first.attempt.drive:AttemptLimit",
-    max_calls_option("calls"),
-    max_attempt_tokens_option("tokens"),
-)
+_usual_bounds: Final = _attempt_bounds(1_024, 20_000_000)
+limit_options: Final = grouped("limit", _limit, *_usual_bounds)
 """The options that bound an attempt, as an ``AttemptLimit``."""
-client_limit_options: Final = grouped(
-    "limit",
-    "constraint_first.attempt.drive:AttemptLimit",
-    max_calls_option("calls", 256),
-    max_attempt_tokens_option("tokens", 4_000_000),
-)
+client_limit_options: Final = grouped("limit", _limit, *_attempt_bounds(256, 4_000_000))
 """The same with lower bounds, for attempts that clients ask for."""
 
 prompts_option: Final = click.option(
@@ -291,7 +274,7 @@ def columns_option(example: str = "problem=question,answer=solution,id=…") -> 
 
 labels_option: Final = click.option(
     "--labels",
-    type=click.Path(path_type=Path),
+    type=A_PATH,
     multiple=True,
     help="A file of marks that people made on the page of 'cfr serve'; repeatable.",
 )
@@ -299,9 +282,6 @@ labels_option: Final = click.option(
 json_option: Final = click.option(
     "--json", "as_json", is_flag=True, help="Write JSON for programs."
 )
-
-
-# The options of ``cfr eval`` for batches, which reach it as one value.
 
 
 batch_options: Final = grouped(
@@ -317,21 +297,15 @@ batch_options: Final = grouped(
     ),
     click.option(
         "--batch-poll",
-        type=click.FloatRange(min=0, min_open=True),
+        type=POSITIVE,
         metavar="SECONDS",
         help="Seconds between two polls of a batch.  [5, growing to 60]",
     ),
     click.option(
-        "--batch-file-requests",
-        type=click.IntRange(min=1),
-        default=50_000,
-        help="Most requests in one file.",
+        "--batch-file-requests", type=COUNT, default=50_000, help="Most requests in one file."
     ),
     click.option(
-        "--batch-file-bytes",
-        type=click.IntRange(min=1),
-        default=200_000_000,
-        help="Most bytes in one file.",
+        "--batch-file-bytes", type=COUNT, default=200_000_000, help="Most bytes in one file."
     ),
     click.option(
         "--batch-price-factor",
@@ -346,34 +320,27 @@ batch_options: Final = grouped(
 )
 
 
-# The options of commands that run attempts: how fast, how long a call, how long a lease.
-
-
 speed_options: Final = (
     click.option(
         "--concurrency",
-        type=click.IntRange(min=1),
+        type=COUNT,
         help="Most calls at the same time, at each endpoint.  [adapts, up to 256; 4 for a local "
         "model]",
     ),
     click.option(
-        "--requests-per-minute",
-        type=click.FloatRange(min=0, min_open=True),
-        help="Rate limit on requests to each endpoint.",
+        "--requests-per-minute", type=POSITIVE, help="Rate limit on requests to each endpoint."
     ),
     click.option(
         "--tokens-per-minute",
-        type=click.FloatRange(min=0, min_open=True),
+        type=POSITIVE,
         help="Rate limit on tokens of each endpoint, estimated before a call.",
     ),
 )
 """How fast a run may go."""
 
 call_options: Final = (
-    call_timeout_option("call_timeout"),
-    max_reply_bytes_option("max_reply_bytes"),
-    max_calls_option("max_calls"),
-    max_attempt_tokens_option("max_attempt_tokens"),
+    *_call_bounds,
+    *_usual_bounds,
     click.option(
         "--lease",
         type=click.FloatRange(min=0.1),
@@ -450,7 +417,7 @@ error_rule_options: Final = grouped(
     ),
     click.option(
         "--classes",
-        type=click.Path(path_type=Path),
+        type=A_PATH,
         help='Error classes by a person: {"problem", "class"} lines; they take precedence.',
     ),
 )
@@ -466,9 +433,6 @@ def open_part(runs: Sequence[str], part: StudyPart) -> Study:
     if not study.arms:
         raise StudyError(f"{study.source}: no attempts yet; run 'cfr eval' first")
     return study.only(benchmark=part.benchmarks, model=part.models)
-
-
-# The options of ``cfr eval`` for a Ray cluster, which reach it as one value.
 
 
 def _ray_options(
@@ -512,10 +476,7 @@ ray_options: Final = grouped(
         help="Have workers on a Ray cluster make the attempts; the store must be PostgreSQL.",
     ),
     click.option(
-        "--ray-workers",
-        "workers",
-        type=click.IntRange(min=1),
-        help="How many workers.  [one for each node]",
+        "--ray-workers", "workers", type=COUNT, help="How many workers.  [one for each node]"
     ),
     click.option(
         "--ray-resources",

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rich.text import Text
 
-from constraint_first.cli.console import Column, SafeConsole, Table, bytes_bar
-from constraint_first.cli.output import print_note, typed_command
-from constraint_first.cli.show import print_notes
+from constraint_first.cli import print_note, typed_command
+from constraint_first.cli.console import Column, SafeConsole, Table, bytes_bar, print_notes
 from constraint_first.error import CfrError
 from constraint_first.file.safe import one_line
 from constraint_first.model.limit import Limiter

@@ -16,8 +16,8 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 import click
 
-from constraint_first.cli.options import grouped, json_option, store_argument, store_option
-from constraint_first.cli.output import print_json, print_note, print_text
+from constraint_first.cli import print_json, print_note, print_text
+from constraint_first.cli.options import A_PATH, grouped, json_option, store_argument, store_option
 from constraint_first.error import InputError, OutputError
 from constraint_first.file.rows import spreadsheet_text
 from constraint_first.file.safe import atomic_file, one_line, printable_json
@@ -150,7 +150,7 @@ def show_command(
 
 
 def _parts(found: StoredAttempt) -> Iterator[RenderableType]:
-    from constraint_first.cli.show import shown_checks
+    from constraint_first.cli.console import shown_checks
     from constraint_first.file.safe import one_line, printable_json
     from constraint_first.store.query import explain_ending
 
@@ -320,7 +320,7 @@ _pair_options: Final = grouped(
     click.option(
         "--labels",
         multiple=True,
-        type=click.Path(path_type=Path),
+        type=A_PATH,
         help="Marks from the page of 'cfr serve' that pairs must stand up to; repeatable.",
     ),
     click.option("--right", is_flag=True, help="Pairs of attempts alone that ended right."),
@@ -334,9 +334,7 @@ _pair_options: Final = grouped(
 
 
 @click.command("export")
-@click.argument(
-    "path", metavar="FILE.jsonl|.jsonl.gz|.csv|.parquet", type=click.Path(path_type=Path)
-)
+@click.argument("path", metavar="FILE.jsonl|.jsonl.gz|.csv|.parquet", type=A_PATH)
 @store_argument
 @click.option(
     "--outcomes",

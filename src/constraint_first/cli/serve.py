@@ -12,14 +12,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from constraint_first.cli import print_json, print_note, print_text
 from constraint_first.cli.options import (
+    A_PATH,
+    COUNT,
+    POSITIVE,
     bound_options,
     client_limit_options,
     decoding_options,
     grouped,
     model_options,
 )
-from constraint_first.cli.output import print_json, print_note, print_text
 from constraint_first.error import InputError
 
 if TYPE_CHECKING:
@@ -34,7 +37,6 @@ if TYPE_CHECKING:
     from constraint_first.serve.setting import ServeSettings
 
 _USUAL_STORE: Final = "runs.db"
-_MORE_THAN_NONE: Final = click.FloatRange(min=0, min_open=True)
 
 
 _server_options: Final = grouped(
@@ -77,7 +79,7 @@ _server_options: Final = grouped(
     click.option(
         "--max-requests",
         "most_requests",
-        type=click.IntRange(min=1),
+        type=COUNT,
         default=256,
         help="Requests at the same time.",
     ),
@@ -99,7 +101,7 @@ _server_options: Final = grouped(
         "--max-calls",
         "--max-samples",  # its earlier name
         "most_calls",
-        type=click.IntRange(min=1),
+        type=COUNT,
         default=256,
         help="Calls of one request, all samples and rounds together; beyond them it is "
         "refused (400).",
@@ -107,21 +109,21 @@ _server_options: Final = grouped(
     click.option(
         "--max-attempt-tokens",
         "most_tokens",
-        type=click.IntRange(min=1),
+        type=COUNT,
         default=4_000_000,
         help="Tokens of one request, prompts and replies together (400).",
     ),
     click.option(
         "--max-body-bytes",
         "body_bytes",
-        type=click.IntRange(min=1),
+        type=COUNT,
         default=20_000_000,
         help="A larger request is refused (413).",
     ),
     click.option(
         "--request-timeout",
         "request_seconds",
-        type=_MORE_THAN_NONE,
+        type=POSITIVE,
         default=3_600.0,
         help="Time limit of a request in seconds, waiting included (504).",
     ),
@@ -147,23 +149,21 @@ _server_options: Final = grouped(
     help="Calls at the same time, where the model runs on this machine.",
 )
 @click.option(
-    "--requests-per-minute", type=_MORE_THAN_NONE, help="Rate limit on requests to the endpoint."
+    "--requests-per-minute", type=POSITIVE, help="Rate limit on requests to the endpoint."
 )
 @click.option(
-    "--tokens-per-minute",
-    type=_MORE_THAN_NONE,
-    help="Rate limit on tokens, estimated before a call.",
+    "--tokens-per-minute", type=POSITIVE, help="Rate limit on tokens, estimated before a call."
 )
 @click.option("--store", metavar="RUNS", help="Keep every answer in this store.")
 @click.option(
     "--labels",
-    type=click.Path(path_type=Path),
+    type=A_PATH,
     default=Path("labels.jsonl"),
     help="The file where marks that people make on pages are kept.",
 )
 @click.option(
     "--classes",
-    type=click.Path(path_type=Path),
+    type=A_PATH,
     default=Path("classes.jsonl"),
     help="The file where classes of errors that people give on pages are kept.",
 )

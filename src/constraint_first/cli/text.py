@@ -23,8 +23,8 @@ from constraint_first.benchmark.registry import (
     read_instructions,
     read_problems,
 )
-from constraint_first.cli.options import columns_option, json_option
-from constraint_first.cli.output import print_json, print_note, print_text
+from constraint_first.cli import print_json, print_note, print_text
+from constraint_first.cli.options import A_PATH, COUNT, columns_option, json_option
 from constraint_first.constraint.kind import read_kind, tell_kind
 from constraint_first.constraint.predicate import Predicate, Truth, parts
 from constraint_first.constraint.reply.conflict import Conflict, find_conflicts, tell_conflict
@@ -72,8 +72,8 @@ _TRUTHS: tuple[Truth, ...] = ("holds", "violated", "undecided")
 @click.command("constraints")
 @click.argument("source", metavar="TEXT|FILE|-")
 @click.option("--answer", help="An answer, or a whole reply, to check against what TEXT demands.")
-@click.option("--replies", type=click.Path(path_type=Path), help="Judge these replies to FILE.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the verdicts here.")
+@click.option("--replies", type=A_PATH, help="Judge these replies to FILE.")
+@click.option("-o", "--output", type=A_PATH, help="Write the verdicts here.")
 @click.option("--loose", is_flag=True, help="Forgive a first or last line and asterisks.")
 @columns_option()
 @json_option
@@ -194,8 +194,7 @@ def _op(demand: Stated) -> str:
 
 
 def _show(text: str, stated: Sequence[Stated], checked: _Checked | None) -> None:
-    from constraint_first.cli.console import Column, SafeConsole, Table
-    from constraint_first.cli.show import MARKS
+    from constraint_first.cli.console import MARKS, Column, SafeConsole, Table
 
     console = SafeConsole()
     console.print(_marked(text, [one.span for one in stated]))
@@ -343,7 +342,7 @@ def _describe_route(text: str, found: tuple[Cue, ...]) -> dict[str, Json]:
 
 
 def _show_route(text: str, found: tuple[Cue, ...]) -> None:
-    from constraint_first.cli import show
+    from constraint_first.cli import console as show
     from constraint_first.cli.console import SafeConsole
     from constraint_first.file.safe import printable
 
@@ -359,7 +358,7 @@ def _show_route(text: str, found: tuple[Cue, ...]) -> None:
 def _show_audit_route(source: str, audit: dict[str, Json]) -> None:
     from rich.text import Text
 
-    from constraint_first.cli import show
+    from constraint_first.cli import console as show
     from constraint_first.cli.console import Column, SafeConsole, Table
 
     total, routed = cast("int", audit["total"]), cast("int", audit["routed"])
@@ -590,11 +589,11 @@ _GRADE_FIELDS: Final = RowFields(("pred", "gold", "problem", "truncated", "id"),
 @click.command("grade", context_settings={"ignore_unknown_options": True})
 @click.argument("first", metavar="FILE | PRED")
 @click.argument("second", metavar="[GOLD]", required=False)
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the rows here.")
+@click.option("-o", "--output", type=A_PATH, help="Write the rows here.")
 @click.option(
     "--problem", default="", show_default=False, help="The problem's text, for PRED and GOLD."
 )
-@click.option("--workers", type=click.IntRange(min=1), help="Processes (default: one a core).")
+@click.option("--workers", type=COUNT, help="Processes (default: one a core).")
 @columns_option("pred=reply,gold=solution,id=…")
 def grade_command(
     first: str,
@@ -679,8 +678,8 @@ def _case(row: JsonLine) -> GradingCase:
 
 
 @click.command("extract")
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the rows here.")
+@click.argument("file", type=A_PATH)
+@click.option("-o", "--output", type=A_PATH, help="Write the rows here.")
 @columns_option("text=reply,id=…")
 def extract_command(file: Path, output: Path | None, columns: dict[str, str]) -> None:
     """Read the final answer out of each reply of a file.
