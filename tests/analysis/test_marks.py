@@ -27,7 +27,6 @@ from constraint_first.report.exhibit.marks import (
     Share,
     accords,
     annotator_table,
-    append_error_label,
     append_label,
     begin_labels,
     by_method,
@@ -278,44 +277,44 @@ def test_the_same_seed_draws_the_same_in_any_order_of_rows() -> None:
             for attempts in one.attempts.values():
                 dice.shuffle(attempts)
         assert draw(runs(*arms), size=12, seed=1) == sample
-    assert draw(TWO, size=12, seed=2).keys != sample.keys
+    assert draw(TWO, size=12, seed=2) != sample
 
 
 def test_a_larger_sample_begins_with_the_smaller() -> None:
-    assert draw(TWO, size=30, seed=1).keys[:7] == draw(TWO, size=7, seed=1).keys
+    assert draw(TWO, size=30, seed=1)[:7] == draw(TWO, size=7, seed=1)
 
 
 def test_one_attempt_for_a_problem_and_model_and_models_take_turns() -> None:
     sample = draw(TWO, size=100, seed=1)
-    assert len(sample.keys) == 40
-    assert len({(key[2], key[4]) for key in sample.keys}) == 40
-    assert {key[1] for key in sample.keys if key[2] == "x"} == {"cfr", "routed-cfr"}
-    assert {key[5] for key in sample.keys} == {0, 1}
+    assert len(sample) == 40
+    assert len({(key[2], key[4]) for key in sample}) == 40
+    assert {key[1] for key in sample if key[2] == "x"} == {"cfr", "routed-cfr"}
+    assert {key[5] for key in sample} == {0, 1}
     for size in range(2, 40, 2):
-        assert set(Counter(key[2] for key in sample.keys[:size]).values()) == {size // 2}
+        assert set(Counter(key[2] for key in sample[:size]).values()) == {size // 2}
 
 
 def test_a_small_model_leaves_its_places_to_the_others() -> None:
     sample = draw(runs(listing("x"), listing("y", problems=3)), size=10, seed=1)
-    assert Counter(key[2] for key in sample.keys) == {"x": 7, "y": 3}
+    assert Counter(key[2] for key in sample) == {"x": 7, "y": 3}
 
 
 def test_attempts_without_constraints_are_left_out_and_counted() -> None:
     mixed = listing("x", problems=2)
     mixed.attempts["p0"] = [Attempt(0, extraction=NONE), Attempt(1)]
     sample = draw(runs(mixed), size=10, seed=1)
-    assert [key[4] for key in sample.keys] == ["p1"]
+    assert [key[4] for key in sample] == ["p1"]
     propagated_alone = runs(listing("x", problems=0))
     attempt = Attempt(0, extraction=Extraction("parsed", (), 1))
     propagated_alone.arms[0].attempts["p0"] = [attempt]
-    assert len(draw(propagated_alone, size=1, seed=1).keys) == 1
+    assert len(draw(propagated_alone, size=1, seed=1)) == 1
 
 
 def test_it_is_drawn_from_what_was_named() -> None:
     several = runs(listing("x"), listing("y"), listing("x", "routed-cfr", benchmark="c"))
-    assert {key[2] for key in draw(several, size=9, seed=1, model="y").keys} == {"y"}
-    assert {key[1] for key in draw(several, size=9, seed=1, benchmark="c").keys} == {"routed-cfr"}
-    assert {key[0] for key in draw(several, size=9, seed=1, method="cfr").keys} == {"b"}
+    assert {key[2] for key in draw(several, size=9, seed=1, model="y")} == {"y"}
+    assert {key[1] for key in draw(several, size=9, seed=1, benchmark="c")} == {"routed-cfr"}
+    assert {key[0] for key in draw(several, size=9, seed=1, method="cfr")} == {"b"}
     with pytest.raises(StudyError, match=r"has no model 'z'; it has x, y"):
         draw(several, size=9, seed=1, model="z")
 
@@ -329,7 +328,7 @@ def test_nothing_to_draw_from() -> None:
 
 def test_what_is_left_is_each_annotators_own() -> None:
     sample = draw(TWO, size=3, seed=1)
-    first, second, third = sample.keys
+    first, second, third = sample
     done = Label("ada", first, (Judged("C1", "raw", "vague"),))
     labels = [done, unmarked("ada", second, SPEC), replace(done, annotator="ben", key=third)]
     assert resume(sample, labels, "ada") == [second, third]
@@ -338,7 +337,7 @@ def test_what_is_left_is_each_annotators_own() -> None:
 
 
 def test_labels_of_other_constraints_are_refused() -> None:
-    key = draw(TWO, size=1, seed=1).keys[0]
+    key = draw(TWO, size=1, seed=1)[0]
     label = unmarked("ada", key, SPEC)
     now = {key: Transcript("", None, None, 0, SPEC)}
     refuse_mismatch([label], now, "runs.db")
@@ -354,7 +353,7 @@ def test_labels_of_other_constraints_are_refused() -> None:
 
 
 def test_labels_of_the_same_names_and_other_words_are_refused_in_words() -> None:
-    key = draw(TWO, size=1, seed=1).keys[0]
+    key = draw(TWO, size=1, seed=1)[0]
     other = ConstraintSpec(raw_constraints=(Constraint("C1", "domain", "a real number"),))
     now = {key: Transcript("", None, None, 0, other)}
     with pytest.raises(InputError, match=r"has other words in C1 than those that ada judged; "):
@@ -384,7 +383,7 @@ def judged() -> Study:
 def test_an_attempt_is_laid_out_with_all_its_text() -> None:
     runs = judged()
     sample = draw(runs, size=9, seed=1)
-    tasks = lay_out(runs, sample, [], "ada", sample.keys)
+    tasks = [lay_out(runs, sample, [], "ada", key) for key in sample]
     task = next(task for task in tasks if task.label.key[4] == "a")
     assert (task.asked.text, task.asked.gold) == ("What is 2 + 2?", "4")
     assert task.constraints == [
@@ -400,15 +399,15 @@ def test_an_attempt_is_laid_out_with_all_its_text() -> None:
 def test_marks_so_far_are_there_and_the_first_open_one_is_in_turn() -> None:
     runs = judged()
     sample = draw(runs, size=9, seed=1)
-    (task,) = lay_out(runs, sample, [], "ada", sample.keys[:1])
+    task = lay_out(runs, sample, [], "ada", sample[0])
     task.mark("entailed")
-    (again,) = lay_out(runs, sample, [task.label], "ada", sample.keys[:1])
+    again = lay_out(runs, sample, [task.label], "ada", sample[0])
     assert (again.at, again.label) == (1, task.label)
-    (others,) = lay_out(runs, sample, [task.label], "ben", sample.keys[:1])
+    others = lay_out(runs, sample, [task.label], "ben", sample[0])
     assert others.at == 0
     again.mark("vague")
     again.mark("vague")
-    (whole,) = lay_out(runs, sample, [again.label], "ada", sample.keys[:1])
+    whole = lay_out(runs, sample, [again.label], "ada", sample[0])
     assert whole.finished
     assert whole.current is None
 
@@ -416,9 +415,9 @@ def test_marks_so_far_are_there_and_the_first_open_one_is_in_turn() -> None:
 def test_labels_of_other_constraints_are_refused_in_a_task() -> None:
     runs = judged()
     sample = draw(runs, size=9, seed=1)
-    stale = unmarked("ada", sample.keys[0], ConstraintSpec())
+    stale = unmarked("ada", sample[0], ConstraintSpec())
     with pytest.raises(InputError, match="not the runs that were judged"):
-        lay_out(runs, sample, [stale], "ben", sample.keys)
+        lay_out(runs, sample, [stale], "ben", sample[0])
 
 
 # Annotation.
@@ -581,7 +580,7 @@ STUDY = study(arm("cfr", {"p": "-"}, model="x"))
 def test_a_label_is_kept_as_a_line_that_the_other_commands_read(tmp_path: Path) -> None:
     path = tmp_path / "classes.jsonl"
     assert read_error_labels(path) == []
-    append_error_label(path, CLASS)
+    append_label(path, CLASS)
     assert json.loads(path.read_text()) == {
         "annotator": "ada",
         "benchmark": "set",
@@ -601,7 +600,7 @@ def test_the_last_line_of_an_annotator_counts(tmp_path: Path) -> None:
     path.write_text('{"problem": "p", "class": "other"}\n')  # nobody's in particular
     again = replace(CLASS, mistake="other", note="")
     for one in (CLASS, replace(CLASS, annotator="ben"), again):
-        append_error_label(path, one)
+        append_label(path, one)
     assert read_error_labels(path) == [again, replace(CLASS, annotator="ben")]
 
 

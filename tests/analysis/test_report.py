@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hand_made import arm, costing, study, texts
+from hand_made import arm, costing, study
 from instructed import request_store
 
 from constraint_first.constraint.stage1 import ConstraintSpec
@@ -33,7 +33,6 @@ from constraint_first.report.exhibit.errors import CaseAttempt, CaseStudy
 from constraint_first.report.exhibit.exhibit import Context, ReportOptions
 from constraint_first.report.exhibit.gains import verdict, verdict_note
 from constraint_first.report.exhibit.marks import Judged, Label
-from constraint_first.report.exhibit.routing import audit_router
 from constraint_first.report.reader import open_study, read_file
 from constraint_first.report.report import (
     Report,
@@ -102,14 +101,6 @@ def test_other_decodings_are_not_compared() -> None:
     hot = [arm(one, {"p": "+"}, model="a", decoding='{"seed":1}') for one in ("direct", "cfr")]
     (comparison,) = Context(study(*ARMS[:3], *hot), ReportOptions()).comparisons
     assert {pair.decoding for pair in comparison.pairs} == {"{}"}
-
-
-def test_the_router_is_audited_once() -> None:
-    made = study(*ARMS, problems=texts({"p": "How many?", "q": "Compute it."}))
-    context = Context(made, ReportOptions())
-    audit = context.once(audit_router)
-    assert set(audit.families) == {("set", "p"), ("set", "q")}
-    assert context.once(audit_router) is audit
 
 
 # Section.

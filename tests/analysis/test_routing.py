@@ -1,6 +1,7 @@
 """The router: activation, agreement and cost."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,6 @@ from constraint_first.attempt.drive import Scripted
 from constraint_first.error import InputError
 from constraint_first.report.exhibit.marks import Judged, Label, Mark
 from constraint_first.report.exhibit.routing import (
-    Decisions,
     RouterAgreement,
     agreement_between,
     audit_router,
@@ -257,7 +257,7 @@ def test_labels_that_cannot_be_used(text: str, message: str, tmp_path: Path) -> 
 # Tables of routers.
 
 
-def table(of: Study = DECIDED, labels: Decisions | None = None) -> Table:
+def table(of: Study = DECIDED, labels: Mapping[tuple[str, str], bool] | None = None) -> Table:
     return routers_table(of, audit_router(DECIDED), labels)
 
 

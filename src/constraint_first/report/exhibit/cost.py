@@ -12,24 +12,8 @@ from typing import Final, NamedTuple
 from constraint_first.file.safe import file_stem
 from constraint_first.model.resolve import Cost, price_list
 from constraint_first.protocol import Usage
-from constraint_first.report.canvas import (
-    GAIN,
-    INK,
-    MUTED,
-    SMALL,
-    UNKNOWN,
-    WIDTH,
-    Axes,
-    Box,
-    Figure,
-    Sheet,
-    clean,
-    listed,
-    load,
-    place,
-    sheet,
-    wrap,
-)
+from constraint_first.report import canvas, table
+from constraint_first.report.canvas import Axes, Box, Figure, Sheet, Style, clean, load
 from constraint_first.report.comparison import (
     Comparison,
     Score,
@@ -56,24 +40,7 @@ from constraint_first.report.study import (
     groups_and_all,
     model_label,
 )
-from constraint_first.report.table import (
-    ACCURACY_INTERVAL,
-    NONE,
-    Cell,
-    Column,
-    Row,
-    Table,
-    decimal,
-    left,
-    percent,
-    row,
-    several,
-    size_note,
-    status_note,
-    tell_apart,
-    times,
-    whole,
-)
+from constraint_first.report.table import NONE, Column, Row, Table, left, row
 
 _COST_NOTE: Final = (
     "Costs are US dollars, the mean of an attempt, at the prices that models.toml had when this "
@@ -91,29 +58,34 @@ def prompting_table(
     """
     parts = by_model(study)
     benchmarks = benchmarks_of(parts)
-    costs = {
-        (part.title, m): mean_cost(a.values()) for part in parts for m, a in part.methods.items()
-    }
-    priced = any(costs.values())
+    costs = [[mean_cost(arms.values()) for arms in part.methods.values()] for part in parts]
+    priced = any(cost for own in costs for cost in own)
     rows: list[Row] = []
-    for part in parts:
+    for part, own in zip(parts, costs, strict=True):
         rows.append(row(part.title, kind="heading"))
         beside = next((name for name in references if name in part.methods), None)
-        for method in part.methods:
-            cells = _method_cells(part, method, (baseline, beside), benchmarks)
-            cost = (str(costs[part.title, method] or NONE),) if priced else ()
-            rows.append(row(*cells, *cost))
-    accuracy = [Column(benchmark_label(b) or "all", group="Accuracy [95 %]") for b in benchmarks]
+        for (method, arms), cost in zip(part.methods.items(), own, strict=True):
+            tokens = mean_tokens(arms.values())
+            counts = (tokens.input, tokens.output, tokens.total) if tokens else (None, None, None)
+            rows.append(
+                row(
+                    part.name(method),
+                    *(accuracy_cell(part, method, name) for name in benchmarks),
+                    *map(table.whole, counts),
+                    *(table.times(_ratio(part, method, name)) for name in (baseline, beside)),
+                    *((str(cost or NONE),) if priced else ()),
+                )
+            )
     known = study.names("method")
     names = [study.method_name(name) for name in references if name and name in known]
-    tokens = ("Input", "Output", "Total", f"vs. {study.method_name(baseline)}", f"vs. {named}")
+    titles = ("Input", "Output", "Total", f"vs. {study.method_name(baseline)}", f"vs. {named}")
     return Table(
         "prompting",
         "All methods side by side: accuracy and mean tokens of an attempt",
         (
             *left("Method"),
-            *accuracy,
-            *(Column(title, group="Mean tokens") for title in tokens),
+            *(Column(benchmark_label(b) or "all", group="Accuracy [95 %]") for b in benchmarks),
+            *(Column(title, group="Mean tokens") for title in titles),
             *((Column("Cost an attempt"),) if priced else ()),
         ),
         tuple(rows),
@@ -122,23 +94,12 @@ def prompting_table(
             "the benchmarks that both methods have; "
             f"{named} is {' or else '.join(names) or 'absent'}.",
             *((_COST_NOTE,) if priced else ()),
-            ACCURACY_INTERVAL,
-            size_note(parts),
-            status_note(arm for part in parts for arm in part.arms()),
+            table.ACCURACY_INTERVAL,
+            table.size_note(parts),
+            table.status_note(arm for part in parts for arm in part.arms()),
         ),
         ("tab:prompting-main", "tab:cost-accounting"),
     )
-
-
-def _method_cells(
-    part: ModelArms, method: str, references: tuple[str, str | None], benchmarks: Sequence[str]
-) -> tuple[str | Cell, ...]:
-    arms = part.methods[method]
-    cells = [accuracy_cell(part, method, name) for name in benchmarks]
-    tokens = mean_tokens(arms.values())
-    counts = (tokens.input, tokens.output, tokens.total) if tokens else (None, None, None)
-    ratios = (_ratio(part, method, name) for name in references)
-    return part.name(method), *cells, *map(whole, counts), *map(times, ratios)
 
 
 def _ratio(part: ModelArms, method: str, reference: str | None) -> float | None:
@@ -148,23 +109,18 @@ def _ratio(part: ModelArms, method: str, reference: str | None) -> float | None:
 
 def tokens_table(study: Study, baseline: str, method: str) -> Table:
     parts = [part.keep((baseline, method)) for part in by_model(study)]
-    parts = [part for part in parts if part.methods]
     benchmarks = benchmarks_of(parts)
     rows: list[Row] = []
     for part in parts:
-        base = part.methods.get(baseline, {})
         for name, arms in part.methods.items():
-            cells = [
-                _output(arms.get(b), base.get(b) if name != baseline else None) for b in benchmarks
-            ]
+            bases = part.methods.get(baseline, {}) if name != baseline else {}
+            cells = (_output(arms.get(b), bases.get(b)) for b in benchmarks)
             rows.append(row(part.title, part.name(name), *cells))
+    places = (Column(benchmark_label(name) or "all") for name in benchmarks)
     return Table(
         "tokens-by-model",
         "Mean output tokens by model and benchmark",
-        (
-            *left("Model", "Method"),
-            *(Column(benchmark_label(name) or "all") for name in benchmarks),
-        ),
+        (*left("Model", "Method"), *places),
         tuple(rows),
         ("In brackets the ratio to the baseline. Prompts are not counted here.",),
         ("tab:token-by-model",),
@@ -176,17 +132,14 @@ def _output(arm: Arm | None, base: Arm | None) -> str:
     if arm is None or used is None:
         return NONE
     ratio = token_ratios([arm], [base]).output if base else None
-    return whole(used.output) + (f" ({times(ratio)})" if ratio is not None else "")
+    return table.whole(used.output) + (f" ({table.times(ratio)})" if ratio is not None else "")
 
 
 def stages_table(study: Study) -> Table:
     rows: list[Row] = []
     for part in by_model(study):
-        found = [
-            line
-            for method, arms in part.methods.items()
-            for line in _stage_rows(part.name(method), list(arms.values()))
-        ]
+        every = ((part.name(method), [*arms.values()]) for method, arms in part.methods.items())
+        found = [line for name, arms in every for line in _stage_rows(name, arms)]
         rows += [row(part.title, kind="heading"), *found] if found else []
     titles = ("Calls", "Input", "Output", "Share of all tokens")
     note = "Attempts that did not reach a stage count as zero there."
@@ -201,7 +154,6 @@ def stages_table(study: Study) -> Table:
 
 
 def _stage_rows(name: str, arms: Sequence[Arm]) -> Iterator[Row]:
-    """Average over judged attempts; those that did not reach a stage count as zero there."""
     attempts = sum(runs for arm in arms for _, runs in arm.scores.values())
     stages: dict[str, StageCost] = {}
     for arm in arms:
@@ -210,12 +162,9 @@ def _stage_rows(name: str, arms: Sequence[Arm]) -> Iterator[Row]:
     everything = sum(cost.tokens for cost in stages.values())
     for at, (stage, cost) in enumerate(stages.items() if attempts and everything else ()):
         yield row(
-            "" if at else name,
-            stage,
-            decimal(cost.calls / attempts, 2),
-            whole(cost.input_tokens / attempts),
-            whole(cost.output_tokens / attempts),
-            percent(cost.tokens / everything),
+            *("" if at else name, stage, table.decimal(cost.calls / attempts, 2)),
+            *(table.whole(n / attempts) for n in (cost.input_tokens, cost.output_tokens)),
+            table.percent(cost.tokens / everything),
         )
 
 
@@ -255,14 +204,14 @@ def ratios_table(comparison: Comparison, *, named: bool = False) -> Table:
     ``named`` gives the table the name of its model, where there is one for each.
     """
     pairs = [pair for pair in comparison.pairs if any(pair.tokens)]
-    decodings = tell_apart([pair.decoding for pair in comparison.pairs])
+    decodings = table.tell_apart([pair.decoding for pair in comparison.pairs])
     rows: list[Row] = []
     heading = None
     for pair in pairs:
         setting = decodings[pair.decoding] if len(decodings) > 1 else ""
         if heading != (heading := ", ".join(filter(None, (model_label(pair.model), setting)))):
             rows.append(row(heading or "All attempts", kind="heading"))
-        rows.append(row(pair.labels[1], pair.where or "all", *map(times, pair.tokens)))
+        rows.append(row(pair.labels[1], pair.where or "all", *map(table.times, pair.tokens)))
     model, baseline = comparison.pairs[0].model, comparison.pairs[0].labels[0]
     title = f"Tokens relative to {baseline}"
     return Table(
@@ -285,23 +234,22 @@ def exploratory_table(study: Study, baseline: str) -> Table:
     """
     rows: list[Row] = []
     for part in by_model(study):
-        shared = part.shared_benchmarks(next(iter(part.methods)))
-        for names in groups_and_all(shared):
+        for names in groups_and_all(part.shared_benchmarks(next(iter(part.methods)))):
             where = ", ".join(map(benchmark_label, names)) or "all"
             rows.append(row(f"{part.title}: {where}", kind="heading"))
             rows += [_exploratory_row(part, baseline, name, names) for name in part.methods]
-    lacking = "The methods of each model share no judged benchmark: there is no mean to compare."
+    note = "The methods of each model share no judged benchmark: there is no mean to compare."
+    if rows:
+        note = (
+            "Descriptive: the plain mean of pass@k over the benchmarks that all methods have, and "
+            f"of tokens relative to {study.method_name(baseline)}. No claim rests on it."
+        )
     return Table(
         "prompting-comparison",
         "pass@k and overhead, averaged over benchmarks",
         (*left("Method"), *map(Column, ("k", "Average", "n", "Tokens"))),
         tuple(rows),
-        (
-            "Descriptive: the plain mean of pass@k over the benchmarks that all methods have, and "
-            f"of tokens relative to {study.method_name(baseline)}. No claim rests on it."
-            if rows
-            else lacking,
-        ),
+        (note,),
         ("tab:prompting-comparison",),
     )
 
@@ -317,9 +265,9 @@ def _exploratory_row(part: ModelArms, baseline: str, method: str, benchmarks: Se
     return row(
         part.name(method),
         f"pass@{k}",
-        decimal(mean_of_all([pass_at(arm, k) for arm in arms])),
+        table.decimal(mean_of_all([pass_at(arm, k) for arm in arms])),
         f"{sum(len(arm.scores) for arm in arms):,}",
-        times(mean_of_all(costs)),
+        table.times(mean_of_all(costs)),
     )
 
 
@@ -336,12 +284,16 @@ _HEIGHT: Final = 3.7
 
 
 class _Point(NamedTuple):
-    """A method: what an attempt of it costs in tokens, its score, whether it is on the frontier."""
+    """A method: the tokens that an attempt takes, its score, whether it is on the frontier."""
 
     name: str
     tokens: float
     score: Score
     best: bool
+
+    @property
+    def place(self) -> tuple[float, float]:
+        return self.tokens, self.score.accuracy
 
 
 def frontier_figures(study: Study) -> Iterator[Figure]:
@@ -371,16 +323,15 @@ def _points(part: ModelArms, benchmarks: Sequence[str]) -> list[_Point]:
 
 def pareto(points: Sequence[tuple[float, float]]) -> list[bool]:
     """Say which points of cost and value are on the frontier; equal points are on it together."""
-    return [not any(_beats(other, one) for other in points) for one in points]
-
-
-def _beats(one: tuple[float, float], other: tuple[float, float]) -> bool:
-    return one[0] <= other[0] and one[1] >= other[1] and one != other
+    return [
+        not any(x <= cost and y >= value and (x, y) != (cost, value) for x, y in points)
+        for cost, value in points
+    ]
 
 
 def _draw(points: Sequence[_Point], name: str, title: str) -> Figure:
-    with sheet(_HEIGHT) as page:
-        axes = page.axes(_LEFT, 0, WIDTH - _LEFT, _HEIGHT)
+    with canvas.sheet(_HEIGHT) as page:
+        axes = page.axes(_LEFT, 0, canvas.WIDTH - _LEFT, _HEIGHT)
         _scales(axes, points)
         steps = _draw_line(axes, points)
         for number, point in enumerate(points):
@@ -388,12 +339,13 @@ def _draw(points: Sequence[_Point], name: str, title: str) -> Figure:
         unplaced = _draw_labels(page, axes, points, steps)
         best = sorted((p for p in points if p.best), key=lambda p: p.tokens)
         said = (
-            f"{clean(p.name)} ({percent(p.score.accuracy / 100, 0)}, {_tokens(round(p.tokens))})"
+            f"{clean(p.name)} ({table.percent(p.score.accuracy / 100, 0)}, "
+            f"{_tokens(round(p.tokens))})"
             for p in best
         )
         alt = (
-            f"Accuracy against mean tokens of {several(len(points), 'method')}. On the frontier: "
-            f"{listed(said, 8)}."
+            f"Accuracy against mean tokens of {table.several(len(points), 'method')}. On the "
+            f"frontier: {canvas.listed(said, 8)}."
         )
         notes = [
             "Filled marks are on the frontier: no method is as cheap and more accurate, or as "
@@ -401,7 +353,7 @@ def _draw(points: Sequence[_Point], name: str, title: str) -> Figure:
             "Vertical lines are intervals.",
         ]
         if unplaced:
-            notes.append(f"Without room for a label: {listed(unplaced, 40)}.")
+            notes.append(f"Without room for a label: {canvas.listed(unplaced, 40)}.")
         return page.finish(name, title, alt, notes)
 
 
@@ -424,13 +376,9 @@ def _scales(axes: Axes, points: Sequence[_Point]) -> None:
     room = 0.08 * (max(values) - min(values)) or 5.0
     axes.set_ylim(min(values) - room, max(values) + room)
     axes.yaxis.set_major_locator(ticker.MaxNLocator(6))
-    axes.yaxis.set_major_formatter(ticker.FuncFormatter(_percent))
-    axes.set_xlabel(_AXIS, fontsize=SMALL, color=MUTED)
-    axes.set_ylabel("accuracy", fontsize=SMALL, color=MUTED)
-
-
-def _percent(number: float, _: int) -> str:
-    return f"{number:g} %"
+    axes.yaxis.set_major_formatter(ticker.StrMethodFormatter("{x:g} %"))
+    axes.set_xlabel(_AXIS, fontsize=canvas.SMALL, color=canvas.MUTED)
+    axes.set_ylabel("accuracy", fontsize=canvas.SMALL, color=canvas.MUTED)
 
 
 def _tokens(number: float, _: int = 0) -> str:
@@ -442,40 +390,24 @@ def _tokens(number: float, _: int = 0) -> str:
 
 def _draw_line(axes: Axes, points: Sequence[_Point]) -> list[tuple[float, float]]:
     """Draw the frontier as steps, the best accuracy for so many tokens; return its corners."""
-    best = sorted({(p.tokens, p.score.accuracy) for p in points if p.best})
+    best = sorted({p.place for p in points if p.best})
     corners = [best[0]]
     for tokens, accuracy in best[1:]:
         corners += [(tokens, corners[-1][1]), (tokens, accuracy)]
     corners.append((axes.get_xlim()[1], corners[-1][1]))
     xs, ys = zip(*corners, strict=True)
-    axes.plot(xs, ys, color=GAIN, linewidth=1.4, alpha=0.7, zorder=2, gid="frontier-line")
+    axes.plot(xs, ys, color=canvas.GAIN, linewidth=1.4, alpha=0.7, zorder=2, gid="frontier-line")
     return corners
 
 
 def _draw_point(axes: Axes, point: _Point, number: int) -> None:
-    colour = GAIN if point.best else INK
-    axes.plot(
-        [point.tokens] * 2,
-        point.score.interval,
-        color=colour,
-        linewidth=1,
-        alpha=0.8,
-        marker="_",
-        markersize=5,
-        clip_on=False,
-        gid=f"interval-{number}",
-    )
-    axes.scatter(
-        [point.tokens],
-        [point.score.accuracy],
-        s=34,
-        linewidths=1.3,
-        facecolors=GAIN if point.best else "none",
-        edgecolors=colour,
-        zorder=3,
-        clip_on=False,
-        gid=f"point-{number}",
-    )
+    colour = canvas.GAIN if point.best else canvas.INK
+    line: Style = {"color": colour, "linewidth": 1, "alpha": 0.8, "marker": "_", "markersize": 5}
+    line |= {"clip_on": False, "gid": f"interval-{number}"}
+    axes.plot([point.tokens] * 2, point.score.interval, **line)
+    mark: Style = {"s": 34, "linewidths": 1.3, "edgecolors": colour, "zorder": 3, "clip_on": False}
+    mark |= {"facecolors": colour if point.best else "none", "gid": f"point-{number}"}
+    axes.scatter([point.tokens], [point.score.accuracy], **mark)
 
 
 def _draw_labels(
@@ -483,25 +415,21 @@ def _draw_labels(
 ) -> list[str]:
     """Write each label where nothing else is; return those that found no room."""
 
-    def inches(x: float, y: float) -> tuple[float, float]:
-        across, up = axes.transData.transform((x, y))
+    def inches(spot: tuple[float, float]) -> tuple[float, float]:
+        across, up = axes.transData.transform(spot)
         return across / 72, up / 72
 
-    marks = [inches(point.tokens, point.score.accuracy) for point in points]
-    lines = [
-        Box.between(*(inches(point.tokens, end) for end in point.score.interval))
-        for point in points
-    ]
-    lines += [Box.between(*pair) for pair in pairwise(inches(*corner) for corner in steps)]
-    names = [wrap(point.name, 22, 2) or UNKNOWN for point in points]
     # Those on the frontier choose first: they are what the figure is about.
     order = sorted(range(len(points)), key=lambda at: not points[at].best)
-    placed = place(
+    marks = [inches(point.place) for point in points]
+    ends = ([inches((p.tokens, end)) for end in p.score.interval] for p in points)
+    names = [canvas.wrap(point.name, 22, 2) or canvas.UNKNOWN for point in points]
+    placed = canvas.place(
         [(names[at], marks[at]) for at in order],
-        inside=Box(_LEFT + 0.02, 0.02, WIDTH, _HEIGHT),
+        inside=Box(_LEFT + 0.02, 0.02, canvas.WIDTH, _HEIGHT),
         taken=[Box.around(x, y, 0.06, 0.06) for x, y in marks],
-        crossed=lines,
-        size=SMALL,
+        crossed=[Box.between(*pair) for pair in (*ends, *pairwise(map(inches, steps)))],
+        size=canvas.SMALL,
     )
     for at, spot in zip(order, placed, strict=True):
         if spot:
@@ -516,11 +444,6 @@ def _prompting(context: Context) -> list[Table]:
     stands = any(brief) and not any(papers)
     references, named = (brief, "CFR-brief") if stands else (papers, "CFR")
     return [prompting_table(context.study, context.baseline, references, named)]
-
-
-def _ratios(context: Context) -> list[Table]:
-    named = len(context.comparisons) > 1
-    return [ratios_table(one, named=named) for one in context.comparisons]
 
 
 EXHIBITS: Final = (
@@ -543,5 +466,8 @@ EXHIBITS: Final = (
         paper=("tokens-by-model",),
         about="method",
     ),
-    Exhibit("prompting", _ratios),
+    Exhibit(
+        "prompting",
+        lambda c: [ratios_table(one, named=len(c.comparisons) > 1) for one in c.comparisons],
+    ),
 )

@@ -15,6 +15,7 @@ from constraint_first.benchmark.registry import follow
 from constraint_first.constraint.router import route
 from constraint_first.constraint.stage1 import KINDS
 from constraint_first.file.safe import file_stem
+from constraint_first.report import table
 from constraint_first.report.comparison import (
     BASELINE,
     Key,
@@ -50,22 +51,7 @@ from constraint_first.report.study import (
     model_label,
     pooled_label,
 )
-from constraint_first.report.table import (
-    NONE,
-    RIGHT_RULES,
-    Cell,
-    Column,
-    Row,
-    Table,
-    absent,
-    left,
-    not_routed,
-    percent,
-    row,
-    several,
-    share,
-    unequal_runs,
-)
+from constraint_first.report.table import NONE, Cell, Column, Row, Table, left, row
 from constraint_first.store.query import RecordKey
 
 
@@ -425,7 +411,7 @@ def error_tables(
         for base, arm in one.pairs
     }
     names = both[0].names if both else (baseline, method)
-    nothing = () if both else (absent(method, baseline),)
+    nothing = () if both else (table.absent(method, baseline),)
     yield outcomes_table(both, names, rule, nothing)
     yield errors_table(both, found, names, rule, nothing)
     yield fixes_table(both, found, names, rule, nothing)
@@ -445,9 +431,9 @@ def errors_table(
     rule: ErrorRule,
     nothing: tuple[str, ...] = (),
 ) -> Table:
-    chance = not_routed(both, rule.right, _NOT_COUNTED)
+    chance = table.not_routed(both, rule.right, _NOT_COUNTED)
     every = [flip for own in found.values() for flip in own]
-    notes = (*_notes(every, rule), *chance, *unequal_runs(both, rule.right))
+    notes = (*_notes(every, rule), *chance, *table.unequal_runs(both, rule.right))
     return Table(
         "errors",
         f"Errors of {names[0]} that {names[1]} fixes, and those that it introduces",
@@ -476,11 +462,11 @@ def _error_rows(model: str, found: Sequence[Flip]) -> Iterator[Row]:
 def _shares(own: Mapping[bool, int], totals: Mapping[bool, int]) -> Iterator[str]:
     for way, number in own.items():
         yield f"{number:,}"
-        yield percent(number / totals[way] if totals[way] else None)
+        yield table.percent(number / totals[way] if totals[way] else None)
 
 
 def _notes(found: Sequence[Flip], rule: ErrorRule) -> Iterator[str]:
-    yield RIGHT_RULES[rule.right]
+    yield table.RIGHT_RULES[rule.right]
     yield (
         "Classes are derived from the wrong answers, the right one and what the problem demands of "
         "its answer. Forgot modular reduction: the right value before the reduction that the "
@@ -491,16 +477,16 @@ def _notes(found: Sequence[Flip], rule: ErrorRule) -> Iterator[str]:
     if by_person := sum(flip.by_person for flip in found):
         yield f"{by_person:,} of {len(found):,} were classed by a person."
     if without := sum(not flip.kept and not flip.by_person for flip in found):
-        count = several(without, "problem")
+        count = table.several(without, "problem")
         yield f"Counted as other, as no wrong answer is on record: {count}."
     if without := sum(flip.for_want_of_gold for flip in found):
-        count = several(without, "problem")
+        count = table.several(without, "problem")
         yield f"Counted as other, as the right answer is not on record: {count}."
     if unknown := rule.classes.unknown:
-        lines = several(unknown, "line")
+        lines = table.several(unknown, "line")
         yield f"Classes for problems or models that are not in this study: {lines}."
     if disputed := rule.classes.disputed:
-        count = several(disputed, "error")
+        count = table.several(disputed, "error")
         yield f"Classed by the answer, as annotators differ and no class has the most: {count}."
 
 
@@ -531,13 +517,13 @@ def fixes_table(
     titles = (
         "All benchmarks" if one is None else benchmark_label(one) or "This set" for one in shown
     )
-    chance = not_routed(both, rule.right, _NOT_COUNTED)
+    chance = table.not_routed(both, rule.right, _NOT_COUNTED)
     return Table(
         "fixes",
         f"Constraints in the errors of {names[0]} that {names[1]} fixes, all models together",
         (*left("Constraint"), *map(Column, titles)),
         tuple(_fix_rows(shown, counts)) if both else (),
-        notes=nothing or (_FIXES, RIGHT_RULES[rule.right], *chance),
+        notes=nothing or (_FIXES, table.RIGHT_RULES[rule.right], *chance),
     )
 
 
@@ -547,7 +533,9 @@ def _fix_rows(
     every = {place: sum(n for (at, _), n in counts.items() if at == place) for place in places}
     breaking = {place: sum(counts[place, one] for one in CONSTRAINT_LABELS) for place in places}
     for found, label in CONSTRAINT_LABELS.items():
-        cells = (share(counts[at, found], breaking[at]) if breaking[at] else "0" for at in places)
+        cells = (
+            table.share(counts[at, found], breaking[at]) if breaking[at] else "0" for at in places
+        )
         yield row(label, *cells)
     yield row("No constraint", *(f"{every[at] - breaking[at]:,}" for at in places))
     yield row("Fixed", *(f"{every[at]:,}" for at in places), kind="delta")
@@ -573,7 +561,7 @@ def outcomes_table(
         for names_together in groups_and_all(counts) if len(counts) > 1 else ():
             total = sum((counts[name] for name in names_together), Counter[tuple[bool, bool]]())
             rows.append(_outcome_row(one.model, pooled_label(names_together), total, "delta"))
-    chance = not_routed(both, rule.right, "; it is counted here all the same")
+    chance = table.not_routed(both, rule.right, "; it is counted here all the same")
     return Table(
         "outcomes",
         f"Outcomes of problems: {names[0]} before, {names[1]} after",
@@ -583,7 +571,8 @@ def outcomes_table(
             *(Column("✓✗", group="Lost"), Column("✗✗", group="Neither")),
         ),
         tuple(rows),
-        notes=nothing or (RIGHT_RULES[rule.right], *chance, *unequal_runs(both, rule.right)),
+        notes=nothing
+        or (table.RIGHT_RULES[rule.right], *chance, *table.unequal_runs(both, rule.right)),
         paper=("tab:perproblem-summary",),
     )
 
@@ -638,7 +627,7 @@ def problem_table(
     change = f"{fixed:,} fixed, {len(found) - fixed:,} introduced"
     notes = [
         f"Base is {base.name}, method is {arm.name}; in brackets, right runs of judged runs.",
-        RIGHT_RULES[rule.right],
+        table.RIGHT_RULES[rule.right],
         _CONSTRAINT.format(_STAGE1 if any(one.by_stage1 for one in dominant.values()) else _CUES),
     ]
     if not all(routed.values()):

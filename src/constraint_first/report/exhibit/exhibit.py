@@ -6,10 +6,9 @@ in ``EXHIBITS``. A report goes through these lists; ``cfr audit`` prints the sam
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, Final, Literal, TypeVar, cast
+from typing import Final, Literal
 
 from constraint_first.report.canvas import Figure
 from constraint_first.report.comparison import (
@@ -45,7 +44,6 @@ SECTIONS: Final = {
     "robustness": "Robustness",
 }
 """The sections of a report by name, in order, with their titles."""
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +70,23 @@ class Context:
     def __init__(self, study: Study, options: ReportOptions) -> None:
         self.study = study
         self.options = options
-        self._once: dict[object, Any] = {}
         self._chosen = check_variants(study, options.variants)
         # A study without Direct CoT still has much to show; each comparison says what it lacks.
         self.baseline = find_baseline(study, options.baseline, self._chosen)
+        self.comparisons: list[Comparison] = []
+        """All methods against the baseline: a family of tests for each model, as in the paper."""
+        self.uncompared: dict[str, str] = {}
+        """Why a model has no comparison, by model."""
+        main = study.primary_only()
+        for model in main.names("model"):
+            try:
+                one = compare(main.only(model=[model]), self.baseline, (), options.plan)
+                self.comparisons.append(one)
+            except ComparisonError as error:
+                self.uncompared[model] = str(error)
         self.method = self._closer_look()
+        # The marks of people on the study's attempts, and how many are on others.
+        self.labels, self.marked_elsewhere = labels_of(options.labels, study)
 
     def _closer_look(self) -> str:
         """Find the method to look at closely: as named, a kind of CFR, or the best supported."""
@@ -93,48 +103,13 @@ class Context:
         return self.study, self.method, self.baseline
 
     @property
-    def comparisons(self) -> tuple[Comparison, ...]:
-        """All methods against the baseline: a family of tests for each model, as in the paper."""
-        return self._by_model[0]
-
-    @property
-    def uncompared(self) -> Mapping[str, str]:
-        return self._by_model[1]
-
-    @cached_property
-    def _by_model(self) -> tuple[tuple[Comparison, ...], Mapping[str, str]]:
-        main, found, reasons = self.study.primary_only(), list[Comparison](), dict[str, str]()
-        for model in main.names("model"):
-            try:
-                here = main.only(model=[model])
-                found.append(compare(here, self.baseline, (), self.options.plan))
-            except ComparisonError as error:
-                reasons[model] = str(error)
-        return tuple(found), reasons
-
-    @property
     def pairs(self) -> list[Pair]:
         every = (pair for comparison in self.comparisons for pair in comparison.pairs)
         return [pair for pair in every if pair.method == self.method]
 
     def variant(self, family: str) -> str | None:
-        """Find the method that stands for a family: one that was named, or else by rule."""
+        """Find the method that represents a family: one that was named, or else by rule."""
         return find_variant(self.study, family, (*self._chosen, self.method, self.baseline))
-
-    @cached_property
-    def labels(self) -> tuple[list[Label], int]:
-        """The marks of people on the study's attempts, and how many are on others."""
-        return labels_of(self.options.labels, self.study)
-
-    def once(self, make: Callable[[Study], _T]) -> _T:
-        """Compute something of the study once, for all exhibits that need it."""
-        if make not in self._once:
-            self._once[make] = make(self.study)
-        return cast("_T", self._once[make])
-
-
-def _nothing(_: Context) -> tuple[()]:
-    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,22 +117,21 @@ class Exhibit:
     """One thing that a report shows, as functions that make its parts."""
 
     section: str
-    tables: Callable[[Context], Iterable[Table]] = _nothing
-    figures: Callable[[Context], Iterable[Figure | None]] = _nothing
+    tables: Callable[[Context], Iterable[Table]] = lambda _: ()
+    figures: Callable[[Context], Iterable[Figure | None]] = lambda _: ()
     paper: tuple[str, ...] = ()
     """What the paper printed in the place of these, by our names for its tables."""
-    claims: Callable[[Context], Iterable[str]] = _nothing
-    notes: Callable[[Context], Iterable[str]] = _nothing
+    claims: Callable[[Context], Iterable[str]] = lambda _: ()
+    notes: Callable[[Context], Iterable[str]] = lambda _: ()
     """Sentences that belong under the claims."""
     about: Literal["", "method", "families"] = ""
     """The methods whose variants its tables name: the one that is looked at closely, or those that
-    stand for each kind of CFR."""
+    represent each kind of CFR."""
 
     def variant_notes(self, context: Context) -> tuple[str, ...]:
         """Say which variants its tables are about, where the study has several of a family."""
-        methods = {
-            "": (),
-            "method": (context.method,),
-            "families": tuple(map(context.variant, CONSTRAINED)),
-        }[self.about]
-        return variant_notes(context.study, (context.baseline, *methods)) if methods else ()
+        if not self.about:
+            return ()
+        families = map(context.variant, CONSTRAINED)
+        methods = families if self.about == "families" else (context.method,)
+        return variant_notes(context.study, (context.baseline, *methods))

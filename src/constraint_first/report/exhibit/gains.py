@@ -7,11 +7,12 @@ Paper: Convention-Controlled Paired Statistics, Generalization, the figures "gai
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from constraint_first.file.safe import file_stem
 from constraint_first.problem import Json
-from constraint_first.report import canvas
+from constraint_first.report import canvas, table
 from constraint_first.report.canvas import Figure, clean, listed
 from constraint_first.report.comparison import (
     POOLED,
@@ -33,28 +34,7 @@ from constraint_first.report.study import (
     groups_of,
     model_label,
 )
-from constraint_first.report.table import (
-    GAIN_INTERVAL,
-    NONE,
-    Cell,
-    Column,
-    Row,
-    Table,
-    absent,
-    counted,
-    decimal,
-    delta,
-    exact_p,
-    interval,
-    left,
-    p_value,
-    percent,
-    points,
-    row,
-    several,
-    span,
-    tell_apart,
-)
+from constraint_first.report.table import NONE, Cell, Column, Row, Table, left, row
 
 # Verdict: for each model, whether a method is better, worse or unknown, in a sentence.
 #
@@ -64,15 +44,11 @@ from constraint_first.report.table import (
 
 
 def verdict(comparison: Comparison, method: str = "") -> str:
-    """Say in one sentence what a model's comparisons show of one method.
-
-    It is the one that is named, or the best supported.
-    """
+    """Say in one sentence what a model's comparisons show of one method: the named or the best."""
     every = headline_pairs(comparison)
-    methods = list(dict.fromkeys(pair.method for pair in every))
     named = method or best_supported(comparison).method
     own = [pair for pair in every if pair.method == named]
-    others = 0 if method else len(methods) - 1
+    others = 0 if method else len({pair.method for pair in every}) - 1
     return _on(own[0].model, _found(own, others))
 
 
@@ -81,14 +57,13 @@ def _on(model: str, said: str) -> str:
 
 
 def verdict_note(comparisons: Sequence[Comparison]) -> str:
-    tests = " and ".join(dict.fromkeys(several(one.family, "test") for one in comparisons))
-    several_methods = any(len({pair.method for pair in one.pairs}) > 1 for one in comparisons)
-    which = (
-        "Of several methods, it is about the one whose difference is best supported: the smallest "
-        "p-value after correction, a gain before a loss. "
-        if several_methods
-        else ""
-    )
+    tests = " and ".join(dict.fromkeys(table.several(one.family, "test") for one in comparisons))
+    which = ""
+    if any(len({pair.method for pair in one.pairs}) > 1 for one in comparisons):
+        which = (
+            "Of several methods, it is about the one whose difference is best supported: the "
+            "smallest p-value after correction, a gain before a loss. "
+        )
     return (
         f"Better and worse are said only below p = 0.05 after Holm's correction ({tests}"
         f"{' for each model' if len(comparisons) > 1 else ''}); otherwise the verdict is unknown. "
@@ -103,8 +78,7 @@ def _found(own: Sequence[Pair], others: int) -> str:
     ranked = sorted(own, key=lambda pair: (pair.p_holm, pair.p))
     gains = [pair for pair in ranked if pair.better]
     losses = [pair for pair in ranked if pair.significant and not pair.better]
-    open_ones = [pair for pair in ranked if not pair.significant]
-    rest = f"; {_open(open_ones)}" if open_ones else ""
+    rest = _open([pair for pair in ranked if not pair.significant])
     if gains:
         worse = f"; but it is worse there: {_measures(losses)}" if losses else ""
         return f"{method} is better than {baseline}: {_measures(gains)}{worse}{rest}."
@@ -126,15 +100,15 @@ def _unknown(ranked: Sequence[Pair], others: int) -> str:
         return f"{lead}: {name} do not differ on any problem of {places}."
     if others:
         lead += f"; the clearest difference is that of {method}"
-    chance = f"p = {p_value(nearest.p_holm)} after correction, so it may be chance"
-    rest = f"; {_open(ranked[1:])}" if ranked[1:] else ""
-    return f"{lead}: {_measures([nearest])} ({chance}){rest}."
+    chance = f"p = {table.p_value(nearest.p_holm)} after correction, so it may be chance"
+    return f"{lead}: {_measures([nearest])} ({chance}){_open(ranked[1:])}."
 
 
 def _open(pairs: Sequence[Pair]) -> str:
-    """Name the benchmarks on which nothing is shown, with what was measured there."""
-    places = [f"{_place(pair)} ({points(pair.gain)}{interval(pair.interval)})" for pair in pairs]
-    return f"no difference is shown on {_joined(places)}"
+    """Name the benchmarks on which nothing is shown, with what was measured there, if any."""
+    gains = [table.points(pair.gain) + table.interval(pair.interval) for pair in pairs]
+    places = [f"{_place(pair)} ({gain})" for pair, gain in zip(pairs, gains, strict=True)]
+    return f"; no difference is shown on {_joined(places)}" if places else ""
 
 
 def _measures(pairs: Sequence[Pair]) -> str:
@@ -142,8 +116,10 @@ def _measures(pairs: Sequence[Pair]) -> str:
     for pair in pairs:
         ratio = pair.tokens.output
         cost = f"at {ratio:,.2f} times the output tokens" if ratio else "output tokens not recorded"
-        size = f"{several(pair.n, 'problem')} of {_place(pair)}"
-        said.append(f"{points(pair.gain)} points{interval(pair.interval)} on {size}, {cost}")
+        size = f"{table.several(pair.n, 'problem')} of {_place(pair)}"
+        said.append(
+            f"{table.points(pair.gain)} points{table.interval(pair.interval)} on {size}, {cost}"
+        )
     return _joined(said)
 
 
@@ -177,12 +153,16 @@ def _claims(context: Context) -> Iterator[str]:
 def forest_figure(comparison: Comparison, name: str, title: str) -> Figure:
     """Draw all paired comparisons of a family: full marks for what is significant."""
     pairs = comparison.pairs
-    labels = [f"{pair.labels[1]}, {_short(pair)}" for pair in pairs]
-    columns = [("gain", [points(pair.gain) for pair in pairs])]
+    # The table beside the figure names what a row pools.
+    places = (f"{p.group or 'all'} pooled" if p.pooled else p.where or "all" for p in pairs)
+    labels = [f"{pair.labels[1]}, {place}" for pair, place in zip(pairs, places, strict=True)]
+    gains = [table.points(pair.gain) for pair in pairs]
+    columns = [("gain", gains)]
     if any(pair.interval for pair in pairs):
-        columns.append(("interval", [_ends(pair.interval) for pair in pairs]))
+        ends = (tuple(map(table.points, pair.interval or ())) for pair in pairs)
+        columns.append(("interval", [" to ".join(both) or NONE for both in ends]))
     columns.append(("n", [f"{pair.n:,}" for pair in pairs]))
-    columns.append(("p (Holm)", [p_value(pair.p_holm) for pair in pairs]))
+    columns.append(("p (Holm)", [table.p_value(pair.p_holm) for pair in pairs]))
     board = canvas.Rows([(label, 1) for label in labels], columns)
     with canvas.sheet(board.height) as page:
         (axes,) = board.draw(page)
@@ -192,32 +172,19 @@ def forest_figure(comparison: Comparison, name: str, title: str) -> Figure:
             if pair.interval:
                 canvas.draw_interval(axes, pair.interval, y, f"interval-{number}", colour=colour)
             style = {"s": 30, "marker": "s" if pair.significant else "o", "linewidths": 1.3}
-            full = colour if pair.significant else "none"
-            gid = f"mark-{number}"
-            axes.scatter(
-                [pair.gain], [y], **style, facecolors=full, edgecolors=colour, zorder=3, gid=gid
-            )
+            style |= {"facecolors": colour if pair.significant else "none", "edgecolors": colour}
+            axes.scatter([pair.gain], [y], **style, zorder=3, gid=f"mark-{number}")
         values = [value for pair in pairs for value in (pair.gain, *(pair.interval or ()))]
         canvas.set_gain_scale(axes, values, "gain in accuracy, points")
-        said = zip(labels, pairs, strict=True)
+        said = (f"{clean(label)} {gain}" for label, gain in zip(labels, gains, strict=True))
         alt = (
-            "A forest plot of gains in points of accuracy with their intervals: "
-            f"{listed((f'{clean(label)} {points(pair.gain)}' for label, pair in said), 8)}; "
-            f"{sum(pair.significant for pair in pairs)} of {len(pairs)} significant after "
+            f"A forest plot of gains in points of accuracy with their intervals: {listed(said, 8)};"
+            f" {sum(pair.significant for pair in pairs)} of {len(pairs)} significant after "
             "correction."
         )
         key = "Filled squares are significant after Holm's correction, open circles are not."
         without = canvas.without_interval([pair.interval for pair in pairs], "comparison")
         return page.finish(name, title, alt, [key, *without])
-
-
-def _short(pair: Pair) -> str:
-    """Name a comparison in little room; the table beside the figure names what it pools."""
-    return f"{pair.group or 'all'} pooled" if pair.pooled else pair.where or "all"
-
-
-def _ends(ends: Interval | None) -> str:
-    return f"{points(ends[0])} to {points(ends[1])}" if ends else NONE
 
 
 # Bar chart of gains: by model with a bar for each benchmark, or the other way round.
@@ -236,8 +203,8 @@ def gains_figure(pairs: Sequence[Pair], by: str) -> Figure | None:
         key=lambda bar: groups.index(bar[0]),
     )
     bands = [(group, sum(bar[0] == group for bar in bars)) for group in groups]
-    columns = [("gain", [points(bar[2]) for bar in bars]), ("n", [f"{bar[4]:,}" for bar in bars])]
-    rows = canvas.Rows(bands, columns)
+    gains, sizes = [table.points(bar[2]) for bar in bars], [f"{bar[4]:,}" for bar in bars]
+    rows = canvas.Rows(bands, [("gain", gains), ("n", sizes)])
     with canvas.sheet(rows.height) as page:
         (axes,) = rows.draw(page)
         for number, ((_, one, gain, ends, _), y) in enumerate(zip(bars, rows.lanes, strict=True)):
@@ -248,28 +215,25 @@ def gains_figure(pairs: Sequence[Pair], by: str) -> Figure | None:
         canvas.set_gain_scale(axes, values, "gain in accuracy, points")
         if any(series):
             rows.draw_key(page, series)
-        best, worst = (pick(bars, key=lambda bar: bar[2]) for pick in (max, min))
+        low, high = (pick(bars, key=lambda bar: bar[2]) for pick in (min, max))
+        worst, best = (
+            f"{table.points(bar[2])} ({', '.join(filter(None, map(clean, bar[:2])))})"
+            for bar in (low, high)
+        )
+        same = low[2] == high[2]
         alt = (
             f"Bars of gains in points of accuracy for {listed(map(clean, groups), 8)}: "
-            f"{several(len(bars), 'bar')}, "
+            f"{table.several(len(bars), 'bar')}, "
+            f"{table.points(low[2]) if same else f'from {worst} to {best}'}."
         )
-        if best[2] == worst[2]:
-            alt += f"{points(best[2])}."
-        else:
-            low, high = (
-                f"{points(bar[2])} ({', '.join(filter(None, map(clean, bar[:2])))})"
-                for bar in (worst, best)
-            )
-            alt += f"from {low} to {high}."
         notes = [*dict.fromkeys(_group_note(pair) for pair in shown if pair.group)]
         if any(bar[3] for bar in bars):
             notes.append(canvas.CROSSING)
         notes += canvas.without_interval([bar[3] for bar in bars], "bar")
         baseline, method = pairs[0].labels
         title = f"Gain of {method} over {baseline} by {by}"
-        return page.finish(
-            "gains-by-model" if by == "model" else "applicability", title, alt, notes
-        )
+        name = "gains-by-model" if by == "model" else "applicability"
+        return page.finish(name, title, alt, notes)
 
 
 def _grouped(pairs: Sequence[Pair]) -> list[Pair]:
@@ -314,8 +278,6 @@ def _bars(context: Context) -> Iterator[Figure | None]:
 
 # Paired comparisons as a table and as JSON, with their notes (paper: the two paired tables).
 
-_KINDS: Final = {"bca": "BCa", "percentile": "percentile"}
-
 
 def paired_table(comparison: Comparison, *, named: bool = False) -> Table:
     """Tabulate a family of paired tests, a heading for each method, model and decoding.
@@ -324,32 +286,27 @@ def paired_table(comparison: Comparison, *, named: bool = False) -> Table:
     """
     rows: list[Row] = []
     heading = None
-    decodings = tell_apart([pair.decoding for pair in comparison.pairs])
+    decodings = table.tell_apart([pair.decoding for pair in comparison.pairs])
     for pair in comparison.pairs:
         setting = decodings[pair.decoding] if len(decodings) > 1 else ""
         baseline, method = pair.labels
         names = (f"{method} against {baseline}", model_label(pair.model), setting)
         if heading != (heading := ", ".join(filter(None, names))):
             rows.append(row(heading, kind="heading"))
+        p, holm = (Cell(table.p_value(p), exact=table.exact_p(p)) for p in (pair.p, pair.p_holm))
         rows.append(
             row(
                 Cell(pair.where or "all", bold=bool(pair.pooled)),
-                f"{pair.n:,}",
-                span(pair.fewest, pair.runs),
-                decimal(pair.before),
-                decimal(pair.after),
-                delta(pair.gain, pair.interval),
+                *(f"{pair.n:,}", table.span(pair.fewest, pair.runs)),
+                *(table.decimal(pair.before), table.decimal(pair.after)),
+                table.delta(pair.gain, pair.interval),
                 f"{pair.improved} / {pair.tied} / {pair.degraded}",
-                Cell(p_value(pair.p), exact=exact_p(pair.p)),
-                Cell(p_value(pair.p_holm), bold=pair.significant, exact=exact_p(pair.p_holm)),
-                pair.test,
-                decimal(pair.detectable),
+                *(p, replace(holm, bold=pair.significant)),
+                *(pair.test, table.decimal(pair.detectable)),
             )
         )
-    name, title = _named(comparison, named=named)
     return Table(
-        name,
-        title,
+        *_named(comparison, named=named),
         (
             *left("Benchmark"),
             *(Column("n"), Column("Runs", rank=4), Column("Baseline"), Column("Method")),
@@ -370,10 +327,13 @@ def _named(comparison: Comparison, *, named: bool) -> tuple[str, str]:
 
 
 def _notes(comparison: Comparison) -> Iterator[str]:
-    family = several(comparison.family, "test")
-    yield f"Holm's correction is for a family of {family}; bold is below 0.05."
+    kind = {"bca": "BCa"}.get(comparison.interval, comparison.interval)
     yield (
-        f"The interval is the {_KINDS[comparison.interval]} interval of a bootstrap over problems. "
+        f"Holm's correction is for a family of {table.several(comparison.family, 'test')}; bold is "
+        "below 0.05."
+    )
+    yield (
+        f"The interval is the {kind} interval of a bootstrap over problems. "
         "Gain and MDD are in points; MDD, the minimum detectable difference, is the smallest gain "
         "that a set like this detects with 80 % power."
     )
@@ -384,18 +344,12 @@ def _notes(comparison: Comparison) -> Iterator[str]:
         for note in pair_notes(pair):
             by_note.setdefault(note, []).append(pair)
     for note, pairs in by_note.items():
-        everywhere = len(pairs) == len(comparison.pairs)
-        yield note if everywhere else f"{_rows_named(pairs)}: {note}"
+        places: dict[str, dict[str, None]] = {}
+        for pair in pairs:
+            places.setdefault(pair.labels[1], {})[pair.where or "all"] = None
+        rows = "; ".join(f"{method} ({', '.join(where)})" for method, where in places.items())
+        yield note if len(pairs) == len(comparison.pairs) else f"{rows}: {note}"
     yield from _missing(comparison)
-
-
-def _rows_named(pairs: Sequence[Pair]) -> str:
-    found: dict[str, list[str]] = {}
-    for pair in pairs:
-        found.setdefault(pair.labels[1], []).append(pair.where or "all")
-    return "; ".join(
-        f"{method} ({', '.join(dict.fromkeys(places))})" for method, places in found.items()
-    )
 
 
 def pair_notes(pair: Pair) -> Iterator[str]:
@@ -408,10 +362,10 @@ def pair_notes(pair: Pair) -> Iterator[str]:
     if not pair.exact:
         yield "The interval was drawn, with a seed: run counts share no unit, or it was asked for."
     if pair.left_out:
-        only = several(pair.left_out, "problem")
+        only = table.several(pair.left_out, "problem")
         yield f"Left out because only one of the two has them judged: {only}."
     if pair.failed:
-        yield f"Not judged: {several(pair.failed, 'failed attempt')}; the run is incomplete."
+        yield f"Not judged: {table.several(pair.failed, 'failed attempt')}; the run is incomplete."
     if pair.fewest != pair.runs:
         yield "Problems differ in how many runs they have; each counts once all the same."
     if pair.runs == 1:
@@ -425,48 +379,35 @@ def pair_notes(pair: Pair) -> Iterator[str]:
         )
 
 
-def _missing(comparison: Comparison) -> Iterator[str]:
+def _missing(comparison: Comparison) -> list[str]:
     base = comparison.pairs[0].baseline
-    for name in comparison.missing:
-        yield f"{name} shares no judged problem with {base} and is not compared."
+    return [
+        f"{name} shares no judged problem with {base} and is not compared."
+        for name in comparison.missing
+    ]
 
 
 def comparison_json(comparison: Comparison) -> dict[str, Json]:
-    return {
-        "family": comparison.family,
-        "correction": "holm",
-        "pairs": [_pair_json(pair) for pair in comparison.pairs],
-        "notes": [*_missing(comparison)],
-    }
+    pairs: list[Json] = [_pair_json(pair) for pair in comparison.pairs]
+    family = {"family": comparison.family, "correction": "holm"}
+    return {**family, "pairs": pairs, "notes": [*_missing(comparison)]}
 
 
 def _pair_json(pair: Pair) -> dict[str, Json]:
+    ratios = pair.tokens._asdict()
     return {
-        "baseline": pair.baseline,
-        "method": pair.method,
-        "benchmark": pair.benchmark,
+        **{name: getattr(pair, name) for name in ("baseline", "method", "benchmark")},
         "pooled": [*pair.pooled],
-        "group": pair.group,
-        "model": pair.model,
-        "n": pair.n,
-        "runs": pair.runs,
+        **{name: getattr(pair, name) for name in ("group", "model", "n", "runs")},
         "baseline_accuracy": round(pair.before, 6),
         "accuracy": round(pair.after, 6),
         "gain": round(pair.gain, 6),
-        "improved": pair.improved,
-        "tied": pair.tied,
-        "degraded": pair.degraded,
+        **{name: getattr(pair, name) for name in ("improved", "tied", "degraded")},
         "ci": [round(bound, 6) for bound in pair.ci],
         "ci_percentile": [round(bound, 6) for bound in pair.ci_percentile],
         "ci_exact": pair.exact,
-        "p": pair.p,
-        "p_holm": pair.p_holm,
-        "test": pair.test,
-        "detectable": pair.detectable,
-        "token_ratios": {
-            name: None if ratio is None else round(ratio, 6)
-            for name, ratio in pair.tokens._asdict().items()
-        },
+        **{name: getattr(pair, name) for name in ("p", "p_holm", "test", "detectable")},
+        "token_ratios": {k: None if v is None else round(v, 6) for k, v in ratios.items()},
         "notes": [*pair_notes(pair)],
     }
 
@@ -484,7 +425,7 @@ def generalization_table(study: Study, baseline: str, method: str) -> Table:
         "Gain and routing rate by benchmark",
         (*left("Model", "Benchmark"), *map(Column, titles)),
         tuple(line for one in found for line in _gain_rows(one)),
-        (said, GAIN_INTERVAL) if found else (absent(method, baseline),),
+        (said, table.GAIN_INTERVAL) if found else (table.absent(method, baseline),),
         ("tab:olympiadbench",),
     )
 
@@ -496,8 +437,8 @@ def _gain_rows(found: ModelPairs) -> Iterator[Row]:
         arms = [arm for _, arm in pairs]
         pair = pair_arms([base for base, _ in pairs], arms, POOLED if pairs[1:] else names[0])
         if pair:
-            cells = (decimal(pair.before, 2), decimal(pair.after, 2))
-            gain = (delta(pair.gain, pair.interval), f"{pair.n:,}", _routed(arms))
+            cells = (table.decimal(pair.before, 2), table.decimal(pair.after, 2))
+            gain = (table.delta(pair.gain, pair.interval), f"{pair.n:,}", _routed(arms))
             yield row(model_label(found.model) or "All attempts", pair.where, *cells, *gain)
 
 
@@ -506,12 +447,7 @@ def _routed(arms: Sequence[Arm]) -> str:
     if not shares:
         return NONE
     routed, decided = (sum(counts) for counts in zip(*shares, strict=True))
-    return f"{counted(routed, decided)} ({percent(routed / decided)})"
-
-
-def _paired(context: Context) -> tuple[Table, ...]:
-    comparisons = context.comparisons
-    return tuple(paired_table(one, named=len(comparisons) > 1) for one in comparisons)
+    return f"{table.counted(routed, decided)} ({table.percent(routed / decided)})"
 
 
 def _forests(context: Context) -> Iterator[Figure]:
@@ -519,21 +455,18 @@ def _forests(context: Context) -> Iterator[Figure]:
         yield forest_figure(one, *_named(one, named=len(context.comparisons) > 1))
 
 
-def _uncompared(context: Context) -> tuple[str, ...]:
-    return () if context.comparisons else ("".join([*context.uncompared.values()][-1:]),)
-
-
 def _nothing_to_draw(context: Context) -> tuple[str, ...]:
-    said = f"No gain to draw: {absent(context.method, context.baseline)}"
+    said = f"No gain to draw: {table.absent(context.method, context.baseline)}"
     return () if context.pairs else (said,)
 
 
-def _how(context: Context) -> tuple[str, ...]:
-    return (verdict_note(context.comparisons),) if context.comparisons else ()
-
-
 EXHIBITS: Final = (
-    Exhibit("verdict", figures=_forests, claims=_claims, notes=_how),
+    Exhibit(
+        "verdict",
+        figures=_forests,
+        claims=_claims,
+        notes=lambda c: [verdict_note(c.comparisons)] if c.comparisons else [],
+    ),
     Exhibit(
         "main",
         lambda c: [generalization_table(c.study, c.baseline, c.method)],
@@ -542,5 +475,10 @@ EXHIBITS: Final = (
         claims=_nothing_to_draw,
         about="method",
     ),
-    Exhibit("paired", _paired, paper=("paired-deepseek", "paired-qwen"), claims=_uncompared),
+    Exhibit(
+        "paired",
+        lambda c: [paired_table(one, named=len(c.comparisons) > 1) for one in c.comparisons],
+        paper=("paired-deepseek", "paired-qwen"),
+        claims=lambda c: [] if c.comparisons else [*c.uncompared.values()][-1:],
+    ),
 )

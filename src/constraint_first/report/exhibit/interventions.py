@@ -17,6 +17,7 @@ from constraint_first.benchmark.registry import GoldInstruction, follow
 from constraint_first.constraint.predicate import Truth
 from constraint_first.method.sound import Intervention, read_summary
 from constraint_first.problem import Problem
+from constraint_first.report import table
 from constraint_first.report.comparison import Pair, Score, pair_arms, score_problems
 from constraint_first.report.exhibit.exhibit import Exhibit
 from constraint_first.report.statistics import drawn, wilson
@@ -28,21 +29,7 @@ from constraint_first.report.study import (
     benchmark_label,
     model_label,
 )
-from constraint_first.report.table import (
-    ACCURACY_INTERVAL,
-    NONE,
-    Column,
-    Row,
-    Table,
-    counted,
-    decimal,
-    delta,
-    left,
-    p_value,
-    row,
-    scored,
-    several,
-)
+from constraint_first.report.table import NONE, Column, Row, Table, left, row
 
 _Outcome: TypeAlias = tuple[str, bool, bool]
 """A step: its kind, and whether the answer was right before and after it."""
@@ -282,8 +269,8 @@ def intervention_tables(study: Study) -> tuple[Table, ...]:
     notes = [_UNDONE]
     if in_votes := sum(one.in_votes for one in found):
         notes.append(
-            f"Left as they are: {several(in_votes, 'attempt')} with interventions in the samples "
-            "of a vote, where it is not on record which sample they changed."
+            f"Left as they are: {table.several(in_votes, 'attempt')} with interventions in the "
+            "samples of a vote, where it is not on record which sample they changed."
         )
     undone = Table(
         "interventions",
@@ -312,9 +299,13 @@ def _undone_row(one: Undone) -> Row:
     judged = sum(runs for _, runs in one.arm.scores.values())
     return row(
         *(model_label(one.arm.model) or NONE, benchmark_label(one.arm.benchmark) or NONE),
-        *(one.arm.name, counted(one.changed, judged)),
-        *(decimal(pair.before), decimal(pair.after), delta(pair.gain, pair.interval)),
-        *(f"{pair.improved:,} / {pair.degraded:,}", p_value(pair.p)),
+        *(one.arm.name, table.counted(one.changed, judged)),
+        *(
+            table.decimal(pair.before),
+            table.decimal(pair.after),
+            table.delta(pair.gain, pair.interval),
+        ),
+        *(f"{pair.improved:,} / {pair.degraded:,}", table.p_value(pair.p)),
     )
 
 
@@ -336,7 +327,7 @@ _LEVELS: Final = (
     "methods are made on prompt-level strict verdicts."
 )
 _RESAMPLED: Final = (
-    f"{ACCURACY_INTERVAL} At the instruction level requests are resampled, each with all its "
+    f"{table.ACCURACY_INTERVAL} At the instruction level requests are resampled, each with all its "
     "instructions."
 )
 
@@ -369,19 +360,19 @@ def _level_row(one: Following) -> Row:
     return row(
         *(model_label(arm.model) or NONE, benchmark_label(arm.benchmark) or NONE, arm.name),
         *(f"{prompt.problems:,}", str(prompt.runs), f"{instruction.problems:,}"),
-        *(scored(level.accuracy, level.interval) for level in one.levels),
+        *(table.scored(level.accuracy, level.interval) for level in one.levels),
     )
 
 
 def _notes(found: Sequence[Following]) -> Iterator[str]:
     if undecided := sum(one.undecided for one in found):
-        checks = several(undecided, "check")
+        checks = table.several(undecided, "check")
         yield (
             f"Counted as not followed, because it could not be decided: {checks}. A kind is not "
             "known, or a language cannot be told."
         )
     if changed := sum(one.changed for one in found):
-        verdicts = several(changed, "stored verdict")
+        verdicts = table.several(changed, "stored verdict")
         yield (
             f"Judged otherwise when stored: {verdicts}; 'cfr runs --regrade' brings them up to "
             "date."
@@ -406,7 +397,7 @@ def _kinds_table(found: Sequence[Following]) -> Table:
             *map(Column, methods.values()),
         ),
         tuple(rows),
-        (ACCURACY_INTERVAL.replace("problem", "instruction"),),
+        (table.ACCURACY_INTERVAL.replace("problem", "instruction"),),
     )
 
 
@@ -414,7 +405,7 @@ def _kind_rows(found: dict[str, Following], methods: Sequence[str]) -> Iterator[
     for kind in sorted({kind for one in found.values() for kind in one.kinds}):
         scores = [found[name].kinds.get(kind) if name in found else None for name in methods]
         most = max(one.problems for one in scores if one)
-        cells = (scored(one.accuracy, one.interval) if one else NONE for one in scores)
+        cells = (table.scored(one.accuracy, one.interval) if one else NONE for one in scores)
         yield row(kind, f"{most:,}", *cells)
 
 

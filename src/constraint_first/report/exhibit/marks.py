@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
-from typing import Final, Literal, TypeAlias, cast
+from typing import Final, Literal, NamedTuple, TypeAlias, TypeVar, cast
 
 import orjson
 
@@ -40,6 +40,7 @@ from constraint_first.file.rows import (
 from constraint_first.method.constraint_first import NAMES, with_current_names
 from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json
+from constraint_first.report import table
 from constraint_first.report.comparison import Key, RightRule
 from constraint_first.report.exhibit.gold import Quality
 from constraint_first.report.statistics import Interval, kappa, wilson
@@ -50,23 +51,13 @@ from constraint_first.report.study import (
     Transcript,
     model_label,
 )
-from constraint_first.report.table import (
-    NONE,
-    Cell,
-    Column,
-    Row,
-    Table,
-    decimal,
-    percent,
-    row,
-    scored,
-    several,
-)
+from constraint_first.report.table import NONE, Cell, Column, Row, Table, left, row
 from constraint_first.store.query import RecordKey
 
+_T = TypeVar("_T")
 
-@dataclass(frozen=True, slots=True)
-class PersonLine:
+
+class PersonLine(NamedTuple):
     """A line of such a file, and the problem of the study that it is about."""
 
     where: str
@@ -80,7 +71,12 @@ class PersonLine:
 
 def read_person_lines(path: Path, study: Study) -> Iterator[PersonLine]:
     """Read lines that name a ``problem`` and, where names repeat, its ``benchmark``."""
-    known = _places(study)
+    known: dict[str, list[str]] = defaultdict(list)
+    keys = dict.fromkeys(study.problems)
+    for arm in study.arms:
+        keys |= dict.fromkeys((arm.benchmark, problem) for problem in arm.attempts)
+    for benchmark, problem in keys:
+        known[problem].append(benchmark)
     for line in all_rows(path):
         where = f"{path}, {line.place}"
         problem, benchmark = line.value.get("problem"), line.value.get("benchmark") or None
@@ -93,26 +89,14 @@ def read_person_lines(path: Path, study: Study) -> Iterator[PersonLine]:
             raise InputError(
                 f"{where}: problem {problem} is in {' and in '.join(places)}; add its 'benchmark'"
             )
-        yield PersonLine(
-            where, (places[0], str(problem)) if places else None, line.value, line.number
-        )
-
-
-def _places(study: Study) -> dict[str, list[str]]:
-    """List the benchmarks in which each problem's name stands."""
-    keys = dict.fromkeys(study.problems)
-    for arm in study.arms:
-        keys |= dict.fromkeys((arm.benchmark, problem) for problem in arm.attempts)
-    places: dict[str, list[str]] = {}
-    for benchmark, problem in keys:
-        places.setdefault(problem, []).append(benchmark)
-    return places
+        key = (places[0], str(problem)) if places else None
+        yield PersonLine(where, key, line.value, line.number)
 
 
 # What a wrong answer shows, as far as the answer itself can tell (paper: Error Taxonomy).
 #
 # An answer is compared with the right one and with the demands on it. These are predicates,
-# whoever states them: the gold constraints of a ConstraintBench item, or the problem's own text.
+# from either source: the gold constraints of a ConstraintBench item, or the problem's own text.
 # Nothing here is a guess about reasoning.
 
 Mistake: TypeAlias = ErrorType | Literal["no_answer"]
@@ -205,7 +189,9 @@ def mistake(answer: str | None, demands: Demands) -> Mistake:
         return _without_value(answer, predicates, gold)
     if same(value, gold):
         return "other"
-    label = _label(demands.tempting, value)
+    known = ((lure, read_answer(lure.answer)) for lure in demands.tempting)
+    lure = next((lure for lure, wrong in known if wrong and same(value, wrong)), None)
+    label = lure.error if lure else None
     if label and label != "forgot_modular_reduction":
         return label
     if _unreduced(predicates, value, gold):
@@ -217,42 +203,28 @@ def mistake(answer: str | None, demands: Demands) -> Mistake:
     return _broken(predicates, value) or ("broken_condition" if label else "other")
 
 
-def _label(tempting: Sequence[Tempting], value: AnswerValue) -> ErrorType | None:
-    for lure in tempting:
-        known = read_answer(lure.answer)
-        if known is not None and same(value, known):
-            return lure.error
-    return None
-
-
 _CONDITIONS: Final = tuple("congruent divisible divides square digit_sum digits_ordered".split())
 
 # What breaking a predicate says about the error, the most telling first. Predicates that pin the
 # answer to one value (encoded, rounded, in_unit, counts, root) are absent: every wrong answer
 # breaks those.
-_BROKEN: Final[tuple[tuple[str, Mistake], ...]] = (
-    ("integer", "not_an_integer"),
-    ("between", "out_of_range"),
-    ("above", "out_of_range"),
-    ("below", "out_of_range"),
-    ("least_residue", "out_of_range"),
-    ("parity", "ignored_parity"),
-    *((op, "broken_condition") for op in _CONDITIONS),
-    ("form", "encoded_form_not_applied"),
-    ("reduced", "encoded_form_not_applied"),
-    ("not_whole", "misled_by_cue"),
-)
+_BROKEN: Final[dict[str, Mistake]] = {
+    "integer": "not_an_integer",
+    **dict.fromkeys(("between", "above", "below", "least_residue"), "out_of_range"),
+    "parity": "ignored_parity",
+    **dict.fromkeys(_CONDITIONS, "broken_condition"),
+    **dict.fromkeys(("form", "reduced"), "encoded_form_not_applied"),
+    "not_whole": "misled_by_cue",
+}
 _REDUCING: Final = ("least_residue", "encoded")
 _INTEGRAL: Final = ("integer", "parity", "least_residue", *_CONDITIONS)
 
 
 def _broken(predicates: Sequence[Predicate], value: AnswerValue) -> Mistake | None:
     broken = {str(one["op"]) for one in predicates if holds(one, value) == "violated"}
-    for op, error in _BROKEN:
-        if op in broken:
-            # A fraction is no remainder either, but its error is that it is a fraction.
-            return "not_an_integer" if op in _INTEGRAL and not _is_whole(value) else error
-    return None
+    op = next((op for op in _BROKEN if op in broken), "")
+    # A fraction is no remainder either, but its error is that it is a fraction.
+    return "not_an_integer" if op in _INTEGRAL and not _is_whole(value) else _BROKEN.get(op)
 
 
 def _is_whole(value: AnswerValue) -> bool:
@@ -260,7 +232,7 @@ def _is_whole(value: AnswerValue) -> bool:
 
 
 def _unreduced(predicates: Sequence[Predicate], value: AnswerValue, gold: AnswerValue) -> bool:
-    """Say whether an answer is the right one before the reduction that the problem asks for."""
+    """Whether an answer is the right one before the reduction that the problem asks for."""
     if value.number is None or gold.number is None:
         return False
     gap = value.number - gold.number
@@ -271,7 +243,7 @@ def _unreduced(predicates: Sequence[Predicate], value: AnswerValue, gold: Answer
 def _unencoded(
     predicates: Sequence[Predicate], answer: str, value: AnswerValue | None, gold: AnswerValue
 ) -> bool:
-    """Say whether an answer is a value that was still to be written as a code, such as m + n.
+    """Whether an answer is a value that was still to be written as a code, such as m + n.
 
     Where a gold constraint says that it is, any fraction or root will do. A code that the text
     names may belong to something else, so the parts of the answer must make the right one.
@@ -281,12 +253,12 @@ def _unencoded(
         return value is None or value.form in ("fraction", "surd")
     if value is not None and _is_whole(value):
         return False
+    numbers = [*_numbers(answer, None if value is None else value.number)]
     return any(
-        len(numbers) == len(factors)
-        and sum(f * n for f, n in zip(factors, numbers, strict=True)) == gold.number
-        for one in codes
-        for factors in (cast("list[int]", one["factors"]),)
-        for numbers in _numbers(answer, None if value is None else value.number)
+        len(own) == len(factors)
+        and sum(f * n for f, n in zip(factors, own, strict=True)) == gold.number
+        for factors in (cast("list[int]", one["factors"]) for one in codes)
+        for own in numbers
     )
 
 
@@ -310,7 +282,7 @@ def _numbers(answer: str, value: Fraction | None) -> Iterator[list[int]]:
 
 
 def _without_value(answer: str, predicates: Sequence[Predicate], gold: AnswerValue) -> Mistake:
-    """Classify an answer such as 1 + √2, of which no more can be told than that it is not whole."""
+    """Classify an answer such as 1 + √2, of which it is only known that it is not whole."""
     integral = any(one["op"] in _INTEGRAL or "parts" in one for one in predicates)
     if not integral or len(answer) > _LONGEST or shared().is_whole(answer) is not False:
         return "other"
@@ -354,25 +326,26 @@ def read_classes(path: Path, study: Study) -> ErrorClasses:
     votes: dict[_About, dict[str, Mistake]] = {}
     lines: dict[_About, int] = {}
     unknown, models = 0, set(study.names("model"))
-    for line in read_person_lines(path, study):
-        known = _class_in(line)
-        names = ("method", "model", "annotator")
+    for where, key, value, number in read_person_lines(path, study):
+        known = _class_in(where, value.get("class"))
         # An annotator's line was written by 'cfr audit', which has given methods other names since.
-        value = with_current_names(line.value) if line.value.get("annotator") else line.value
-        method, model, annotator = (str(value.get(name) or "") for name in names)
-        if line.key is None or (model and model not in models):
+        own = with_current_names(value) if value.get("annotator") else value
+        method, model, annotator = (
+            str(own.get(name) or "") for name in ("method", "model", "annotator")
+        )
+        if key is None or (model and model not in models):
             unknown += 1
             continue
-        about = (line.key, method, model)
+        about = (key, method, model)
         given = votes.setdefault(about, {})
-        if not annotator and given.get("", known) != known:
-            raise InputError(
-                f"{line.where}: 'class' is {known}, but line {lines[about]} says {given['']} "
-                "of the same problem, method and model; remove one of them"
-            )
-        given[annotator] = known
         if not annotator:
-            lines[about] = line.number
+            if given.get("", known) != known:
+                raise InputError(
+                    f"{where}: 'class' is {known}, but line {lines[about]} says {given['']} "
+                    "of the same problem, method and model; remove one of them"
+                )
+            lines[about] = number
+        given[annotator] = known
     found: dict[_About, Mistake] = {}
     for about, given in votes.items():
         if decided := _decided(given):
@@ -389,13 +362,12 @@ def _decided(given: Mapping[str, Mistake]) -> Mistake | None:
     return None if others and others[0][1] == most else first
 
 
-def _class_in(line: PersonLine) -> Mistake:
-    written = line.value.get("class")
+def _class_in(where: str, written: Json) -> Mistake:
     wanted = str(written).strip().lower().replace(" ", "_").replace("-", "_")
     known: Mistake | None = next((name for name in MISTAKES if name == wanted), None)
     if known is None:
         choices = ", ".join(MISTAKES)
-        raise InputError(f"{line.where}: 'class' is {written!r}; it must be one of {choices}")
+        raise InputError(f"{where}: 'class' is {written!r}; it must be one of {choices}")
     return known
 
 
@@ -408,7 +380,7 @@ class ErrorRule:
 
 
 DEFAULT_RULE: Final = ErrorRule()
-"""Any run may make a problem right, and nobody classed errors."""
+"""Any run may make a problem right, and no error was classed by a person."""
 
 
 # An annotator's marks on the constraints of one attempt, and the file that keeps them.
@@ -543,7 +515,7 @@ def begin_labels(path: Path) -> list[Label]:
     return found
 
 
-def append_label(path: Path, label: Label) -> None:
+def append_label(path: Path, label: Label | ErrorLabel) -> None:
     """Add a label to a file, and return once it is on the disk."""
     append_row(path, label.to_json())
 
@@ -557,12 +529,12 @@ def read_labels(paths: Iterable[Path]) -> list[Label]:
     for path in paths:
         for line in read_rows(path):
             where = f"{path}, line {line.number}"
-            label = _label_label(where, line.value)
+            label = _read(where, line.value, _label)
             found[label.annotator, label.key] = (where, label)
-    seen: dict[RecordKey, list[Label]] = {}
+    seen: dict[RecordKey, list[Label]] = defaultdict(list)
     for where, label in found.values():
         # With all of them: one whose words are not known is like any other.
-        for other in seen.setdefault(label.key, []):
+        for other in seen[label.key]:
             if not label.same_constraints(other):
                 raise InputError(
                     f"{where}: the constraints of {name_attempt(label.key)} are not those that "
@@ -572,21 +544,24 @@ def read_labels(paths: Iterable[Path]) -> list[Label]:
     return [label for _, label in found.values()]
 
 
-def _label_label(where: str, line: Mapping[str, Json]) -> Label:
-    row = with_current_names(line)
+def _read(where: str, row: Mapping[str, Json], read: Callable[[Mapping[str, Json]], _T]) -> _T:
     try:
-        annotator = check_annotator(read_field(row, "annotator", TEXT))
-        names = [read_field(row, name, TEXT) for name in ("benchmark", "method", "model")]
-        place = (read_field(row, "problem", TEXT), read_field(row, "run", WHOLE))
-        return Label(
-            annotator,
-            cast("RecordKey", (*names, _decoding(row), *place)),
-            read_objects(row, "constraints", _judged),
-            tuple(read_field(row, "missing", list_of(FILLED, "texts that are not blank"))),
-            read_field({"note": "", **row}, "note", TEXT),
-        )
+        return read(with_current_names(row))
     except InputError as error:
         raise InputError(f"{where}: {error}; correct the line or remove it") from None
+
+
+def _label(row: Mapping[str, Json]) -> Label:
+    annotator = check_annotator(read_field(row, "annotator", TEXT))
+    names = [read_field(row, name, TEXT) for name in ("benchmark", "method", "model")]
+    place = (read_field(row, "problem", TEXT), read_field(row, "run", WHOLE))
+    return Label(
+        annotator,
+        cast("RecordKey", (*names, _decoding(row), *place)),
+        read_objects(row, "constraints", _judged),
+        tuple(read_field(row, "missing", list_of(FILLED, "texts that are not blank"))),
+        read_field({"note": "", **row}, "note", TEXT),
+    )
 
 
 def _decoding(row: Mapping[str, Json]) -> str:
@@ -646,6 +621,13 @@ class Share:
         bounds: list[Json] | None = [*self.interval] if self.interval else None
         return {"value": self.value, "ci": bounds, "n": self.n}
 
+    def text(self, unit: str = "") -> str:
+        """Write it in per cent with its interval."""
+        if self.value is None or self.interval is None:
+            return NONE
+        low, high = self.interval
+        return table.decimal(100 * self.value) + unit + table.interval((100 * low, 100 * high))
+
 
 @dataclass(frozen=True, slots=True)
 class Rates:
@@ -672,7 +654,10 @@ class Rates:
 def rates(labels: Iterable[Label]) -> list[Rates]:
     """Compute the rates of each model, and of all where there are several; drafts do not count."""
     judged = by_attempt(labels)
-    found = [_rates(model, groups) for model, groups in _by_model(judged).items()]
+    found = [
+        _rates(model, [group for key, group in judged.items() if key[2] == model])
+        for model in sorted({key[2] for key in judged})
+    ]
     return [*found, _rates(ALL, list(judged.values()))] if len(found) > 1 else found
 
 
@@ -724,13 +709,6 @@ def by_attempt(labels: Iterable[Label]) -> dict[RecordKey, _Group]:
     return found
 
 
-def _by_model(judged: Mapping[RecordKey, _Group]) -> dict[str, list[_Group]]:
-    found: dict[str, list[_Group]] = {model: [] for model in sorted({key[2] for key in judged})}
-    for key, group in judged.items():
-        found[key[2]].append(group)
-    return found
-
-
 def _rates(model: str, groups: Sequence[_Group]) -> Rates:
     marks: dict[tuple[Derivation, Mark | None], Fraction] = defaultdict(Fraction)
     missing = Fraction()
@@ -758,10 +736,11 @@ def _rates(model: str, groups: Sequence[_Group]) -> Rates:
 
 @dataclass(frozen=True, slots=True)
 class Accord:
-    """Agreement of two annotators on the constraints that both marked."""
+    """Agreement of two annotators on what both marked."""
 
     annotators: tuple[str, str]
     attempts: int
+    """Attempts or errors that both judged."""
     n: int
     agree: int
     kappa: float | None
@@ -770,7 +749,7 @@ class Accord:
 
     @property
     def agreement(self) -> float | None:
-        """The share of constraints with the same mark; None without any."""
+        """The share of equal marks; None without any."""
         return self.agree / self.n if self.n else None
 
     def to_json(self) -> dict[str, Json]:
@@ -785,37 +764,28 @@ class Accord:
 
 
 def accords(labels: Iterable[Label]) -> list[Accord]:
-    """Compare every two annotators; drafts do not count."""
-    people: dict[str, dict[RecordKey, Label]] = defaultdict(dict)
+    """Compare every two annotators of constraints; drafts do not count."""
+    people: dict[str, dict[RecordKey, list[str]]] = defaultdict(dict)
     for label in labels:
         if label.complete:
-            people[label.annotator][label.key] = label
-    return [_accord((a, b), people[a], people[b]) for a, b in combinations(sorted(people), 2)]
+            people[label.annotator][label.key] = [one.mark or "" for one in label.constraints]
+    return _accords(people, "constraint")
 
 
-def _accord(
-    names: tuple[str, str], ours: Mapping[RecordKey, Label], theirs: Mapping[RecordKey, Label]
-) -> Accord:
-    shared = [(ours[key], theirs[key]) for key in ours if key in theirs]
-    pairs = [
-        (one.mark or "", other.mark or "")
-        for left, right in shared
-        for one, other in zip(left.constraints, right.constraints, strict=True)
-    ]
-    return accord_on(names, len(shared), pairs, "constraint")
-
-
-def accord_on(
-    names: tuple[str, str], attempts: int, pairs: Sequence[tuple[str, str]], noun: str
-) -> Accord:
-    """Measure the agreement of two annotators on what both marked; ``noun`` is what that is."""
-    agree, beyond_chance = sum(one == other for one, other in pairs), kappa(pairs)
-    reason = ""
-    if not pairs:
-        reason = f"no {noun} was marked by both"
-    elif beyond_chance is None:
-        reason = f"both marked every {noun} {pairs[0][0].replace('_', ' ')}"
-    return Accord(names, attempts, len(pairs), agree, beyond_chance, reason)
+def _accords(people: Mapping[str, Mapping[_T, Sequence[str]]], noun: str) -> list[Accord]:
+    """Compare what every two annotators said of what both judged; ``noun`` is what that is."""
+    found: list[Accord] = []
+    for one, other in combinations(sorted(people), 2):
+        ours, theirs = people[one], people[other]
+        shared = [key for key in ours if key in theirs]
+        pairs = [pair for key in shared for pair in zip(ours[key], theirs[key], strict=True)]
+        agree, beyond_chance, reason = sum(a == b for a, b in pairs), kappa(pairs), ""
+        if not pairs:
+            reason = f"no {noun} was marked by both"
+        elif beyond_chance is None:
+            reason = f"both marked every {noun} {pairs[0][0].replace('_', ' ')}"
+        found.append(Accord((one, other), len(shared), len(pairs), agree, beyond_chance, reason))
+    return found
 
 
 # An annotator's class for one error, the file that keeps such classes, and agreement on them.
@@ -858,64 +828,41 @@ class ErrorLabel:
         return line | ({"note": self.note} if self.note else {})
 
 
-def append_error_label(path: Path, label: ErrorLabel) -> None:
-    """Add a label to a file, and return once it is on the disk."""
-    append_row(path, label.to_json())
-
-
 def read_error_labels(path: Path) -> list[ErrorLabel]:
-    """Read the labels that annotators gave; lines without one are somebody's last word, not theirs.
+    """Read the labels that annotators gave, without the lines that name no annotator.
 
     A file that is not there yet has none.
     """
-    if not path.exists():
-        return []
     found: dict[tuple[str, ErrorKey], ErrorLabel] = {}
-    for line in read_rows(path):
+    for line in read_rows(path) if path.exists() else ():
         if line.value.get("annotator"):
-            label = _label_error_label(f"{path}, line {line.number}", line.value)
+            label = _read(f"{path}, line {line.number}", line.value, _error_label)
             found[label.annotator, label.key] = label
     return [*found.values()]
 
 
-def _label_error_label(where: str, row: Mapping[str, Json]) -> ErrorLabel:
-    try:
-        current = with_current_names(row)
-        named = {"benchmark": "", "method": "", "model": "", "note": "", **current}
-        return ErrorLabel(
-            check_annotator(read_field(named, "annotator", TEXT)),
-            read_field(named, "benchmark", TEXT),
-            read_field(named, "problem", FILLED),
-            read_field(named, "method", TEXT),
-            read_field(named, "model", TEXT),
-            read_field(named, "class", _CLASS),
-            read_field(named, "note", TEXT),
-        )
-    except InputError as error:
-        raise InputError(f"{where}: {error}; correct the line or remove it") from None
+def _error_label(row: Mapping[str, Json]) -> ErrorLabel:
+    named = {"benchmark": "", "method": "", "model": "", "note": "", **row}
+    return ErrorLabel(
+        check_annotator(read_field(named, "annotator", TEXT)),
+        read_field(named, "benchmark", TEXT),
+        read_field(named, "problem", FILLED),
+        read_field(named, "method", TEXT),
+        read_field(named, "model", TEXT),
+        read_field(named, "class", _CLASS),
+        read_field(named, "note", TEXT),
+    )
 
 
 def error_accords(labels: Iterable[ErrorLabel]) -> list[Accord]:
     """Compare the classes of every two annotators."""
-    people: dict[str, dict[ErrorKey, ErrorLabel]] = defaultdict(dict)
+    people: dict[str, dict[ErrorKey, list[str]]] = defaultdict(dict)
     for label in labels:
-        people[label.annotator][label.key] = label
-    return [
-        accord_on((a, b), len(shared), pairs, "error")
-        for a, b in combinations(sorted(people), 2)
-        for shared in [[key for key in people[a] if key in people[b]]]
-        for pairs in [[(people[a][key].mistake, people[b][key].mistake) for key in shared]]
-    ]
+        people[label.annotator][label.key] = [label.mistake]
+    return _accords(people, "error")
 
 
 # Samples of attempts for a person to judge; the same seed draws the same sample again.
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """Sampled attempts, in the order in which they are judged."""
-
-    keys: tuple[RecordKey, ...]
 
 
 def draw(
@@ -926,18 +873,15 @@ def draw(
     benchmark: str | None = None,
     model: str | None = None,
     method: str | None = None,
-) -> Sample:
+) -> tuple[RecordKey, ...]:
     """Draw attempts that have Stage 1 constraints, at most one for each problem and model.
 
     Models take turns, so that any beginning of the sample is balanced over them. Attempts are
     ranked by hashes of the seed and their names, so neither the order of rows nor the size that is
-    asked for changes who comes first.
+    asked for changes which come first.
     """
-    chosen = study.only(
-        benchmark=[benchmark] if benchmark else [],
-        model=[model] if model else [],
-        method=[method] if method else [],
-    )
+    wanted = {"benchmark": benchmark, "model": model, "method": method}
+    chosen = study.only(**{what: [name] for what, name in wanted.items() if name})
     places: dict[tuple[str, str, str], list[RecordKey]] = defaultdict(list)
     for arm in chosen.arms:
         for problem, attempts in arm.attempts.items():
@@ -947,36 +891,29 @@ def draw(
                     key = (*arm.key, problem, attempt.run)
                     places[arm.model, arm.benchmark, problem].append(key)
     if not places:
-        what = [repr(name) for name in (benchmark, model, method) if name]
-        among = f" of {', '.join(what)}" if what else ""
+        among = ", ".join(repr(name) for name in wanted.values() if name)
         raise StudyError(
-            f"{study.source}: no attempt{among} has Stage 1 constraints; "
+            f"{study.source}: no attempt{among and f' of {among}'} has Stage 1 constraints; "
             "run 'cfr eval' with the method cfr or routed-cfr first"
         )
-    return Sample(_in_turn(places, seed)[:size])
-
-
-def _in_turn(
-    places: dict[tuple[str, str, str], list[RecordKey]], seed: int
-) -> tuple[RecordKey, ...]:
-    """Choose an attempt at each place; all models' first places come first, then their second."""
-    turns: dict[str, int] = defaultdict(int)
+    # All models' first places come first, then their second.
+    turns: Counter[str] = Counter()
     ranked: list[tuple[int, bytes, RecordKey]] = []
     for lot, place in sorted((_lot(seed, place), place) for place in places):
         key = min(places[place], key=lambda key: _lot(seed, key))
         ranked.append((turns[place[0]], lot, key))
         turns[place[0]] += 1
-    return tuple(key for _, _, key in sorted(ranked))
+    return tuple(key for _, _, key in sorted(ranked)[:size])
 
 
 def _lot(seed: int, names: tuple[str | int, ...]) -> bytes:
     return hashlib.sha256(repr((seed, *names)).encode()).digest()
 
 
-def resume(sample: Sample, labels: Iterable[Label], annotator: str) -> list[RecordKey]:
+def resume(sample: Sequence[RecordKey], labels: Iterable[Label], annotator: str) -> list[RecordKey]:
     """List the attempts of a sample that an annotator has still to judge, in order."""
     judged = {label.key for label in labels if label.annotator == annotator and label.complete}
-    return [key for key in sample.keys if key not in judged]
+    return [key for key in sample if key not in judged]
 
 
 def refuse_mismatch(
@@ -1000,12 +937,12 @@ def _difference(now: Label, label: Label) -> str:
     if named and len(now.constraints) == len(label.constraints):
         names = ", ".join(one.id for one, was in pairs if not one.same(was))
         return f"other words in {names} than those that {label.annotator} judged"
-    return f"{_say(now)}, but {label.annotator} judged {_say(label)}"
-
-
-def _say(label: Label) -> str:
-    names = ", ".join(one.id for one in label.constraints) or "none"
-    return f"{several(len(label.constraints), 'constraint')} ({names})"
+    listed, before = (
+        f"{table.several(len(one.constraints), 'constraint')} "
+        f"({', '.join(judged.id for judged in one.constraints) or 'none'})"
+        for one in (now, label)
+    )
+    return f"{listed}, but {label.annotator} judged {before}"
 
 
 # A sampled attempt laid out for a person to mark: its problem, its constraints, marks so far.
@@ -1038,7 +975,6 @@ class MarkingTask:
 
     @property
     def finished(self) -> bool:
-        """Whether there is no constraint left in turn."""
         return self.at == len(self.label.constraints)
 
     @property
@@ -1056,29 +992,26 @@ class MarkingTask:
 
 def lay_out(
     study: Study,
-    sample: Sample,
+    sample: Sequence[RecordKey],
     labels: Iterable[Label],
     annotator: str,
-    keys: Collection[RecordKey],
-) -> list[MarkingTask]:
-    """Lay out some attempts of a sample for an annotator, with all the text that they need.
+    key: RecordKey,
+) -> MarkingTask:
+    """Lay out an attempt of a sample for an annotator, with all the text that it needs.
 
     Labels of attempts that have other constraints now are refused.
     """
     every = list(labels)
-    transcripts = study.transcripts({*keys, *(label.key for label in every)})
+    transcripts = study.transcripts({key, *(label.key for label in every)})
     refuse_mismatch(every, transcripts, study.source)
-    drafts = {label.key: label for label in every if label.annotator == annotator}
+    spec = transcripts[key].constraints or ConstraintSpec()
+    own = (label for label in every if (label.annotator, label.key) == (annotator, key))
+    label = next(own, None) or unmarked(annotator, key, spec)
     missing = ProblemText("(its text is not in these runs)")
-    tasks: list[MarkingTask] = []
-    for key in keys:
-        spec = transcripts[key].constraints or ConstraintSpec()
-        label = drafts.get(key) or unmarked(annotator, key, spec)
-        asked = study.problems.get((key[0], key[4])) or missing
-        open_ones = (n for n, one in enumerate(label.constraints) if one.mark is None)
-        first = next(open_ones, len(label.constraints))
-        tasks.append(MarkingTask(sample.keys.index(key) + 1, asked, spec, label, label, first))
-    return tasks
+    asked = study.problems.get((key[0], key[4])) or missing
+    open_ones = (n for n, one in enumerate(label.constraints) if one.mark is None)
+    first = next(open_ones, len(label.constraints))
+    return MarkingTask(sample.index(key) + 1, asked, spec, label, label, first)
 
 
 # Tables of the manual audit: rates by model, and agreement between annotators.
@@ -1088,47 +1021,26 @@ def lay_out(
 
 def manual_audit_table(labels: Sequence[Label]) -> Table:
     """Tabulate the rates, a row for each model."""
-    found = rates(labels)
+    titles = ("Attempts", "Raw", "Propagated", "Marked", "Validity % [95 %]", "of propagated")
+    titles = (*titles, "Hallucination", "Vague", "Completeness", "of n")
     return Table(
         "manual-extraction",
         "Manual audit of Stage 1 constraints",
-        (
-            Column("Model", "left"),
-            Column("Attempts"),
-            Column("Raw"),
-            Column("Propagated"),
-            Column("Marked"),
-            Column("Validity % [95 %]"),
-            Column("of propagated"),
-            Column("Hallucination"),
-            Column("Vague"),
-            Column("Completeness"),
-            Column("of n"),
-        ),
-        tuple(map(_row, found)),
+        (*left("Model"), *map(Column, titles)),
+        tuple(map(_row, rates(labels))),
         tuple(_notes(labels)),
         ("tab:extraction-reliability",),
     )
 
 
 def _row(one: Rates) -> Row:
+    shares = (one.validity, one.propagated_validity, one.hallucination, one.vague)
     return row(
         Cell(one.model if one.model == ALL else model_label(one.model), bold=one.model == ALL),
-        str(one.attempts),
-        f"{one.raw:.2f}",
-        f"{one.propagated:.2f}",
-        str(one.constraints),
-        *map(_share, (one.validity, one.propagated_validity, one.hallucination, one.vague)),
-        _share(one.completeness),
+        *(str(one.attempts), f"{one.raw:.2f}", f"{one.propagated:.2f}", str(one.constraints)),
+        *(share.text() for share in (*shares, one.completeness)),
         f"{one.completeness.n:g}",
     )
-
-
-def _share(share: Share) -> str:
-    if share.value is None or share.interval is None:
-        return NONE
-    low, high = share.interval
-    return scored(100 * share.value, (100 * low, 100 * high))
 
 
 def _notes(labels: Sequence[Label]) -> Iterator[str]:
@@ -1144,42 +1056,39 @@ def _notes(labels: Sequence[Label]) -> Iterator[str]:
     if any(len(group) > 1 for group in by_attempt(labels).values()):
         yield "An attempt that several people judged counts once, as the mean of their marks."
     if drafts := sum(not label.complete for label in labels):
-        yield f"Begun, not finished and left out: {several(drafts, 'attempt')}."
+        yield f"Begun, not finished and left out: {table.several(drafts, 'attempt')}."
 
 
 def annotator_table(labels: Sequence[Label]) -> Table:
     """Tabulate agreement between annotators of constraints, a row for every two."""
-    columns = (Column("Attempts"), Column("Constraints"))
-    return _accord_table("Agreement between annotators", accords(labels), columns)
+    titles = ("Attempts", "Constraints")
+    return _accord_table("annotators", "Agreement between annotators", accords(labels), titles)
 
 
 def error_annotator_table(labels: Sequence[ErrorLabel]) -> Table:
     """Tabulate agreement between annotators of errors, a row for every two."""
-    return _accord_table(
-        "Agreement on error classes", error_accords(labels), (Column("Errors"),), "error-annotators"
-    )
+    found = error_accords(labels)
+    return _accord_table("error-annotators", "Agreement on error classes", found, ("Errors",))
 
 
 def _accord_table(
-    title: str, found: Sequence[Accord], counted: tuple[Column, ...], name: str = "annotators"
+    name: str, title: str, found: Sequence[Accord], counted: tuple[str, ...]
 ) -> Table:
     notes = [
         f"{' and '.join(a.annotators)}: κ is not defined, {a.reason}." for a in found if a.reason
     ]
-    if not found:
-        notes = ["Agreement needs two annotators."]
+    rows = (
+        row(
+            ", ".join(one.annotators),
+            *(str(count) for count in (one.attempts, one.n)[-len(counted) :]),
+            *(table.percent(one.agreement), table.decimal(one.kappa, 2)),
+        )
+        for one in found
+    )
     return Table(
         name,
         title,
-        (Column("Annotators", "left"), *counted, Column("Agreement"), Column("Cohen's κ")),
-        tuple(
-            row(
-                ", ".join(one.annotators),
-                *(str(count) for count in (one.attempts, one.n)[-len(counted) :]),
-                percent(one.agreement),
-                decimal(one.kappa, 2),
-            )
-            for one in found
-        ),
-        tuple(notes),
+        (*left("Annotators"), *map(Column, (*counted, "Agreement", "Cohen's κ"))),
+        tuple(rows),
+        tuple(notes) if found else ("Agreement needs two annotators.",),
     )

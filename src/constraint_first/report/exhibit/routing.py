@@ -8,33 +8,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import add
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from constraint_first.constraint.router import FAMILIES, aime_convention, route
 from constraint_first.constraint.stage1 import DEFERRED
 from constraint_first.error import InputError
 from constraint_first.model.resolve import find_price, write_dollars
 from constraint_first.protocol import Usage
-from constraint_first.report.canvas import (
-    INK,
-    MUTED,
-    PALETTE,
-    SIZE,
-    Figure,
-    Sheet,
-    clean,
-    listed,
-    load,
-    sheet,
-)
+from constraint_first.report import canvas, table
+from constraint_first.report.canvas import Figure, Sheet, clean, load
 from constraint_first.report.comparison import BASELINE, Key, ModelPairs, pairs_by_model
+from constraint_first.report.exhibit import marks
 from constraint_first.report.exhibit.exhibit import Context, Exhibit
-from constraint_first.report.exhibit.marks import Label, completeness_of, read_person_lines
 from constraint_first.report.exhibit.scores import stage_requests
 from constraint_first.report.exhibit.stage1 import draw_cloud
 from constraint_first.report.statistics import kappa
@@ -44,30 +34,13 @@ from constraint_first.report.study import (
     ROUTED_CFR_BRIEF,
     SELF_CONSISTENCY,
     Arm,
-    Attempt,
-    ProblemText,
     StageCost,
     Study,
     benchmark_label,
     family_of,
     model_label,
 )
-from constraint_first.report.table import (
-    GAIN_INTERVAL,
-    NONE,
-    Column,
-    Row,
-    Table,
-    absent,
-    counted,
-    decimal,
-    gain_cell,
-    interval,
-    left,
-    percent,
-    row,
-    several,
-)
+from constraint_first.report.table import NONE, Column, Row, Table, left, row
 
 FAMILY_LABELS: Final[Mapping[str, str]] = dict(
     zip(
@@ -110,28 +83,14 @@ def audit_router(study: Study) -> RouterAudit:
         for cue in cues:
             found = cue.phrases(study.problems[key].text)
             phrases[cue.family].update(dict.fromkeys(map(_plain, found), 1))
-    return RouterAudit(
-        families={key: tuple(cue.family for cue in cues) for key, cues in fired.items()},
-        phrases=phrases,
-        without_text=_count_without_text(study),
-    )
+    families = {key: tuple(cue.family for cue in cues) for key, cues in fired.items()}
+    without = dict.fromkeys(study.names("benchmark"), 0)
+    without |= Counter(name for name, _ in study.attempted - fired.keys())
+    return RouterAudit(families, phrases, without)
 
 
 def _plain(phrase: str) -> str:
     return re.sub(r"\s*\+\s*", "+", " ".join(phrase.casefold().split()))
-
-
-_UNASKED: Final = ProblemText("")
-
-
-def _count_without_text(study: Study) -> dict[str, int]:
-    attempted: dict[str, set[str]] = {}
-    for arm in study.arms:
-        attempted.setdefault(arm.benchmark, set()).update(arm.attempts)
-    return {
-        name: sum(not study.problems.get((name, problem), _UNASKED).text for problem in problems)
-        for name, problems in attempted.items()
-    }
 
 
 # Tables of activation, cue families and gains by cue families.
@@ -143,7 +102,10 @@ def rates_table(audit: RouterAudit) -> Table:
     """Tabulate router activation by benchmark."""
     routed = audit.routed
     rows = [
-        row(benchmark_label(name), counted(routed[name], total), percent(routed[name] / total, 2))
+        row(
+            *(benchmark_label(name), table.counted(routed[name], total)),
+            table.percent(routed[name] / total, 2),
+        )
         for name, total in audit.totals.items()
     ]
     return Table(
@@ -151,8 +113,8 @@ def rates_table(audit: RouterAudit) -> Table:
         "Problems that the text-only router sends to two stages",
         (*left("Benchmark"), Column("Routed / total"), Column("Rate")),
         tuple(rows),
-        notes=_notes(audit),
-        paper=("tab:router-rates",),
+        _notes(audit),
+        ("tab:router-rates",),
     )
 
 
@@ -171,25 +133,23 @@ def patterns_table(audit: RouterAudit) -> Table:
             row(
                 FAMILY_LABELS[family],
                 ", ".join(f"“{phrase}” {count:,}" for phrase, count in often) or NONE,
-                f"{problems:,}",
-                percent(problems / total),
+                *(f"{problems:,}", table.percent(problems / total)),
                 *(f"{counts[family, name]:,}" for name in shown),
             )
         )
+    where = f" in the {table.several(total, 'problem')} of this study" if total else ""
     several_families = "A problem may have cues of several families."
     return Table(
         "router-patterns",
-        f"Cue families in the {several(total, 'problem')} of this study"
-        if total
-        else "Cue families",
+        f"Cue families{where}",
         (
             *left("Family", "Phrases found most often, with problems"),
             *(Column("Problems"), Column("Share")),
             *(Column(benchmark_label(name) or "This set", group="Problems of") for name in shown),
         ),
         tuple(rows),
-        notes=(*([several_families] if rows else ()), *_notes(audit)),
-        paper=("tab:router-patterns",),
+        (*([several_families] if rows else ()), *_notes(audit)),
+        ("tab:router-patterns",),
     )
 
 
@@ -198,8 +158,8 @@ def convention_table(audit: RouterAudit) -> Table:
     totals, routed = audit.totals, audit.routed
     aime = [name for name in totals if aime_convention(name)]
     rows = (
-        row("Text-only router", *(counted(routed[name], totals[name]) for name in aime)),
-        row("+ AIME convention", *(counted(totals[name], totals[name]) for name in aime)),
+        row("Text-only router", *(table.counted(routed[name], totals[name]) for name in aime)),
+        row("+ AIME convention", *(table.counted(totals[name], totals[name]) for name in aime)),
     )
     silent = _left_out(audit, [*aime, *filter(aime_convention, audit.without_text)])
     missing = "No benchmark of this study has a name that begins with aime."
@@ -222,7 +182,7 @@ def _left_out(audit: RouterAudit, benchmarks: Sequence[str] | None = None) -> tu
     """Say which problems could not be routed because their text is not on record."""
     return tuple(
         f"{benchmark_label(name) or 'This set'}, left out for want of a text: "
-        f"{several(count, 'problem')}."
+        f"{table.several(count, 'problem')}."
         for name, count in audit.without_text.items()
         if count and (benchmarks is None or name in benchmarks)
     )
@@ -233,11 +193,11 @@ def cofire_table(
     audit: RouterAudit,
     method: str,
     baseline: str = BASELINE,
-    labels: Sequence[Label] = (),
+    labels: Sequence[marks.Label] = (),
 ) -> Table:
     """Tabulate gains by the number of cue families in a problem.
 
-    ``labels`` are the marks of people, which tell how complete Stage 1 is there.
+    ``labels`` are the marks of people, which show how complete Stage 1 is there.
     """
     both = pairs_by_model(study, method, baseline)
     names = both[0].names if both else (baseline, method)
@@ -249,21 +209,18 @@ def cofire_table(
     for side in both:
         for name, keys in groups.items():
             gain = side.gain(keys)
-            marked = [
-                label
-                for label in own
-                if label.key[2] == side.model and (label.key[0], label.key[4]) in keys
-            ]
+            here = [one for one in own if one.key[2] == side.model]
+            complete = marks.completeness_of(
+                one for one in here if (one.key[0], one.key[4]) in keys
+            )
             rows.append(
                 row(
-                    model_label(side.model) if name == "0" else "",
-                    "0 (not routed)" if name == "0" else name,
-                    f"{gain.n if gain else 0:,}",
-                    gain_cell(gain),
-                    *_complete(marked),
+                    *((model_label(side.model), "0 (not routed)") if name == "0" else ("", name)),
+                    *(f"{gain.n if gain else 0:,}", table.gain_cell(gain), complete.text(" %")),
+                    f"{complete.n:g}" if complete.whole else NONE,
                 )
             )
-    notes = (*_cofire_notes(audit, both), *_marks_notes(labels, own, names[1]))
+    notes = (*_cofire_notes(audit, both), _marks_note(labels, own, names[1]))
     return Table(
         "cofire",
         f"Gain of {names[1]} over {names[0]} by the number of cue families matched",
@@ -272,56 +229,47 @@ def cofire_table(
             *(Column("Stage 1 complete [95 %]"), Column("of n")),
         ),
         tuple(rows),
-        notes=notes if both else (absent(method, baseline),),
-        paper=("tab:pattern-cofire",),
+        notes if both else (table.absent(method, baseline),),
+        ("tab:pattern-cofire",),
     )
-
-
-def _complete(labels: Sequence[Label]) -> tuple[str, str]:
-    found = completeness_of(labels)
-    if found.value is None or found.interval is None:
-        return NONE, NONE
-    low, high = found.interval
-    return percent(found.value) + interval((100 * low, 100 * high)), f"{found.n:g}"
 
 
 def _cofire_notes(audit: RouterAudit, both: Sequence[ModelPairs]) -> Iterator[str]:
     for side in both:
         yield f"{model_label(side.model)}: problems of {side.where} that were judged on both sides."
     yield "Problems with more cues differ in other ways too: a gain is not an effect of the cues."
-    yield GAIN_INTERVAL
-    benchmarks = tuple(dict.fromkeys(name for side in both for name in side.benchmarks))
-    yield from _left_out(audit, benchmarks)
+    yield table.GAIN_INTERVAL
+    yield from _left_out(audit, [name for side in both for name in side.benchmarks])
 
 
-def _marks_notes(labels: Sequence[Label], own: Sequence[Label], method: str) -> Iterator[str]:
+def _marks_note(labels: Sequence[marks.Label], own: Sequence[marks.Label], method: str) -> str:
     """Say where the column of completeness comes from, or why it is empty."""
     if own:
-        marked = several(len({label.key for label in own}), "attempt")
-        yield (
+        marked = table.several(len({label.key for label in own}), "attempt")
+        return (
             f"Stage 1 complete: entailed raw constraints among these and what people found "
             f"missing, in the {marked} of {method} that they marked; {NONE} where they marked none."
         )
-    elif labels:
-        yield f"Stage 1 complete is empty: no mark by a person is on an attempt of {method}."
-    else:
-        yield (
-            "Stage 1 complete is empty: it takes marks by a person, which the page of 'cfr serve' "
-            "makes and --labels names."
-        )
+    if labels:
+        return f"Stage 1 complete is empty: no mark by a person is on an attempt of {method}."
+    return (
+        "Stage 1 complete is empty: it takes marks by a person, which the page of 'cfr serve' "
+        "makes and --labels names."
+    )
 
 
 # Agreement between routers, and what a decision costs.
 #
 # Paper: appendix "Router Ablation: Regex vs. LLM Router".
 
-Decisions = Mapping[Key, bool]
-"""Routing decisions by problem: whether it goes to two stages."""
 
-REGEX_ROUTER: Final = "Regex router"
 _BY_PATTERNS: Final = (ROUTED_CFR, ROUTED_CFR_BRIEF)
 """Families that route by regular expressions, which cost nothing."""
 _STAGE: Final = "router"
+
+
+_Cost: TypeAlias = tuple[float | None, float | None, float | None]
+"""Tokens, milliseconds and dollars of a decision, each None where it is not on record."""
 
 
 class RouterAgreement(NamedTuple):
@@ -337,7 +285,9 @@ class RouterAgreement(NamedTuple):
     kappa: float | None
 
 
-def agreement_between(reference: Decisions, decisions: Decisions) -> RouterAgreement:
+def agreement_between(
+    reference: Mapping[Key, bool], decisions: Mapping[Key, bool]
+) -> RouterAgreement:
     """Compare two routers; a ratio without a denominator is None."""
     pairs = [(reference[key], said) for key, said in decisions.items() if key in reference]
     both = sum(right and said for right, said in pairs)
@@ -357,34 +307,32 @@ _TRUTHS: Final = {"true": True, "false": False}  # as a cell of a table has them
 def read_decisions(path: Path, study: Study) -> tuple[dict[Key, bool], int]:
     """Read a person's decisions: lines of ``problem``, ``routed`` and perhaps ``benchmark``.
 
-    Beside them stands how many lines are about problems that the study does not have.
+    Returns them, and how many lines are about problems that the study does not have.
     """
     found: dict[Key, bool] = {}
     strangers = 0
-    for line in read_person_lines(path, study):
-        written = line.value.get("routed")
+    for where, key, value, _ in marks.read_person_lines(path, study):
+        written = value.get("routed")
         routed = _TRUTHS.get(written.lower()) if isinstance(written, str) else written
         if not isinstance(routed, bool):
-            raise InputError(f"{line.where}: 'routed' must be true or false, not {written!r}")
-        if line.key is None:
+            raise InputError(f"{where}: 'routed' must be true or false, not {written!r}")
+        if key is None:
             strangers += 1
-            continue
-        if found.setdefault(line.key, routed) != routed:
-            raise InputError(f"{line.where}: an earlier line says the opposite of this problem")
+        elif found.setdefault(key, routed) != routed:
+            raise InputError(f"{where}: an earlier line says the opposite of this problem")
     if not found:
         raise InputError(f"{path}: names no problem of {study.source}; check 'problem'")
     return found, strangers
 
 
-def stored_decisions(arms: list[Arm]) -> dict[Key, bool]:
+def stored_decisions(arms: Iterable[Arm]) -> dict[Key, bool]:
     """Return what a method's own router decided: the majority of runs; a tie is a no."""
-    found: dict[Key, bool] = {}
-    for arm in arms:
-        for problem, attempts in arm.attempts.items():
-            said = [a.routed for a in attempts if a.routed is not None]
-            if said:
-                found[arm.benchmark, problem] = 2 * sum(said) > len(said)
-    return found
+    said = {
+        (arm.benchmark, problem): [a.routed for a in attempts if a.routed is not None]
+        for arm in arms
+        for problem, attempts in arm.attempts.items()
+    }
+    return {key: 2 * sum(runs) > len(runs) for key, runs in said.items() if runs}
 
 
 def routed_share(arm: Arm) -> tuple[int, int] | None:
@@ -397,35 +345,25 @@ def routed_share(arm: Arm) -> tuple[int, int] | None:
 
 
 def _routed_arms(study: Study) -> Iterator[list[Arm]]:
-    """Group the arms whose method routes otherwise than by the default patterns.
+    """Group the arms whose method has another router than the default patterns.
 
-    A vote has the decisions of what it samples, and no router of its own.
+    A vote has the decisions of what it samples, and no router itself.
     """
     groups: dict[tuple[str, str], list[Arm]] = {}
     for arm in study.main_arms():
-        own = family_of(arm) != SELF_CONSISTENCY and not _by_default_patterns(arm)
-        if own and any(a.routed is not None for a in arm.all_attempts()):
+        family, options = family_of(arm), arm.method.partition("(")[2]
+        other = "router=" in options or "convention=" in options or family not in _BY_PATTERNS
+        if other and family != SELF_CONSISTENCY and stored_decisions([arm]):
             groups.setdefault((arm.method, arm.model), []).append(arm)
     yield from groups.values()
-
-
-def _by_default_patterns(arm: Arm) -> bool:
-    options = arm.method.partition("(")[2]
-    return (
-        family_of(arm) in _BY_PATTERNS and "router=" not in options and "convention=" not in options
-    )
-
-
-def _deciding_model(arm: Arm) -> str:
-    """Name the model that decides: the arm's own, unless its method names another for that."""
-    named = (request.models for request in stage_requests(arm.method) if request.stage == _STAGE)
-    return next((models[0] for models in named if models), arm.model)
 
 
 ONE_ROUTER: Final = "No method of this study has another router; run llm-router to compare."
 
 
-def routers_table(study: Study, audit: RouterAudit, labels: Decisions | None = None) -> Table:
+def routers_table(
+    study: Study, audit: RouterAudit, labels: Mapping[Key, bool] | None = None
+) -> Table:
     """Compare the regex router, and every other router that the study's methods used.
 
     The reference is a person's labels where there are any, otherwise the regex router itself.
@@ -433,54 +371,45 @@ def routers_table(study: Study, audit: RouterAudit, labels: Decisions | None = N
     regex = {key: bool(families) for key, families in audit.families.items()}
     reference = regex if labels is None else labels
     ours = agreement_between(labels, regex) if labels is not None else None
-    costs: list[tuple[float | None, float | None]] = [(0.0, 0.0)]
-    rows = [_router_row(REGEX_ROUTER, ours, 0.0, None, 0.0)]
+    costs: list[_Cost] = [(0.0, None, 0.0)]
+    rows = [_router_row("Regex router", ours, costs[0])]
     for arms in _routed_arms(study):
-        agreement = agreement_between(reference, stored_decisions(arms))
         name = ", ".join(filter(None, (arms[0].name, model_label(arms[0].model))))
-        tokens, milliseconds, dollars = _decision_cost(arms)
-        costs.append((tokens, dollars))
-        rows.append(_router_row(name, agreement, tokens, milliseconds, dollars))
-    against = REGEX_ROUTER if labels is None else f"{several(len(labels), 'decision')} of a person"
+        costs.append(_decision_cost(arms))
+        agreement = agreement_between(reference, stored_decisions(arms))
+        rows.append(_router_row(name, agreement, costs[-1]))
+    person = f"{table.several(len(reference), 'decision')} of a person"
     titles = ("Problems", "Precision", "Recall", "F1", "κ", "Tokens", "Latency, ms", "Cost")
     return Table(
         "router-ablation",
-        f"Routers against {against}",
+        f"Routers against {'Regex router' if labels is None else person}",
         (*left("Router"), *map(Column, titles)),
         tuple(rows),
-        notes=tuple(_router_notes(costs, by_regex=labels is None)),
-        paper=("tab:router-ablation",),
+        tuple(_router_notes(costs, by_regex=labels is None)),
+        ("tab:router-ablation",),
     )
 
 
-def _router_row(
-    name: str,
-    found: RouterAgreement | None,
-    tokens: float | None,
-    milliseconds: float | None,
-    dollars: float | None,
-) -> Row:
-    if found is None:
-        agreement = ("reference", *[NONE] * 4)
-    else:
-        ratios = (found.precision, found.recall, found.f1, found.kappa)
-        agreement = (f"{found.n:,}", *(decimal(ratio, 3) for ratio in ratios))
-    latency = decimal(milliseconds, 3 if (milliseconds or 1) < 1 else 0)
-    cost = NONE if dollars is None else write_dollars(dollars)
-    return row(name, *agreement, decimal(tokens, 0), latency, cost)
+def _router_row(name: str, found: RouterAgreement | None, cost: _Cost) -> Row:
+    agreement = ["reference", *[NONE] * 4]
+    if found is not None:
+        agreement = [f"{found.n:,}", *(table.decimal(ratio, 3) for ratio in found[1:])]
+    tokens, milliseconds, dollars = cost
+    latency = table.decimal(milliseconds, 3 if (milliseconds or 1) < 1 else 0)
+    price = NONE if dollars is None else write_dollars(dollars)
+    return row(name, *agreement, table.decimal(tokens, 0), latency, price)
 
 
-def _decision_cost(arms: Sequence[Arm]) -> tuple[float | None, float | None, float | None]:
-    """Give the mean tokens, milliseconds and dollars of a decision; None where not on record.
-
-    Regular expressions make no call, and nothing is timed here.
-    """
+def _decision_cost(arms: Sequence[Arm]) -> _Cost:
+    """Return the mean cost of a decision. Regular expressions make no call and are not timed."""
     if family_of(arms[0]) in _BY_PATTERNS:
         return 0.0, None, 0.0
     spent = reduce(add, (arm.stages.get(_STAGE, StageCost()) for arm in arms))
     if not spent.calls:
         return None, None, None
-    price = find_price(_deciding_model(arms[0]))
+    # The arm's own model decides, unless its method names another for that.
+    named = (one.models for one in stage_requests(arms[0].method) if one.stage == _STAGE)
+    price = find_price(next((models[0] for models in named if models), arms[0].model))
     used = Usage(spent.input_tokens, spent.output_tokens, cached=spent.cached_tokens)
     cost = price.cost(used) if price else None
     return (
@@ -490,9 +419,7 @@ def _decision_cost(arms: Sequence[Arm]) -> tuple[float | None, float | None, flo
     )
 
 
-def _router_notes(
-    costs: Sequence[tuple[float | None, float | None]], *, by_regex: bool
-) -> Iterator[str]:
+def _router_notes(costs: Sequence[_Cost], *, by_regex: bool) -> Iterator[str]:
     if by_regex:
         yield (
             "No person's decisions were given: this is agreement with the regex router, not a "
@@ -505,7 +432,7 @@ def _router_notes(
         "it waited for others. Regular expressions are not timed here, so that the same data give "
         "the same table: perf/router.py measures them, and perf/README.md has the figure."
     )
-    unpriced = [tokens for tokens, dollars in costs if dollars is None]
+    unpriced = [tokens for tokens, _, dollars in costs if dollars is None]
     if None in unpriced:
         yield f"A cost of {NONE} without tokens means that the router's tokens are not on record."
     if any(tokens is not None for tokens in unpriced):
@@ -517,36 +444,45 @@ def _router_notes(
 
 @dataclass(frozen=True, slots=True)
 class FlowCounts:
-    """How many went each way; None where it is not known."""
+    """How many problems went each way in their first run; all 0 where none had a Stage 1."""
 
-    problems: int | None = None
+    problems: int = 0
     with_cue: int | None = None
     """Whose text has a cue, by the text-only router; unknown where any text is not on record."""
-    staged: int | None = None
-    """That had a Stage 1."""
-    direct: int | None = None
-    """That went to Direct CoT at once."""
     rungs: Mapping[str, int] = field(default_factory=dict[str, int])
     """Stage 1 replies by the recovery step that could read them."""
-    fallback: int | None = None
-    """From Stage 1 to Direct CoT, because its reply lists nothing or could not be read."""
     unit: str = "problems"
     """What is counted: problems, or attempts at them."""
     always_on: bool = False
     """Whether every problem had a Stage 1 because the method asks no router."""
 
     @property
-    def by_cue(self) -> bool:
-        """Whether it was the cues that decided, as far as the numbers tell."""
-        return not self.always_on and self.with_cue == self.staged
+    def staged(self) -> int:
+        return sum(self.rungs.values())
 
     @property
-    def without_cue(self) -> int | None:
-        return _less(self.problems, self.with_cue)
+    def direct(self) -> int:
+        """How many went to Direct CoT at once."""
+        return self.problems - self.staged
 
+    @property
+    def fallback(self) -> int:
+        """From Stage 1 to Direct CoT, because its reply lists nothing or could not be read."""
+        return sum(self.rungs.get(rung, 0) for rung in DEFERRED)
 
-def _less(one: int | None, other: int | None) -> int | None:
-    return None if one is None or other is None else one - other
+    @property
+    def cues(self) -> dict[str, int]:
+        """Problems with a cue and without one, where that is known."""
+        return {} if (n := self.with_cue) is None else {"cue": n, "no cue": self.problems - n}
+
+    @property
+    def by_cue(self) -> bool:
+        """Whether it was the cues that decided, as far as the numbers show."""
+        return not self.always_on and (not self.problems or self.with_cue == self.staged)
+
+    def texts(self, count: int) -> list[str]:
+        """Write a count as a line of a box; nothing where none is known."""
+        return [f"{count:,}"] if self.problems else []
 
 
 def count_flow(study: Study, method: str) -> FlowCounts:
@@ -556,34 +492,23 @@ def count_flow(study: Study, method: str) -> FlowCounts:
     on, or that asks another router, sends problems on that have no cue.
     """
     arms = [arm for arm in study.main_arms() if arm.method == method]
-    first = {
+    first = {  # of those that came to an end: one whose calls failed took no way
         (arm.model, arm.benchmark, problem): found
         for arm in arms
         for problem, attempts in arm.attempts.items()
-        if (found := _first(attempts))
+        if (found := next((one for one in attempts if one.status != "failed"), None))
     }
     rungs = Counter(one.extraction.rung for one in first.values() if one.extraction)
     if not rungs:
         return FlowCounts()
-    texts = [study.problems.get(key[1:]) for key in first]
-    direct = len(first) - rungs.total()
+    texts = [posed.text if (posed := study.problems.get(key[1:])) else "" for key in first]
     return FlowCounts(
-        problems=len(first),
-        with_cue=sum(bool(route(posed.text)) for posed in texts if posed)
-        if all(posed and posed.text for posed in texts)
-        else None,
-        staged=rungs.total(),
-        direct=direct,
-        rungs=rungs,
-        fallback=sum(rungs[rung] for rung in DEFERRED),
-        unit="problems" if len({arm.model for arm in arms}) == 1 else "attempts",
-        always_on=not direct and all(one.routed is None for one in first.values()),
+        len(first),
+        sum(bool(route(text)) for text in texts) if all(texts) else None,
+        rungs,
+        "problems" if len({arm.model for arm in arms}) == 1 else "attempts",
+        len(first) == rungs.total() and all(one.routed is None for one in first.values()),
     )
-
-
-def _first(attempts: list[Attempt]) -> Attempt | None:
-    """Find the first attempt that came to an end; one whose calls failed took no way."""
-    return next((one for one in attempts if one.status != "failed"), None)
 
 
 # Flow chart of the protocol, with the counts of a study (paper: figure "framework").
@@ -597,25 +522,25 @@ _SHORT: Final = 0.74
 
 
 class _Box(NamedTuple):
-    """A step: where it stands, what it is, and what it counts."""
+    """A step of the protocol as it is drawn."""
 
     name: str
     title: str
     body: str
     place: tuple[float, float, float, float]
     """Left, bottom, width, height, in inches."""
-    colour: str = INK
+    colour: str = canvas.INK
     counts: Sequence[str] = ()
 
 
 def flow_figure(study: Study, method: str) -> Figure:
     """Draw the protocol with the way that each problem took in its first run."""
     counts = count_flow(study, method)
-    known = counts.problems is not None
+    known = counts.problems
     tall = _TALL if known else _SHORT
     whose = study.method_name(method) if known else "Routed-CFR"
     title = f"{whose}: the ways that problems take through the protocol"
-    with sheet(_BOTTOM + tall) as page:
+    with canvas.sheet(_BOTTOM + tall) as page:
         for box in _boxes(counts, tall):
             _draw_box(page, box)
         _draw_arrows(page, counts, _BOTTOM + tall / 2)
@@ -623,65 +548,49 @@ def flow_figure(study: Study, method: str) -> Figure:
 
 
 def _boxes(counts: FlowCounts, tall: float) -> list[_Box]:
-    blue, _, green, _, orange, _, grey = PALETTE
+    blue, _, green, _, orange, _, grey = canvas.PALETTE
     read = ((rung, n) for rung, n in counts.rungs.items() if rung not in DEFERRED)
     rungs = [f"{clean(rung, 12)} {n:,}" for rung, n in read]
-    given = _number(counts.problems) and [*_number(counts.problems), clean(counts.unit, 12)]
-    solved = _less(counts.staged, counts.fallback)
-    directly = _number(_less(counts.problems, solved))
+    given = [*counts.texts(counts.problems), clean(counts.unit, 12)] if counts.problems else []
+    solved = counts.staged - counts.fallback
 
     def spot(left: float, width: float) -> tuple[float, float, float, float]:
         return left, _BOTTOM, width, tall
 
-    asks = "are there words\nthat restrict\nthe answer?"
-    unasked = "not asked:\nevery problem\ngoes to Stage 1"
-    found = (("cue", counts.with_cue), ("no cue", counts.without_cue))
-    cues = [f"{name} {n:,}" for name, n in found if n is not None]
+    router, colour = "are there words\nthat restrict\nthe answer?", orange
+    if counts.always_on:
+        router, colour = "not asked:\nevery problem\ngoes to Stage 1", grey
+    cues = [f"{name} {n:,}" for name, n in counts.cues.items()]
     lists = "the model lists\nwhat any answer\nmust satisfy"
     solves = "the model solves\nunder these and\nchecks each step"
-    lower = (2.41, 0.0, 1.92, _direct_height(counts))
+    step, lower = "the model solves step by step", (2.41, 0.0, 1.92, _direct_height(counts))
+    directly = counts.texts(counts.problems - solved)
     return [
-        _Box("problem", "Problem", "its text and\nnothing else", spot(0.0, 0.96), INK, given),
-        _Box(
-            *("router", "Router", unasked if counts.always_on else asks),
-            *(spot(1.2, 1.02), grey if counts.always_on else orange, cues),
-        ),
+        _Box("problem", "Problem", "its text and\nnothing else", spot(0.0, 0.96), counts=given),
+        _Box("router", "Router", router, spot(1.2, 1.02), colour, cues),
         _Box("stage1", "Stage 1", lists, spot(2.82, 1.1), blue, rungs[:4]),
-        _Box("stage2", "Stage 2", solves, spot(4.16, 1.2), green, _number(solved)),
+        _Box("stage2", "Stage 2", solves, spot(4.16, 1.2), green, counts.texts(solved)),
         _Box("answer", "Answer", "read from\nthe reply", spot(5.6, 1.0)),
-        _Box("direct", "Direct CoT", "the model solves step by step", lower, grey, directly),
+        _Box("direct", "Direct CoT", step, lower, grey, directly),
     ]
 
 
-def _ways(counts: FlowCounts) -> tuple[str, str]:
-    """Name the ways to Stage 1 and past it: by cue only where it was the cues that decided."""
-    if counts.always_on:
-        return "always", ""
-    return ("cue", "no cue") if counts.by_cue else ("routed", "not routed")
-
-
 def _direct_height(counts: FlowCounts) -> float:
-    return 0.45 if counts.problems is None else 0.58
-
-
-def _number(value: int | None) -> list[str]:
-    return [] if value is None else [f"{value:,}"]
+    return 0.58 if counts.problems else 0.45
 
 
 def _draw_box(page: Sheet, box: _Box) -> None:
     left, bottom, width, height = box.place
     shape = load("patches").FancyBboxPatch(
-        (left, bottom),
-        width,
-        height,
+        *((left, bottom), width, height),
         boxstyle="round,pad=0,rounding_size=0.07",
         facecolor=(box.colour, 0.13),
-        edgecolor=box.colour if box.colour != INK else MUTED,
+        edgecolor=box.colour if box.colour != canvas.INK else canvas.MUTED,
         linewidth=1.2,
     )
     page.add(shape, f"box-{box.name}")
     middle, y = left + width / 2, bottom + height - 0.16
-    page.line(middle, y, box.title, ha="center", size=SIZE, weight="bold")
+    page.line(middle, y, box.title, ha="center", size=canvas.SIZE, weight="bold")
     for number, line in enumerate(box.body.split("\n"), start=1):
         page.line(middle, y - number * _LINE - 0.02, line, ha="center", size=_BODY, muted=True)
     for number, line in enumerate(reversed(box.counts)):
@@ -691,17 +600,19 @@ def _draw_box(page: Sheet, box: _Box) -> None:
 
 def _draw_arrows(page: Sheet, counts: FlowCounts, y: float) -> None:
     """Draw the ways, each with its name and the number that takes it."""
-    on, past = _ways(counts)
+    on, past = ("cue", "no cue") if counts.by_cue else ("routed", "not routed")
+    if counts.always_on:
+        on, past = "always", ""
     _arrow(page, "problem", [(0.98, y), (1.18, y)])
     _arrow(page, "cue", [(2.24, y), (2.8, y)])
-    _name_way(page, "cue", [on, *_number(counts.staged)], (2.5, y), "center")
+    _name_way(page, "cue", [on, *counts.texts(counts.staged)], (2.5, y), "center")
     _arrow(page, "constraints", [(3.94, y), (4.14, y)])
     _arrow(page, "answer", [(5.38, y), (5.58, y)])
     if past:
         _arrow(page, "no-cue", [(1.71, _BOTTOM - 0.02), (1.71, 0.26), (2.39, 0.26)])
-        _name_way(page, "no-cue", [past, *_number(counts.direct)], (2.05, 0.26), "center")
+        _name_way(page, "no-cue", [past, *counts.texts(counts.direct)], (2.05, 0.26), "center")
     _arrow(page, "unusable", [(3.37, _BOTTOM - 0.02), (3.37, _direct_height(counts) + 0.02)])
-    label = " ".join(["not usable", *_number(counts.fallback)])
+    label = " ".join(["not usable", *counts.texts(counts.fallback)])
     _name_way(page, "unusable", [label], (3.44, 0.72), "left")
     _arrow(page, "direct-answer", [(4.35, 0.26), (6.1, 0.26), (6.1, _BOTTOM - 0.02)])
 
@@ -710,7 +621,7 @@ def _arrow(page: Sheet, name: str, way: list[tuple[float, float]]) -> None:
     arrow = load("patches").FancyArrowPatch(
         path=load("path").Path(way),
         arrowstyle="-|>,head_length=4,head_width=2",
-        color=INK,
+        color=canvas.INK,
         linewidth=1.1,
         joinstyle="miter",
         capstyle="butt",
@@ -727,29 +638,26 @@ def _name_way(
         page.line(x, y + up, line, ha=align, size=_BODY, gid=f"way-{name}-{number}")
 
 
-def _flow_notes(counts: FlowCounts) -> tuple[str, ...]:
-    said = [f"Numbers are {clean(counts.unit)}."]
-    cues = counts.with_cue is not None
-    if cues:
-        said.append("A cue is what the text-only router finds in a problem's text.")
+def _flow_notes(counts: FlowCounts) -> Iterator[str]:
+    yield f"Numbers are {clean(counts.unit)}."
+    if counts.cues:
+        yield "A cue is what the text-only router finds in a problem's text."
     if counts.always_on:
-        ends = ", with a cue or without" if cues else ""
-        said.append(f"This method asks no router: every problem has a Stage 1{ends}.")
-    elif cues and not counts.by_cue:
-        said.append("This method does not decide by these cues alone.")
-    return tuple(said)
+        ends = ", with a cue or without" if counts.cues else ""
+        yield f"This method asks no router: every problem has a Stage 1{ends}."
+    elif counts.cues and not counts.by_cue:
+        yield "This method does not decide by these cues alone."
 
 
 def _alt(counts: FlowCounts) -> str:
     ways = {
         "in all": counts.problems,
-        "with a cue": counts.with_cue,
-        "without a cue": counts.without_cue,
+        **{f"with{'' if name == 'cue' else 'out'} a cue": n for name, n in counts.cues.items()},
         "with a Stage 1": counts.staged,
         "straight to Direct CoT": counts.direct,
         "back to Direct CoT": counts.fallback,
     }
-    numbers = listed(f"{number:,} {way}" for way, number in ways.items() if number is not None)
+    numbers = canvas.listed(f"{number:,} {way}" for way, number in ways.items())
     sent = (
         "every problem, with a cue or without, goes to Stage 1, which lists constraints, and Stage "
         "2, which solves under them; where Stage 1 cannot be used, to Direct CoT"
@@ -758,7 +666,7 @@ def _alt(counts: FlowCounts) -> str:
         "Stage 1, which lists constraints, and Stage 2, which solves under them; without one, or "
         "where Stage 1 cannot be used, to Direct CoT"
     )
-    listing = f" ({clean(counts.unit)}: {numbers})." if numbers else "."
+    listing = f" ({clean(counts.unit)}: {numbers})." if counts.problems else "."
     return f"A diagram of the protocol: {sent}{listing}"
 
 
@@ -778,8 +686,9 @@ _NO_TEXTS: Final = (
 )
 
 
+@lru_cache(maxsize=1)
 def _audit(context: Context) -> RouterAudit:
-    return context.once(audit_router)
+    return audit_router(context.study)
 
 
 def _activation(context: Context) -> list[Table]:
@@ -791,16 +700,16 @@ def _activation(context: Context) -> list[Table]:
 def _cofire(context: Context) -> list[Table]:
     study, method, baseline = context.compared
     audit = _audit(context)
-    table = cofire_table(study, audit, method, baseline, context.options.labels)
-    return [table] if audit.families else []
+    made = cofire_table(study, audit, method, baseline, context.options.labels)
+    return [made] if audit.families else []
 
 
 def _routers(context: Context) -> list[Table]:
     audit = _audit(context)
-    table = routers_table(context.study, audit)
-    if len(table.rows) == 1:  # the reference alone: it compares nothing
-        table = replace(table, rows=(), notes=(ONE_ROUTER,))
-    return [table] if audit.families else []
+    made = routers_table(context.study, audit)
+    if len(made.rows) == 1:  # the reference alone: it compares nothing
+        made = replace(made, rows=(), notes=(ONE_ROUTER,))
+    return [made] if audit.families else []
 
 
 def _figures(context: Context) -> Iterator[Figure | None]:

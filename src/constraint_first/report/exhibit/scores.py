@@ -18,36 +18,8 @@ from constraint_first.benchmark.registry import entries
 from constraint_first.file.safe import file_stem
 from constraint_first.method.method import MethodError
 from constraint_first.method.registry import make, plain_name
-from constraint_first.report.canvas import (
-    MUTED,
-    SMALL,
-    WIDTH,
-    Figure,
-    Sheet,
-    Style,
-    clean,
-    draw_key,
-    extent,
-    listed,
-    load,
-    shade,
-    sheet,
-    wrap,
-)
-from constraint_first.report.comparison import (
-    BASELINE,
-    ModelPairs,
-    Score,
-    leads,
-    majority_at,
-    mean_accuracy,
-    mean_of_all,
-    mean_tokens,
-    pair_arms,
-    pass_at,
-    score,
-    token_ratios,
-)
+from constraint_first.report import canvas, comparison, table
+from constraint_first.report.canvas import Figure, Sheet, clean, load
 from constraint_first.report.exhibit.exhibit import Context, Exhibit
 from constraint_first.report.study import (
     CFR,
@@ -64,32 +36,7 @@ from constraint_first.report.study import (
     name_notes,
     read_decoding,
 )
-from constraint_first.report.table import (
-    ACCURACY_INTERVAL,
-    GAIN_INTERVAL,
-    NONE,
-    Cell,
-    Column,
-    Row,
-    Table,
-    decimal,
-    delta,
-    describe_decoding,
-    gain_cell,
-    left,
-    paper_accuracy,
-    percent,
-    row,
-    scored,
-    several,
-    shorten,
-    size_note,
-    span,
-    status_note,
-    tell_apart,
-    times,
-    whole,
-)
+from constraint_first.report.table import NONE, Cell, Column, Row, Table, left, row
 from constraint_first.store.series import all_probe_calls
 
 
@@ -100,7 +47,7 @@ def scores_table(study: Study) -> Table:
         if model:
             rows.append(row(model_label(model), kind="heading"))
         arms = study.select(model=model)
-        settings = tell_apart([arm.decoding for arm in arms])
+        settings = table.tell_apart([arm.decoding for arm in arms])
         for arm in arms:
             aside = arm.decoding != study.primary[arm.benchmark, arm.model]
             rows.append(_score_row(arm, settings[arm.decoding] if aside else ""))
@@ -113,7 +60,7 @@ def scores_table(study: Study) -> Table:
         tuple(rows),
         (
             "Accuracy in per cent: the runs of a problem are averaged, then the problems. "
-            + ACCURACY_INTERVAL,
+            + table.ACCURACY_INTERVAL,
             "pass@k: one of k runs is right, estimated without bias; maj@k: the answer that most "
             "of the first k runs give is right; k is the fewest runs of a problem. Two runs are "
             "no vote: where they differ, the first would decide. Tokens: means.",
@@ -122,7 +69,7 @@ def scores_table(study: Study) -> Table:
 
 
 def _score_row(arm: Arm, setting: str) -> Row:
-    found, tokens = score(arm), mean_tokens([arm])
+    found, tokens = comparison.score(arm), comparison.mean_tokens([arm])
     name = f"{arm.name}, {setting}" if setting else arm.name
     if found is None:
         failed = arm.statuses.get("failed", 0)
@@ -132,13 +79,13 @@ def _score_row(arm: Arm, setting: str) -> Row:
         name,
         f"{found.problems:,}",
         str(arm.runs),
-        scored(found.accuracy, found.interval),
-        decimal(pass_at(arm, arm.fewest_runs)),
-        decimal(majority_at(arm, arm.fewest_runs)),
-        percent(arm.rate("truncated")),
-        percent(arm.rate("unparsed")),
+        table.scored(found.accuracy, found.interval),
+        table.decimal(comparison.pass_at(arm, arm.fewest_runs)),
+        table.decimal(comparison.majority_at(arm, arm.fewest_runs)),
+        table.percent(arm.rate("truncated")),
+        table.percent(arm.rate("unparsed")),
         str(arm.statuses.get("failed", 0)),
-        whole(tokens.total if tokens else None),
+        table.whole(tokens.total if tokens else None),
     )
 
 
@@ -164,8 +111,8 @@ def main_table(study: Study, baseline: str, method: str) -> Table:
             "Accuracy in per cent with its 95 % interval, problems and runs; Δ in points with its "
             "paired 95 % interval, over the problems that both have. Avg. is the plain mean of the "
             "benchmarks, as in the paper.",
-            status_note(arm for part in parts for arm in part.arms()),
-            f"{ACCURACY_INTERVAL} {GAIN_INTERVAL}",
+            table.status_note(arm for part in parts for arm in part.arms()),
+            f"{table.ACCURACY_INTERVAL} {table.GAIN_INTERVAL}",
         ),
         ("tab:model-performance-main", "tab:model-performance-additional"),
     )
@@ -173,30 +120,32 @@ def main_table(study: Study, baseline: str, method: str) -> Table:
 
 def _accuracies(part: ModelArms, method: str, benchmarks: Sequence[str]) -> Row:
     cells = [accuracy_cell(part, method, name, sized=True) for name in benchmarks]
-    average = mean_accuracy([part.methods[method].get(name) for name in benchmarks])
-    return row(part.name(method), *cells, decimal(average))
+    average = comparison.mean_accuracy([part.methods[method].get(name) for name in benchmarks])
+    return row(part.name(method), *cells, table.decimal(average))
 
 
 def accuracy_cell(part: ModelArms, method: str, benchmark: str, *, sized: bool = False) -> Cell:
     """Write an accuracy with its interval and, where ``sized``, its size; the best is bold."""
     arm = part.methods[method].get(benchmark)
-    found = score(arm) if arm else None
+    found = comparison.score(arm) if arm else None
     if arm is None or found is None:
         return Cell(NONE)
     size = f" (n = {found.problems:,} × {found.runs})" if sized else ""
-    best = leads(arm, [arms[benchmark] for arms in part.methods.values() if benchmark in arms])
-    return Cell(scored(found.accuracy, found.interval) + size, bold=best)
+    best = comparison.leads(
+        arm, [arms[benchmark] for arms in part.methods.values() if benchmark in arms]
+    )
+    return Cell(table.scored(found.accuracy, found.interval) + size, bold=best)
 
 
 def _deltas(part: ModelArms, baseline: str, method: str, benchmarks: Sequence[str]) -> Row:
     both = {base.benchmark: (base, arm) for base, arm in part.paired(baseline, method)}
     pairs = [
-        pair_arms([both[name][0]], [both[name][1]], name) if name in both else None
+        comparison.pair_arms([both[name][0]], [both[name][1]], name) if name in both else None
         for name in benchmarks
     ]
-    cells = [delta(pair.gain, pair.interval) if pair else Cell(NONE) for pair in pairs]
-    average = mean_of_all([pair.gain if pair else None for pair in pairs])
-    return row(f"Δ vs. {part.name(baseline)}", *cells, delta(average), kind="delta")
+    cells = [table.delta(pair.gain, pair.interval) if pair else Cell(NONE) for pair in pairs]
+    average = comparison.mean_of_all([pair.gain if pair else None for pair in pairs])
+    return row(f"Δ vs. {part.name(baseline)}", *cells, table.delta(average), kind="delta")
 
 
 def _paper_rows(part: ModelArms, benchmarks: Sequence[str]) -> list[Row]:
@@ -204,9 +153,9 @@ def _paper_rows(part: ModelArms, benchmarks: Sequence[str]) -> list[Row]:
     rows: list[Row] = []
     for method in part.methods:
         label = next(iter(part.methods[method].values())).label
-        found = [paper_accuracy(part.title, label, benchmark_label(b)) for b in benchmarks]
+        found = [table.paper_accuracy(part.title, label, benchmark_label(b)) for b in benchmarks]
         if any(value is not None for value in found):
-            cells = (Cell(decimal(value), tone="muted") for value in found)
+            cells = (Cell(table.decimal(value), tone="muted") for value in found)
             rows.append(row(Cell(f"{label}, paper", tone="muted"), *cells, NONE))
     return rows
 
@@ -236,9 +185,9 @@ def routing_table(study: Study, baseline: str, constrained: Mapping[str, str | N
     lacking = _lacking(study, {baseline: baseline, **papers})
     notes = (
         f"Tokens, in and out, are relative to {study.method_name(baseline)} on the same set.",
-        ACCURACY_INTERVAL,
-        size_note(parts),
-        status_note(arm for part in parts for arm in part.arms()),
+        table.ACCURACY_INTERVAL,
+        table.size_note(parts),
+        table.status_note(arm for part in parts for arm in part.arms()),
     )
     return Table(
         "routing-ablation",
@@ -268,10 +217,10 @@ def _lacking(study: Study, wanted: Mapping[str, str | None]) -> tuple[str, ...]:
 
 def _accuracy_and_cost(part: ModelArms, method: str, baseline: str, benchmark: str) -> list[Cell]:
     arm, base = part.methods[method].get(benchmark), part.methods.get(baseline, {}).get(benchmark)
-    found = score(arm) if arm else None
-    accuracy = Cell(scored(found.accuracy, found.interval) if found else NONE)
-    ratio = token_ratios([arm], [base]).every_time if arm and base else None
-    return [accuracy, Cell(times(ratio))]
+    found = comparison.score(arm) if arm else None
+    accuracy = Cell(table.scored(found.accuracy, found.interval) if found else NONE)
+    ratio = comparison.token_ratios([arm], [base]).every_time if arm and base else None
+    return [accuracy, Cell(table.times(ratio))]
 
 
 # Accuracy and gains of the same methods under several decodings.
@@ -279,7 +228,7 @@ def _accuracy_and_cost(part: ModelArms, method: str, baseline: str, benchmark: s
 # Paper: appendix Implementation Details, "Robustness Across Decoding Settings".
 
 
-def robustness_table(study: Study, method: str, baseline: str = BASELINE) -> Table:
+def robustness_table(study: Study, method: str, baseline: str = comparison.BASELINE) -> Table:
     """Tabulate accuracy under every decoding, with a row for the gain below each method."""
     found: dict[tuple[str, str], list[Arm]] = {}
     """By model and decoding, the arms of the models that were run under several decodings."""
@@ -316,10 +265,10 @@ def _setting_rows(
 ) -> Iterator[Row]:
     """Tabulate a model under one decoding, named by what tells it from the model's others."""
     model, decoding = at
-    labels = tell_apart([other for name, other in found if name == model])
+    labels = table.tell_apart([other for name, other in found if name == model])
     ahead = (model_label(model), labels[decoding])
     arms = {(arm.method, arm.benchmark): arm for arm in found[at]}
-    scores = {key: scored_arm for key, arm in arms.items() if (scored_arm := score(arm))}
+    scores = {key: scored_arm for key, arm in arms.items() if (scored_arm := comparison.score(arm))}
     best = {
         name: max((s.accuracy for (_, own), s in scores.items() if own == name), default=None)
         for name in benchmarks
@@ -333,16 +282,16 @@ def _setting_rows(
         if method != baseline:
             pairs = [(arms.get((baseline, b)), arms.get((method, b))) for b in benchmarks]
             gains = (
-                ModelPairs(model, ((one, other),)).gain() if one and other else None
+                comparison.ModelPairs(model, ((one, other),)).gain() if one and other else None
                 for one, other in pairs
             )
-            yield row(*ahead, f"Δ {name}", *map(gain_cell, gains), kind="delta")
+            yield row(*ahead, f"Δ {name}", *map(table.gain_cell, gains), kind="delta")
 
 
-def _score_cell(found: Score | None, best: float | None) -> Cell:
+def _score_cell(found: comparison.Score | None, best: float | None) -> Cell:
     if found is None:
         return Cell(NONE)
-    return Cell(scored(found.accuracy, found.interval), bold=found.accuracy == best)
+    return Cell(table.scored(found.accuracy, found.interval), bold=found.accuracy == best)
 
 
 def _robustness_notes(
@@ -352,12 +301,16 @@ def _robustness_notes(
     arms = [*chain.from_iterable(found.values())]
     for name in benchmarks:
         sizes = sorted({(len(arm.scores), arm.runs) for arm in arms if arm.benchmark == name})
-        texts = (f"{several(n, 'problem')}, {several(runs, 'run')}" for n, runs in sizes)
+        texts = (
+            f"{table.several(n, 'problem')}, {table.several(runs, 'run')}" for n, runs in sizes
+        )
         yield f"{benchmark_label(name)}: {'; in other rows '.join(texts)}."
-    yield f"{ACCURACY_INTERVAL} {GAIN_INTERVAL}"
+    yield f"{table.ACCURACY_INTERVAL} {table.GAIN_INTERVAL}"
     for model in dict.fromkeys(model for model, _ in found):
         main = {study.primary[b, model] for b in benchmarks if (b, model) in study.primary}
-        known = (describe_decoding(one) or "what has no settings on record" for one in sorted(main))
+        known = (
+            table.describe_decoding(one) or "what has no settings on record" for one in sorted(main)
+        )
         yield f"{model_label(model)}: other tables show {' and '.join(known)}."
 
 
@@ -430,7 +383,7 @@ def _settings_row(arms: Sequence[Arm]) -> Row:
     """Describe a method with one model and one decoding, on all its benchmarks."""
     first, runs = arms[0], [arm.runs for arm in arms]
     known, requests = read_decoding(first.decoding), stage_requests(first.method)
-    system = shorten(known["system"]) if known.get("system") else "none" if known else NONE
+    system = table.shorten(known["system"]) if known.get("system") else "none" if known else NONE
     json_stages = ", ".join(request.stage for request in requests if request.json)
     return row(
         model_label(first.model),
@@ -438,7 +391,7 @@ def _settings_row(arms: Sequence[Arm]) -> Row:
         ", ".join(benchmark_label(arm.benchmark) for arm in arms) or NONE,
         *(_sampling(known, name) for name in ("temperature", "top_p", "seed")),
         system,
-        span(min(runs), max(runs)),
+        table.span(min(runs), max(runs)),
         "; ".join(map(_budget, requests)) or NONE,
         json_stages or ("none" if requests else NONE),
     )
@@ -462,7 +415,7 @@ def benchmarks_table(study: Study) -> Table:
         built_in = is_constraintbench(name)
         form = entry.answer_format if entry else "Stated by each problem" if built_in else ""
         strength = entry.strength if entry else "Tight" if built_in else ""
-        sizes = span(*study.sizes(name))
+        sizes = table.span(*study.sizes(name))
         rows.append(row(benchmark_label(name) or NONE, sizes, form or NONE, strength or NONE))
     return Table(
         "benchmarks",
@@ -483,9 +436,9 @@ _WIDEST: Final = 0.19
 _NAMED: Final = 0.12
 """Columns at least this wide have room for the names of their problems."""
 _TINY: Final = 6.0
-_MISSING: Final[Style] = {
+_MISSING: Final[canvas.Style] = {
     "facecolor": "none",
-    "edgecolor": MUTED,
+    "edgecolor": canvas.MUTED,
     "hatch": "//////",
     "linewidth": 0.3,
 }
@@ -508,20 +461,20 @@ def draw_grid(title: str, arms: Sequence[Arm]) -> Figure:
     wide = math.ceil(len(drawn) / many)
     grid = _Grid(arms, drawn, min(wide, len(drawn)))
     missing = any(problem not in arm.scores for arm in arms for problem in drawn)
-    with sheet(grid.block * many) as page:
+    with canvas.sheet(grid.block * many) as page:
         for number in range(many):
             grid.draw(page, number * wide, wide, page.height - number * grid.block)
         names = {0: "right in no run", 100: "in every run"}
-        entries: list[tuple[str, Style, object]] = [
-            (names.get(share, f"{share} %"), {"facecolor": shade(share / 100)}, share)
+        entries: list[tuple[str, canvas.Style, object]] = [
+            (names.get(share, f"{share} %"), {"facecolor": canvas.shade(share / 100)}, share)
             for share in (0, 25, 50, 75, 100)
         ]
         if missing:
             entries.append(("no judged run", _MISSING, "missing"))
-        draw_key(page, entries, grid.left, WIDTH, page.height + 0.14)
-        said = listed((_said(arm, drawn) for arm in arms), 8)
-        alt = f"A grid of {several(len(drawn), 'problem')} of {clean(title)}: {said}."
-        beyond = several(len(problems) - len(drawn), "problem")
+        canvas.draw_key(page, entries, grid.left, canvas.WIDTH, page.height + 0.14)
+        said = canvas.listed((_said(arm, drawn) for arm in arms), 8)
+        alt = f"A grid of {table.several(len(drawn), 'problem')} of {clean(title)}: {said}."
+        beyond = table.several(len(problems) - len(drawn), "problem")
         note = f"The first {len(drawn)} problems are drawn; {beyond} beyond them are left out."
         notes = [note] if len(problems) > len(drawn) else []
         heading = f"{clean(title)}: right runs, problem by problem"
@@ -534,13 +487,15 @@ class _Grid:
 
     def __init__(self, arms: Sequence[Arm], problems: Sequence[str], wide: int) -> None:
         self._arms, self._problems = arms, problems
-        self._labels = [wrap(arm.name, 25, 2) for arm in arms]
-        self.left = max(extent(label, SMALL)[0] for label in self._labels) + 0.1
-        self._cell = min(_WIDEST, (WIDTH - self.left) / wide)
-        self._row = max(0.19, *(extent(label, SMALL)[1] + 0.04 for label in self._labels))
+        self._labels = [canvas.wrap(arm.name, 25, 2) for arm in arms]
+        self.left = max(canvas.extent(label, canvas.SMALL)[0] for label in self._labels) + 0.1
+        self._cell = min(_WIDEST, (canvas.WIDTH - self.left) / wide)
+        self._row = max(
+            0.19, *(canvas.extent(label, canvas.SMALL)[1] + 0.04 for label in self._labels)
+        )
         foot = 0.34  # room for what stands below the columns
         if self._cell >= _NAMED:
-            foot = max(extent(clean(name, 16), _TINY)[0] for name in problems) + 0.16
+            foot = max(canvas.extent(clean(name, 16), _TINY)[0] for name in problems) + 0.16
         self.block = self._row * len(arms) + foot
 
     def draw(self, page: Sheet, first: int, wide: int, top: float) -> None:
@@ -554,14 +509,14 @@ class _Grid:
                 spot = (self.left + column * self._cell, top - (row_number + 1) * self._row)
                 if found := arm.scores.get(name):
                     known.append(spot)
-                    colours.append(shade(found[0] / found[1]))
+                    colours.append(canvas.shade(found[0] / found[1]))
                 else:
                     missing.append(spot)
         self._fill(page, known, f"cells-{first}", facecolor=colours)
         self._fill(page, missing, f"missing-{first}", **_MISSING)
         for index, label in enumerate(self._labels):
             y = top - (index + 0.5) * self._row
-            page.text(self.left - 0.07, y, label, ha="right", fontsize=SMALL)
+            page.text(self.left - 0.07, y, label, ha="right", fontsize=canvas.SMALL)
         self._name_columns(page, names, first, top - self._row * len(self._labels) - 0.05)
 
     def _fill(
@@ -603,8 +558,8 @@ def _said(arm: Arm, problems: Sequence[str]) -> str:
 
 
 def _scores(context: Context) -> list[Table]:
-    table = scores_table(context.study)
-    return [replace(table, notes=(*table.notes, *name_notes(context.study)))]
+    made = scores_table(context.study)
+    return [replace(made, notes=(*made.notes, *name_notes(context.study)))]
 
 
 def _ablation(context: Context) -> list[Table]:

@@ -10,60 +10,28 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from constraint_first.constraint.stage1 import KINDS, RUNGS, WELL_FORMED
 from constraint_first.file.safe import file_stem
-from constraint_first.report import canvas
-from constraint_first.report.canvas import (
-    INK,
-    MUTED,
-    PALETTE,
-    SMALL,
-    WIDTH,
-    Box,
-    Figure,
-    Sheet,
-    Style,
-    clean,
-    draw_key,
-    font,
-    listed,
-    load,
-    sheet,
-)
+from constraint_first.report import canvas, table
+from constraint_first.report.canvas import Box, Figure, clean, load
 from constraint_first.report.comparison import BASELINE, Gain, Key, pairs_by_model
 from constraint_first.report.exhibit.exhibit import Context, Exhibit
 from constraint_first.report.exhibit.gold import Quality, gold_quality
 from constraint_first.report.exhibit.marks import annotator_table, by_method, manual_audit_table
 from constraint_first.report.statistics import bootstrap, wilson
 from constraint_first.report.study import Arm, Extraction, Study, benchmark_label, model_label
-from constraint_first.report.table import (
-    GAIN_INTERVAL,
-    NONE,
-    Column,
-    Row,
-    Table,
-    decimal,
-    gain_cell,
-    interval,
-    left,
-    percent,
-    points,
-    row,
-    several,
-    share,
-)
+from constraint_first.report.table import NONE, Column, Row, Table, left, row
 
 if TYPE_CHECKING:
     from matplotlib.path import Path
     from matplotlib.transforms import Bbox
 
-NOTHING: Final = "No attempt of this study has a Stage 1 reply on record."
-"""The note of a table about Stage 1 in a study that has none."""
+_NOTHING: Final = "No attempt of this study has a Stage 1 reply on record."
 
 
 def arms_with_stage1(study: Study) -> dict[tuple[str, str], list[Arm]]:
@@ -79,33 +47,28 @@ def stage1_replies(arms: Iterable[Arm]) -> Iterator[tuple[Key, Extraction]]:
     """Go through all Stage 1 replies, each with its problem."""
     for arm in arms:
         for problem, attempts in arm.attempts.items():
-            key = (arm.benchmark, problem)
             for attempt in attempts:
                 if attempt.extraction:
-                    yield key, attempt.extraction
+                    yield (arm.benchmark, problem), attempt.extraction
 
 
 # Recovery steps.
 
 
 def parsing_table(study: Study) -> Table:
-    groups = arms_with_stage1(study).items()
     rows: list[Row] = []
     odd = fallback = 0
-    for (model, _), arms in groups:
+    for (model, _), arms in arms_with_stage1(study).items():
         steps = Counter(reply.rung for _, reply in stage1_replies(arms))
         total = steps.total()
         odd += total - sum(steps[rung] for rung in RUNGS)
         fallback += steps["fallback"]
         malformed = total - sum(steps[rung] for rung in WELL_FORMED)
-        low, high = wilson(malformed, total)
         rows.append(
             row(
-                model_label(model),
-                arms[0].name,
-                f"{total:,}",
-                *(share(steps[rung], total) for rung in RUNGS),
-                percent(malformed / total) + interval((100 * low, 100 * high)),
+                *(model_label(model), arms[0].name, f"{total:,}"),
+                *(table.share(steps[rung], total) for rung in RUNGS),
+                _rate(malformed / total, total),
             )
         )
     notes = [
@@ -116,7 +79,7 @@ def parsing_table(study: Study) -> Table:
         "Its interval is Wilson's."
     ]
     if odd:
-        unknown = several(odd, "reply", "replies")
+        unknown = table.several(odd, "reply", "replies")
         notes.append(f"Read by a step of another name and counted as malformed: {unknown}.")
     if fallback:
         notes.append(
@@ -129,7 +92,7 @@ def parsing_table(study: Study) -> Table:
         "Stage 1 replies by recovery step",
         (*left("Model", "Method"), *map(Column, titles)),
         tuple(rows),
-        notes=tuple(notes) if rows else (NOTHING,),
+        tuple(notes) if rows else (_NOTHING,),
     )
 
 
@@ -149,9 +112,7 @@ def extraction_table(
     for (model, method), arms in groups.items():
         judged = (quality or {}).get((model, method))
         known += [judged] if judged else []
-        raw: Counter[Key] = Counter()
-        propagated: Counter[Key] = Counter()
-        made: Counter[Key] = Counter()
+        raw, propagated, made = Counter[Key](), Counter[Key](), Counter[Key]()
         for key, reply in stage1_replies(arms):
             made[key] += 1
             raw[key] += len(reply.kinds)
@@ -174,8 +135,8 @@ def extraction_table(
         "Stage 1: constraints for a problem, and their soundness",
         (*left("Model", "Method"), *map(Column, titles), *left("Judged")),
         tuple(rows),
-        notes=tuple(_extraction_notes(len(groups), known)) if groups else (NOTHING,),
-        paper=("tab:extraction-reliability",),
+        tuple(_extraction_notes(len(groups), known)) if groups else (_NOTHING,),
+        ("tab:extraction-reliability",),
     )
 
 
@@ -184,26 +145,21 @@ def _mean(totals: Mapping[Key, int], runs: Mapping[Key, int]) -> str:
     unit = math.lcm(*set(runs.values()))
     values = [totals[key] * unit // count for key, count in runs.items()]
     ends = bootstrap(values, 1 / unit).interval() if len(set(values)) > 1 else None
-    return decimal(sum(values) / len(values) / unit, 2) + interval(ends, 2)
+    return table.decimal(sum(values) / len(values) / unit, 2) + table.interval(ends, 2)
 
 
-def _rates(quality: Quality | None) -> tuple[str, str, str]:
+def _rates(quality: Quality | None) -> list[str]:
     if quality is None:
-        return NONE, NONE, NONE
-    shares = (
-        (quality.validity, quality.n),
-        (quality.hallucination, quality.n),
-        (quality.completeness, quality.expected),
-    )
-    valid, made_up, complete = (_rate(value, n) for value, n in shares)
-    return valid, made_up, complete
+        return [NONE] * 3
+    shares = ((quality.validity, quality.n), (quality.hallucination, quality.n))
+    return [_rate(*one) for one in (*shares, (quality.completeness, quality.expected))]
 
 
 def _rate(value: float | None, n: float) -> str:
     if value is None or not n:
         return NONE
     low, high = wilson(value * n, n)
-    return percent(value) + interval((100 * low, 100 * high))
+    return table.percent(value) + table.interval((100 * low, 100 * high))
 
 
 def _judged(quality: Quality | None) -> str:
@@ -213,8 +169,8 @@ def _judged(quality: Quality | None) -> str:
     if not quality.by_gold:
         return f"by hand: {quality.n:,}{whole}"
     of = f" of {quality.replies:,}" if quality.audited < quality.replies else ""
-    share = f"{quality.n:,} of {quality.statements:,} constraints"
-    return f"by gold: {share} in {quality.audited:,}{of} replies{whole}"
+    part = f"{quality.n:,} of {quality.statements:,} constraints"
+    return f"by gold: {part} in {quality.audited:,}{of} replies{whole}"
 
 
 _BY_GOLD: Final = (
@@ -259,8 +215,7 @@ def _extraction_notes(groups: int, known: Sequence[Quality]) -> Iterator[str]:
 
 OTHER_KIND: Final = "other"
 """All kinds that a model names outside the paper's eight, and constraints without a kind."""
-
-_KINDS: Final = (*KINDS, OTHER_KIND)
+KINDS_AND_OTHER: Final = (*KINDS, OTHER_KIND)
 
 
 class Category(NamedTuple):
@@ -283,27 +238,15 @@ def categories(study: Study, method: str, baseline: str = BASELINE) -> tuple[Cat
     gains = {side.model: side for side in pairs_by_model(study, method, baseline)}
     found: list[Category] = []
     for (model, name), arms in arms_with_stage1(study).items():
-        if name == method:
-            named, side = kinds_named(arms), gains.get(model)
-            for kind in _KINDS:
-                having = {key for key, kinds in named.items() if kind in kinds}
-                gain = side.gain(having) if side else None
-                found.append(Category(model, kind, len(having), len(named), gain))
+        named, made, side = Counter[tuple[Key, str]](), Counter[Key](), gains.get(model)
+        for key, reply in stage1_replies(arms if name == method else ()):
+            made[key] += 1
+            named.update({(key, kind if kind in KINDS else OTHER_KIND) for kind in reply.kinds})
+        for kind in KINDS_AND_OTHER if made else ():
+            having = {key for key, count in made.items() if 2 * named[key, kind] >= count}
+            gain = side.gain(having) if side else None
+            found.append(Category(model, kind, len(having), len(made), gain))
     return tuple(found)
-
-
-def kinds_named(arms: Iterable[Arm]) -> dict[Key, tuple[str, ...]]:
-    """List the kinds that each problem with a Stage 1 reply has, in the paper's order."""
-    named: Counter[tuple[Key, str]] = Counter()
-    made: Counter[Key] = Counter()
-    for key, reply in stage1_replies(arms):
-        made[key] += 1
-        for kind in {kind if kind in KINDS else OTHER_KIND for kind in reply.kinds}:
-            named[key, kind] += 1
-    return {
-        key: tuple(kind for kind in _KINDS if 2 * named[key, kind] >= count)
-        for key, count in made.items()
-    }
 
 
 def categories_table(study: Study, method: str, baseline: str = BASELINE) -> Table:
@@ -314,10 +257,8 @@ def categories_table(study: Study, method: str, baseline: str = BASELINE) -> Tab
         own = sorted((o for o in found if o.model == model), key=lambda one: -one.present)
         rows += [
             row(
-                "" if at else model_label(model),
-                one.kind.capitalize(),
-                share(one.present, one.problems),
-                gain_cell(one.gain),
+                *("" if at else model_label(model), one.kind.capitalize()),
+                *(table.share(one.present, one.problems), table.gain_cell(one.gain)),
                 f"{one.gain.n if one.gain else 0:,}",
             )
             for at, one in enumerate(own)
@@ -329,22 +270,18 @@ def categories_table(study: Study, method: str, baseline: str = BASELINE) -> Tab
         f"{study.method_name(baseline)} there",
         (*left("Model", "Category"), *map(Column, titles)),
         tuple(rows),
-        notes=tuple(_category_notes(study, found, method)) if found else (NOTHING,),
-        paper=("tab:constraint-categories",),
+        tuple(_category_notes(study, found, method)) if found else (_NOTHING,),
+        ("tab:constraint-categories",),
     )
 
 
 def _category_notes(study: Study, found: Sequence[Category], method: str) -> Iterator[str]:
     yield "A problem has a kind where at least half of the Stage 1 replies to it name one."
-    yield GAIN_INTERVAL
-    for model in dict.fromkeys(one.model for one in found):
-        where = ", ".join(
-            benchmark_label(arm.benchmark)
-            for arm in study.main_arms()
-            if arm.model == model and arm.method == method and arm.attempts
-        )
-        problems = next(one.problems for one in found if one.model == model)
-        replied = several(problems, "problem")
+    yield table.GAIN_INTERVAL
+    arms = [arm for arm in study.main_arms() if arm.method == method and arm.attempts]
+    for model, problems in {one.model: one.problems for one in found}.items():
+        where = ", ".join(benchmark_label(arm.benchmark) for arm in arms if arm.model == model)
+        replied = table.several(problems, "problem")
         yield f"{model_label(model)}: {replied} of {where} with a Stage 1 reply."
     if any(one.present for one in found if one.kind == OTHER_KIND):
         yield "Other: kinds outside the eight, and constraints that name none."
@@ -365,15 +302,15 @@ def category_figures(study: Study, method: str, baseline: str) -> Iterator[Figur
 
 def _draw_categories(model: str, kinds: Sequence[Category]) -> Figure:
     shares = [one.present / one.problems for one in kinds]
-    gains = [one.gain.points if one.gain else None for one in kinds]
-    columns = [
-        ("share", [percent(one, 0) for one in shares]),
-        ("gain", [points(gain) for gain in gains]),
+    said = [
+        (table.percent(s, 0), o.gain and table.points(o.gain.points))
+        for s, o in zip(shares, kinds, strict=True)
     ]
+    columns = [("share", [part for part, _ in said]), ("gain", [gain or NONE for _, gain in said])]
     if any(one.gain for one in kinds):
         columns.append(("n", [f"{one.gain.n:,}" if one.gain else "" for one in kinds]))
     board = canvas.Rows([(one.kind, 1) for one in kinds], columns)
-    with sheet(board.height) as page:
+    with canvas.sheet(board.height) as page:
         shared, gained = board.draw(page, panels=2)
         values: list[float] = []
         for number, (one, part, y) in enumerate(zip(kinds, shares, board.lanes, strict=True)):
@@ -386,19 +323,19 @@ def _draw_categories(model: str, kinds: Sequence[Category]) -> Figure:
         shared.set_xlim(0, 100)
         shared.set_xticks([0, 50, 100])
         shared.set_xticklabels(["0 %", "50 %", "100 %"])
-        shared.set_xlabel("share of problems", fontsize=SMALL, color=MUTED)
+        shared.set_xlabel("share of problems", fontsize=canvas.SMALL, color=canvas.MUTED)
         canvas.set_gain_scale(gained, values, "gain where present, points")
-        said = (
-            f"{one.kind} {percent(part, 0)}" + ("" if gain is None else f" ({points(gain)})")
-            for one, part, gain in zip(kinds, shares, gains, strict=True)
+        texts = (
+            f"{one.kind} {part}" + (f" ({gain})" if gain else "")
+            for one, (part, gain) in zip(kinds, said, strict=True)
         )
         alt = (
             "Two panels of bars for each constraint category, the share of problems that have it "
-            f"and the gain in points where it is present: {listed(said, 10)}."
+            f"and the gain in points where it is present: {canvas.listed(texts, 10)}."
         )
         notes = [canvas.CROSSING] if any(one.gain and one.gain.interval for one in kinds) else []
-        if none := gains.count(None):
-            notes.append(f"Nothing to compare in {several(none, 'category', 'categories')}.")
+        if none := sum(one.gain is None for one in kinds):
+            notes.append(f"Nothing to compare in {table.several(none, 'category', 'categories')}.")
         title = "Constraint categories: share of problems, and gain where present"
         name = "constraint-categories"
         if model:
@@ -424,14 +361,11 @@ _FILLED: Final = 8.0
 _STEP: Final = 0.06
 _PLACES: Final = 40_000
 _AT_ONCE: Final = 1_500
-Floats: TypeAlias = NDArray[np.float64]
-_Outline: TypeAlias = "tuple[str, Path, Bbox]"
 
 
 class Word(NamedTuple):
     """A word in its place: inches from the middle of the cloud to its lower left corner."""
 
-    text: str
     key: str
     """The word as it was given."""
     left: float
@@ -445,8 +379,6 @@ class Word(NamedTuple):
 def draw_cloud(words: Mapping[str, int], families: Mapping[str, str]) -> Figure | None:
     """Draw cue phrases, sized by the root of how often they occur and coloured by family."""
     often = {word: number for word, number in words.items() if number > 0 and clean(word)}
-    if not often:
-        return None
     shown = dict(sorted(often.items(), key=lambda item: (-item[1], item[0]))[:MOST_WORDS])
     if not (placed := arrange(shown)):
         return None
@@ -454,24 +386,28 @@ def draw_cloud(words: Mapping[str, int], families: Mapping[str, str]) -> Figure 
     edge, low = min(w.left for w in placed), min(w.bottom for w in placed)
     wide = max(w.left + w.width for w in placed) - edge
     tall = max(w.bottom + w.height for w in placed) - low
-    with sheet(tall) as page:
-        start = (WIDTH - wide) / 2 - edge
+    with canvas.sheet(tall) as page:
+        start = (canvas.WIDTH - wide) / 2 - edge
         for number, word in enumerate(placed):
+            spot = (start + word.left, word.bottom - low)
+            moved = load("transforms").Affine2D().translate(*spot).transform_path(word.path)
             colour = looks[families.get(word.key, "")]
-            _draw(page, word, (start + word.left, word.bottom - low), f"word-{number}", colour)
-        entries: list[tuple[str, Style, object]] = [
+            patch = load("patches").PathPatch(moved, facecolor=colour, linewidth=0)
+            patch.set_in_layout(False)  # it lies on the sheet; measuring it again would take long
+            page.add(patch, f"word-{number}")
+        entries: list[tuple[str, canvas.Style, object]] = [
             (family or "other", {"facecolor": colour}, number)
             for number, (family, colour) in enumerate(looks.items())
         ]
         if any(looks):
-            draw_key(page, entries, 0, WIDTH, tall + 0.25)
-        said = listed((f"{clean(word, _LONGEST)} ({shown[word]:,})" for word in shown), 10)
-        size = f"{several(len(shown), 'phrase')} out of {len(often):,}"
+            canvas.draw_key(page, entries, 0, canvas.WIDTH, tall + 0.25)
+        said = canvas.listed((f"{clean(word, _LONGEST)} ({shown[word]:,})" for word in shown), 10)
+        size = f"{table.several(len(shown), 'phrase')} out of {len(often):,}"
         notes = [
             "The area of a phrase grows with how often it occurs; very long ones are set smaller."
         ]
         if rest := len(often) - len(shown):
-            left_out = several(rest, "phrase")
+            left_out = table.several(rest, "phrase")
             notes.append(f"The {len(shown)} most frequent are drawn; {left_out} are left out.")
         return page.finish(
             "constraint-wordcloud",
@@ -485,57 +421,42 @@ def arrange(words: Mapping[str, int]) -> list[Word]:
     """Find a place for each word that can be seen, in the order given, from the middle outwards."""
     drawn = {word: _outline(clean(word, _LONGEST)) for word in words}
     outlines = {word: outline for word, outline in drawn.items() if outline}
-    sizes = _sizes(words, outlines)
+    most = max((words[word] for word in outlines), default=1)
+    area = sum(words[word] / most * box.width * box.height for word, (_, box) in outlines.items())
+    largest = min(max(math.sqrt(_FILLED / max(area, 1e-9)), _SMALLEST), _LARGEST)
+    turn = _STEP / (2 * math.pi)
+    angle = np.sqrt(2 * _STEP / turn * np.arange(_PLACES))
+    spiral = np.column_stack((turn * angle * np.cos(angle), _FLAT * turn * angle * np.sin(angle)))
     taken: list[Box] = []
     placed: list[Word] = []
-    spiral = _spiral()
-    for word, (text, path, box) in outlines.items():
-        scale = sizes[word]
+    for word, (path, box) in outlines.items():
+        # Points of text: the root of the count, in a measure that fills the sheet.
+        points = max(largest * math.sqrt(words[word] / most), _SMALLEST)
+        scale = min(points, _WIDEST / box.width)
         wide, tall = box.width * scale, box.height * scale
         x, y = _free(spiral, taken, wide + _CLOUD_APART[0], tall + _CLOUD_APART[1])
         taken.append(Box.around(x, y, (wide + _CLOUD_APART[0]) / 2, (tall + _CLOUD_APART[1]) / 2))
         shape = load("transforms").Affine2D().translate(-box.x0, -box.y0).scale(scale)
-        placed.append(
-            Word(text, word, x - wide / 2, y - tall / 2, wide, tall, shape.transform_path(path))
-        )
+        path = shape.transform_path(path)
+        placed.append(Word(word, x - wide / 2, y - tall / 2, wide, tall, path))
     return placed
 
 
-def _outline(text: str) -> _Outline | None:
-    """Return a text with its path and its box, as inches at a size of one point."""
+def _outline(text: str) -> tuple[Path, Bbox] | None:
+    """Return a text's path and its box, as inches at a size of one point."""
     textpath = load("textpath").text_to_path
-    vertices, codes = textpath.get_text_path(font(1, bold=True), text, ismath=False)
+    vertices, codes = textpath.get_text_path(canvas.font(1, bold=True), text, ismath=False)
     path = load("path").Path(np.asarray(vertices) / textpath.FONT_SCALE / 72, codes)
     # What ends a contour has no place of its own; the points that steer curves lie outside of them.
     placed = path.vertices[np.asarray(path.codes) != path.CLOSEPOLY]
     if not len(placed):
         return None  # a blank that Unicode does not call one
-    return text, path, load("transforms").Bbox([placed.min(axis=0), placed.max(axis=0)])
+    return path, load("transforms").Bbox([placed.min(axis=0), placed.max(axis=0)])
 
 
-def _sizes(words: Mapping[str, int], outlines: Mapping[str, _Outline]) -> dict[str, float]:
-    """Give each word its points: the root of its count, in a measure that fills the sheet."""
-    most = max((words[word] for word in outlines), default=1)
-    area = sum(
-        words[word] / most * box.width * box.height for word, (_, _, box) in outlines.items()
-    )
-    largest = min(max(math.sqrt(_FILLED / max(area, 1e-9)), _SMALLEST), _LARGEST)
-    return {
-        word: min(
-            max(largest * math.sqrt(number / most), _SMALLEST), _WIDEST / outlines[word][2].width
-        )
-        for word, number in words.items()
-        if word in outlines
-    }
-
-
-def _spiral() -> Floats:
-    turn = _STEP / (2 * math.pi)
-    angle = np.sqrt(2 * _STEP / turn * np.arange(_PLACES))
-    return np.column_stack((turn * angle * np.cos(angle), _FLAT * turn * angle * np.sin(angle)))
-
-
-def _free(spiral: Floats, taken: Sequence[Box], wide: float, tall: float) -> tuple[float, float]:
+def _free(
+    spiral: NDArray[np.float64], taken: Sequence[Box], wide: float, tall: float
+) -> tuple[float, float]:
     """Return the first place where a box of this size meets no other."""
     if not taken:
         return 0.0, 0.0
@@ -552,34 +473,26 @@ def _free(spiral: Floats, taken: Sequence[Box], wide: float, tall: float) -> tup
 
 def _looks(words: Mapping[str, int], families: Mapping[str, str]) -> dict[str, str]:
     """Give each family a colour, the most frequent first; words of none have the ink's."""
-    weight: dict[str, int] = {}
+    weight: Counter[str] = Counter()
     for word, number in words.items():
-        family = families.get(word, "")
-        weight[family] = weight.get(family, 0) + number
+        weight[families.get(word, "")] += number
     ordered = sorted(filter(None, weight), key=lambda family: (-weight[family], family))
-    looks = {family: PALETTE[at % len(PALETTE)] for at, family in enumerate(ordered)}
-    return looks | ({"": INK} if "" in weight else {})
-
-
-def _draw(page: Sheet, word: Word, spot: tuple[float, float], gid: str, colour: str) -> None:
-    moved = load("transforms").Affine2D().translate(*spot).transform_path(word.path)
-    patch = load("patches").PathPatch(moved, facecolor=colour, linewidth=0)
-    patch.set_in_layout(False)  # it lies on the sheet; measuring it again would take long
-    page.add(patch, gid)
+    looks = {family: canvas.PALETTE[at % len(canvas.PALETTE)] for at, family in enumerate(ordered)}
+    return looks | ({"": canvas.INK} if "" in weight else {})
 
 
 def _extraction(context: Context) -> list[Table]:
-    labels, _ = context.labels
-    return [extraction_table(context.study, gold_quality(context.study) | by_method(labels))]
+    quality = gold_quality(context.study) | by_method(context.labels)
+    return [extraction_table(context.study, quality)]
 
 
 def _by_hand(context: Context) -> list[Table]:
-    labels, _ = context.labels
+    labels = context.labels
     return [manual_audit_table(labels), annotator_table(labels)] if labels else []
 
 
 def _strangers(context: Context) -> list[str]:
-    _, count = context.labels
+    count = context.marked_elsewhere
     return [f"Marks on attempts that are not in these data: {count:,}."] if count else []
 
 

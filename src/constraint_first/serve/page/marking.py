@@ -20,9 +20,7 @@ from constraint_first.report.exhibit.marks import (
     Label,
     Mark,
     MarkingTask,
-    Sample,
     annotator_table,
-    append_error_label,
     append_label,
     begin_labels,
     check_annotator,
@@ -59,6 +57,7 @@ from constraint_first.serve.page.site import (
     write_query,
 )
 from constraint_first.serve.setting import RequestError
+from constraint_first.store.query import RecordKey
 
 T = TypeVar("T")
 
@@ -186,7 +185,7 @@ def _one_of(sent: Mapping[str, str], name: str, known: Sequence[T]) -> T:
 class _Open:
     """An attempt of a sample that is open before an annotator."""
 
-    sample: Sample
+    sample: tuple[RecordKey, ...]
     task: MarkingTask
     judged: int
     next: int | None
@@ -234,14 +233,14 @@ def _open(site: Site, sitting: Sitting, sent: Mapping[str, str]) -> _Open:
         method=sitting.method or None,
     )
     labels = _labels(site)
-    left = [sample.keys.index(key) + 1 for key in resume(sample, labels, sitting.annotator)]
-    number, after = _turn(sent, left, len(sample.keys), "attempts in the sample")
-    key = sample.keys[number - 1]
+    left = [sample.index(key) + 1 for key in resume(sample, labels, sitting.annotator)]
+    number, after = _turn(sent, left, len(sample), "attempts in the sample")
+    key = sample[number - 1]
     about = [label for label in labels if label.key == key]
-    (task,) = lay_out(study, sample, about, sitting.annotator, [key])
+    task = lay_out(study, sample, about, sitting.annotator, key)
     if sent.get("at"):
         task.at = min(read_number(sent, "at", 1) - 1, len(task.label.constraints))
-    return _Open(sample, task, len(sample.keys) - len(left), after)
+    return _Open(sample, task, len(sample) - len(left), after)
 
 
 def _save(site: Site, sitting: Sitting, sent: Mapping[str, str]) -> _Open:
@@ -372,5 +371,5 @@ def _save_class(site: Site, sitting: Sitting, sent: Mapping[str, str]) -> _Error
             sent.get("note", "").strip()[:_LONGEST],
         )
         if label != found.given:
-            append_error_label(site.options.classes, label)
+            append_label(site.options.classes, label)
         return _open_error(site, sitting, {"n": str(found.next or found.number)})
