@@ -96,9 +96,8 @@ async def floor(url: str, calls: int, concurrency: int) -> None:
 
 async def ours(url: str, calls: int, concurrency: int) -> None:
     """Make as many attempts of one call each, as ``cfr eval`` does."""
-    from constraint_first.model.client import Client, ServedModel
+    from constraint_first.model.client import Client, OpenAI, ServedModel
     from constraint_first.model.limit import Limiter
-    from constraint_first.model.openai import OpenAI
     from constraint_first.model.transport import Endpoint
     from constraint_first.model.wire import Decoding
     from constraint_first.problem import Problem

@@ -42,9 +42,8 @@ def _problems(count: int) -> tuple[Any, ...]:
 
 def make(url: str, store_url: str, name: str, attempts: int) -> dict[str, float]:
     """Be one worker on a grid, and say how long claims took of its time."""
-    from constraint_first.model.client import Client, ServedModel
+    from constraint_first.model.client import Client, OpenAI, ServedModel
     from constraint_first.model.limit import Limiter
-    from constraint_first.model.openai import OpenAI
     from constraint_first.model.transport import Endpoint
     from constraint_first.model.wire import Decoding
     from constraint_first.run.job import prepare, run

@@ -17,7 +17,7 @@ from claims.readme import log, readme, reply_style
 from claims.results import results
 
 from constraint_first.method.policy import find_policy, write_policy
-from constraint_first.model.pull import DEFAULT_MODEL
+from constraint_first.model.local import DEFAULT_MODEL
 
 REPOSITORY = Path(__file__).parent.parent
 

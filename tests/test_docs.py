@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from loopback import Endpoint, completion
 
-from constraint_first.model.pull import DEFAULT_MODEL
+from constraint_first.model.local import DEFAULT_MODEL
 from constraint_first.report.table import published, published_names
 
 REPOSITORY = Path(__file__).parent.parent

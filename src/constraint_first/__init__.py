@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from constraint_first.error import CfrError
     from constraint_first.method.method import Method
     from constraint_first.method.registry import make
-    from constraint_first.model.client import Client
+    from constraint_first.model.client import Client, OpenAI
     from constraint_first.model.local import Local
-    from constraint_first.model.openai import OpenAI
     from constraint_first.model.resolve import ModelRef
     from constraint_first.model.transport import Bounds, Endpoint
     from constraint_first.model.wire import Decoding
@@ -99,9 +98,8 @@ _NAMES = {
     "constraint.stage1": "ConstraintSpec",
     "error": "CfrError",
     "method": "Method make",
-    "model.client": "Client",
+    "model.client": "Client OpenAI",
     "model.local": "Local",
-    "model.openai": "OpenAI",
     "model.resolve": "ModelRef",
     "model.transport": "Bounds Endpoint",
     "model.wire": "Decoding",

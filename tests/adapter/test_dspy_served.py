@@ -15,7 +15,7 @@ from loopback import Endpoint, Reply, completion, failure
 from serve_process import serve_process
 from served import CUED, SPEC
 
-from constraint_first.model.pull import DEFAULT_MODEL
+from constraint_first.model.local import DEFAULT_MODEL
 
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "true")  # else DSPy fetches a price list
 dspy: Any = pytest.importorskip(

@@ -19,7 +19,7 @@ from paper_rows import DEEPSEEK, QWEN, the_differences
 from sums import right, sums
 
 from constraint_first.attempt.drive import Scripted
-from constraint_first.model.resolve import Cost
+from constraint_first.model.limit import Cost
 from constraint_first.report.comparison import (
     Comparison,
     ComparisonError,

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from constraint_first.model.pull import DEFAULT_MODEL
+from constraint_first.model.local import DEFAULT_MODEL
 from constraint_first.report.comparison import Comparison, Pair, compare, pair_arms
 from constraint_first.report.study import Arm
 from constraint_first.report.table import decimal

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from constraint_first.method.policy import find_policy
 from constraint_first.method.registry import METHODS
-from constraint_first.model.pull import DEFAULT_MODEL
+from constraint_first.model.local import DEFAULT_MODEL
 from constraint_first.report.comparison import Pair, score
 from constraint_first.report.study import Arm, benchmark_label
 from constraint_first.report.table import decimal, p_value, points, scored

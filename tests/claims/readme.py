@@ -6,7 +6,7 @@ import pytest
 
 from constraint_first.benchmark.constraintbench.family import TIERS
 from constraint_first.method.policy import find_policy
-from constraint_first.model.pull import DEFAULT_MODEL
+from constraint_first.model.local import DEFAULT_MODEL
 from constraint_first.report.table import decimal, interval, points, scored, whole
 
 from .figure import frontier

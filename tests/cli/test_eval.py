@@ -35,7 +35,7 @@ from constraint_first.cli.progress import (
     print_evaluated,
     tell_stopped,
 )
-from constraint_first.model.resolve import Cost
+from constraint_first.model.limit import Cost
 from constraint_first.report.exhibit.marks import ErrorRule
 from constraint_first.report.study import StudyError
 from constraint_first.run.grid import RunOptions

@@ -24,8 +24,8 @@ from constraint_first.cli import solve as demo
 from constraint_first.cli.console import Column, Folded, SafeConsole, Table, bytes_bar, count_bar
 from constraint_first.cli.progress import ratios, results, summary_table
 from constraint_first.constraint.stage1 import read_spec
-from constraint_first.model.pull import Progress
-from constraint_first.model.resolve import Cost
+from constraint_first.model.limit import Cost
+from constraint_first.model.local import Progress
 from constraint_first.problem import Json
 from constraint_first.protocol import Call, Completion, Exchange, Usage
 from constraint_first.store.query import SeriesResult, Tally

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from constraint_first.model import resolve as resolving
-from constraint_first.model.pull import Model
+from constraint_first.model.local import Model
 
 
 @pytest.fixture

@@ -41,8 +41,7 @@ from constraint_first.model.error import (
     ServerFault,
     Unauthorized,
 )
-from constraint_first.model.limit import Retry
-from constraint_first.model.resolve import Price
+from constraint_first.model.limit import Price, Retry
 from constraint_first.model.transport import Bounds, DecodingRefused, Endpoint
 from constraint_first.model.wire import Decoding, error_message
 from constraint_first.protocol import Message, Usage

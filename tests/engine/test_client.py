@@ -21,15 +21,7 @@ from model_file import write_model
 import constraint_first
 from constraint_first.attempt.drive import Scripted, drive
 from constraint_first.method.registry import make
-from constraint_first.model.budget import Budget, BudgetSpent
-from constraint_first.model.client import (
-    Client,
-    Sampler,
-    ServedModel,
-    accompanied,
-    engine_beside,
-    serve,
-)
+from constraint_first.model.client import Asked, Client, OpenAI, Sampler, ServedModel
 from constraint_first.model.error import (
     BadReply,
     EngineError,
@@ -45,12 +37,18 @@ from constraint_first.model.error import (
     Unauthorized,
     Unreachable,
 )
-from constraint_first.model.limit import Limiter, Pace, Retry, parse_retry_after
-from constraint_first.model.local import Local
-from constraint_first.model.openai import Asked, OpenAI
-from constraint_first.model.pull import DEFAULT_MODEL
+from constraint_first.model.limit import (
+    Budget,
+    BudgetSpent,
+    Limiter,
+    Pace,
+    Price,
+    Retry,
+    parse_retry_after,
+)
+from constraint_first.model.local import DEFAULT_MODEL, Local
 from constraint_first.model.replicas import Balanced
-from constraint_first.model.resolve import ModelRef, Price, refs_beside
+from constraint_first.model.resolve import ModelRef, accompanied, engine_beside, refs_beside, serve
 from constraint_first.model.transport import Bounds, Endpoint
 from constraint_first.model.wire import (
     SILENT,

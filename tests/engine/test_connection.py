@@ -18,9 +18,9 @@ from aiohttp.client_proto import ResponseHandler
 from doubling import Doubling
 from loopback import completion, http
 
+from constraint_first.model.client import OpenAI
 from constraint_first.model.connection import Host
 from constraint_first.model.error import EngineError, Rejected, StaleReply
-from constraint_first.model.openai import OpenAI
 from constraint_first.model.transport import COMPLETIONS, Bounds, Endpoint, Transport
 from constraint_first.model.wire import SILENT, Watcher
 from constraint_first.protocol import Call

@@ -34,8 +34,8 @@ from constraint_first.attempt.events import Event, Finished, Started, Tell, Wrot
 from constraint_first.attempt.solve import asolve
 from constraint_first.file.safe import LONGEST, MOST
 from constraint_first.method.registry import METHODS, make
+from constraint_first.model.client import OpenAI
 from constraint_first.model.error import EngineError, JournalMismatch, ServerFault, TooExpensive
-from constraint_first.model.openai import OpenAI
 from constraint_first.model.transport import Endpoint
 from constraint_first.model.wire import SILENT, Engine, Watcher
 from constraint_first.problem import Problem, Solution

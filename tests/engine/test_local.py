@@ -18,8 +18,7 @@ from constraint_first.method.baselines import Direct
 from constraint_first.method.constraint_first import CFR, Routed
 from constraint_first.model import local as gguf
 from constraint_first.model.error import ModelFileError, PromptTooLong
-from constraint_first.model.local import CONTEXT, Local, inspect
-from constraint_first.model.pull import find_model, pull
+from constraint_first.model.local import CONTEXT, Local, find_model, inspect, pull
 from constraint_first.model.wire import Decoding, Watcher
 from constraint_first.problem import Problem
 from constraint_first.protocol import Call

@@ -9,6 +9,7 @@ import pytest
 from loopback import Endpoint as Server
 from loopback import Reply, answer, completion, cut_stream, failure, stream
 
+from constraint_first.model.client import OpenAI
 from constraint_first.model.error import (
     BadReply,
     EngineError,
@@ -24,7 +25,6 @@ from constraint_first.model.error import (
     Unreachable,
 )
 from constraint_first.model.limit import Retry
-from constraint_first.model.openai import OpenAI
 from constraint_first.model.transport import Bounds, DecodingRefused, Endpoint, Transport
 from constraint_first.model.wire import SILENT, Decoding, Watcher
 from constraint_first.protocol import Call, Completion, Usage

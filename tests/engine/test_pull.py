@@ -17,7 +17,7 @@ import platformdirs
 import pytest
 
 from constraint_first.model.error import ModelFileError
-from constraint_first.model.pull import (
+from constraint_first.model.local import (
     DEFAULT_MODEL,
     HuggingFace,
     Model,
@@ -231,7 +231,7 @@ def test_a_disk_that_fills_up_keeps_nothing(
     def full(*_: object) -> Iterator[int]:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("constraint_first.model.pull._copy", full)
+    monkeypatch.setattr("constraint_first.model.local._copy", full)
     with pytest.raises(ModelFileError, match="set CFR_CACHE to another folder"):
         pull(model(None, hugging_face=True))
     assert left_behind() == ["test.gguf.lock"]
@@ -276,7 +276,7 @@ def test_a_link_that_is_put_there_meanwhile_is_not_followed(
     def sly(_model: Model, partial: Path) -> None:
         partial.symlink_to(mine)
 
-    monkeypatch.setattr("constraint_first.model.pull._require_space", sly)
+    monkeypatch.setattr("constraint_first.model.local._require_space", sly)
     with pytest.raises(ModelFileError):
         pull(entry)
     assert mine.read_bytes() == b"precious"
@@ -378,7 +378,7 @@ def test_a_file_is_hashed_again_only_when_it_has_changed(
         hashed.append(path)
         return hashlib.sha256(path.read_bytes()).hexdigest()
 
-    monkeypatch.setattr("constraint_first.model.pull.sha256_of", counted)
+    monkeypatch.setattr("constraint_first.model.local.sha256_of", counted)
     listed.verify_if_changed()
     listed.verify_if_changed()
     assert hashed == [listed.path]

@@ -14,17 +14,14 @@ from constraint_first.method.method import MethodError
 from constraint_first.method.policy import Calibrated, Policy, Rule
 from constraint_first.method.registry import make
 from constraint_first.model import resolve as automatic
+from constraint_first.model.client import OpenAI
 from constraint_first.model.error import EngineError, Unauthorized
-from constraint_first.model.local import Local
-from constraint_first.model.openai import OpenAI
-from constraint_first.model.pull import DEFAULT_MODEL, catalogue
+from constraint_first.model.limit import Cost, Price, PriceList, sum_costs, write_dollars
+from constraint_first.model.local import DEFAULT_MODEL, Local, catalogue
 from constraint_first.model.replicas import Balanced
 from constraint_first.model.resolve import (
-    Cost,
     ModelRef,
     Preset,
-    Price,
-    PriceList,
     choose_for,
     choose_method,
     find_preset,
@@ -35,9 +32,7 @@ from constraint_first.model.resolve import (
     resolve,
     runs_here,
     served_name,
-    sum_costs,
     user_file,
-    write_dollars,
 )
 from constraint_first.problem import Problem
 from constraint_first.protocol import Call, Completion, Exchange, Usage

@@ -260,7 +260,7 @@ PROGRAM = """
 import asyncio, resource, sys
 from constraint_first.model.wire import Watcher
 from constraint_first.model.error import EngineError
-from constraint_first.model.openai import OpenAI
+from constraint_first.model.client import OpenAI
 from constraint_first.model.limit import Retry
 from constraint_first.model.transport import Endpoint
 from constraint_first.protocol import Call

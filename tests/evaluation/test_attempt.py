@@ -17,10 +17,9 @@ from constraint_first.attempt.drive import Scripted, drive
 from constraint_first.file.safe import MOST
 from constraint_first.method.method import Method
 from constraint_first.method.registry import make as make_method
-from constraint_first.model.budget import BudgetSpent
-from constraint_first.model.client import Client
+from constraint_first.model.client import Client, OpenAI
 from constraint_first.model.error import JournalMismatch
-from constraint_first.model.openai import OpenAI
+from constraint_first.model.limit import BudgetSpent
 from constraint_first.model.transport import Endpoint
 from constraint_first.model.wire import SILENT, Decoding, Engine, Watcher
 from constraint_first.problem import Json, Problem, Solution

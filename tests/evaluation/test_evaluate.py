@@ -29,12 +29,10 @@ from constraint_first.error import InputError
 from constraint_first.method.baselines import Direct
 from constraint_first.method.constraint_first import CFR
 from constraint_first.method.registry import METHODS
-from constraint_first.model.budget import Budget, BudgetSpent
-from constraint_first.model.client import Client, ServedModel
+from constraint_first.model.client import Client, OpenAI, ServedModel
 from constraint_first.model.error import JournalMismatch
-from constraint_first.model.limit import Limiter, Retry
-from constraint_first.model.openai import OpenAI
-from constraint_first.model.resolve import Cost, ModelRef, Price, presets
+from constraint_first.model.limit import Budget, BudgetSpent, Cost, Limiter, Price, Retry
+from constraint_first.model.resolve import ModelRef, presets
 from constraint_first.model.transport import Bounds, DecodingRefused, Endpoint
 from constraint_first.model.wire import SILENT, Decoding, Engine, Watcher
 from constraint_first.problem import Problem
@@ -276,7 +274,7 @@ def test_a_call_is_bounded_and_fails_its_attempt_alone(
     def hasty(seconds: float) -> Retry:
         return Retry(attempts=1, seconds=seconds)
 
-    monkeypatch.setattr("constraint_first.model.openai.Retry", hasty)
+    monkeypatch.setattr("constraint_first.model.client.Retry", hasty)
     endpoint.respond = lambda body: reply if number_in(body) == 1 else reply_right(body)
     benchmark = Benchmark("sums", "Sums", sums(3))
     ref = ModelRef("m", base_url=endpoint.url)

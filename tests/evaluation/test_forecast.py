@@ -11,7 +11,7 @@ from constraint_first import ModelRef, RunOptions, evaluate
 from constraint_first.attempt.drive import Scripted
 from constraint_first.benchmark.registry import Benchmark
 from constraint_first.method.registry import make
-from constraint_first.model.resolve import Price, PriceList
+from constraint_first.model.limit import Price, PriceList
 from constraint_first.model.wire import Decoding
 from constraint_first.problem import Problem, Solution
 from constraint_first.protocol import Call, Completion, Message, Steps, Usage, ask

@@ -16,12 +16,10 @@ from constraint_first.benchmark.registry import Benchmark
 from constraint_first.error import InputError
 from constraint_first.method.constraint_first import CFR
 from constraint_first.method.method import Method
-from constraint_first.model.budget import Budget
 from constraint_first.model.client import Client, ServedModel
 from constraint_first.model.error import EngineError
-from constraint_first.model.limit import Limiter
-from constraint_first.model.pull import Progress
-from constraint_first.model.resolve import Price
+from constraint_first.model.limit import Budget, Limiter, Price
+from constraint_first.model.local import Progress
 from constraint_first.model.transport import DecodingRefused
 from constraint_first.model.wire import SILENT, Decoding, Watcher
 from constraint_first.protocol import Call, Completion, Usage

@@ -22,7 +22,7 @@ from constraint_first.attempt.solve import run_sync
 from constraint_first.benchmark.registry import write_instructions
 from constraint_first.error import InputError
 from constraint_first.model.client import Client
-from constraint_first.model.resolve import Cost, Price, PriceList
+from constraint_first.model.limit import Cost, Price, PriceList
 from constraint_first.model.wire import Decoding
 from constraint_first.problem import Problem
 from constraint_first.protocol import Call, Completion, Output, Usage

@@ -27,8 +27,8 @@ from constraint_first.method.baselines import Direct
 from constraint_first.method.registry import Wording
 from constraint_first.model.client import ServedModel
 from constraint_first.model.error import Rejected, Unauthorized
-from constraint_first.model.limit import Limiter
-from constraint_first.model.resolve import ModelRef, Price, PriceList
+from constraint_first.model.limit import Limiter, Price, PriceList
+from constraint_first.model.resolve import ModelRef
 from constraint_first.model.wire import SILENT, Decoding, Watcher
 from constraint_first.problem import Prompt
 from constraint_first.protocol import Call, Completion, Usage

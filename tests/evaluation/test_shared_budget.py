@@ -5,10 +5,9 @@ import pytest
 import sqlalchemy as sa
 from postgres import empty_database
 
-from constraint_first.model.budget import Budget, BudgetSpent
 from constraint_first.model.client import Client, ServedModel
 from constraint_first.model.error import StreamCut
-from constraint_first.model.resolve import Price
+from constraint_first.model.limit import Budget, BudgetSpent, Price
 from constraint_first.model.wire import SILENT, Engine, Watcher
 from constraint_first.protocol import Call, Completion, Usage
 from constraint_first.run.budget import (

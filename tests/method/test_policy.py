@@ -30,7 +30,7 @@ from constraint_first.method.policy import (
     write_policy,
 )
 from constraint_first.method.registry import make
-from constraint_first.model.pull import DEFAULT_MODEL
+from constraint_first.model.local import DEFAULT_MODEL
 from constraint_first.problem import Problem, Solution
 from constraint_first.protocol import Completion, Message, Run
 from constraint_first.store.series import fingerprint

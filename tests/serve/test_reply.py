@@ -26,7 +26,7 @@ from constraint_first.model.error import (
     Unauthorized,
     Unreachable,
 )
-from constraint_first.model.resolve import Cost
+from constraint_first.model.limit import Cost
 from constraint_first.model.transport import DecodingRefused
 from constraint_first.problem import Json, Problem, Solution
 from constraint_first.protocol import (

@@ -12,10 +12,9 @@ from loopback import Endpoint as Server
 from loopback import completion, failure
 from served import chat, events, served
 
-from constraint_first.model.client import Client
+from constraint_first.model.client import Client, OpenAI
 from constraint_first.model.error import ModelNotFound, Rejected, Unreachable
 from constraint_first.model.limit import Retry
-from constraint_first.model.openai import OpenAI
 from constraint_first.model.resolve import ModelRef
 from constraint_first.model.transport import DecodingRefused, Endpoint
 from constraint_first.model.wire import Decoding

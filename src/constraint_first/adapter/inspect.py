@@ -45,8 +45,8 @@ from constraint_first.file.safe import printable, storable_json, storable_text
 from constraint_first.method.method import Method
 from constraint_first.method.policy import in_conversation
 from constraint_first.method.registry import METHODS, make, names, read_system
+from constraint_first.model.client import fitting_budget
 from constraint_first.model.error import BadReply, EngineError, PromptTooLong, Rejected
-from constraint_first.model.openai import fitting_budget
 from constraint_first.model.resolve import AUTO, choose_for
 from constraint_first.model.transport import DecodingRefused, Endpoint, ParameterRefused, refusal
 from constraint_first.model.wire import SEEDS_A_RUN, SILENT, Decoding, Watcher

@@ -18,8 +18,8 @@ from constraint_first.attempt.solve import iterate
 from constraint_first.error import CfrError, InputError
 from constraint_first.method.policy import in_conversation
 from constraint_first.method.registry import make
-from constraint_first.model.client import Client, serve
-from constraint_first.model.resolve import AUTO, choose_for, price_list
+from constraint_first.model.client import Client
+from constraint_first.model.resolve import AUTO, choose_for, price_list, serve
 from constraint_first.problem import Problem
 from constraint_first.protocol import Message
 from constraint_first.serve.attempt import REASONING, Outbox, StreamWriter

@@ -26,8 +26,8 @@ from constraint_first.constraint.stated.read import read_stated
 from constraint_first.constraint.stated.statement import check_stated
 from constraint_first.error import CfrError, InputError
 from constraint_first.file.safe import one_line
-from constraint_first.model.client import Client, serve
-from constraint_first.model.resolve import AUTO, ModelRef, Resolved, resolve
+from constraint_first.model.client import Client
+from constraint_first.model.resolve import AUTO, ModelRef, Resolved, resolve, serve
 from constraint_first.model.transport import Bounds
 from constraint_first.model.wire import Decoding
 from constraint_first.problem import Problem

@@ -23,7 +23,7 @@ from constraint_first.error import CfrError
 from constraint_first.file.safe import printable, storable_text
 from constraint_first.method.method import Method
 from constraint_first.method.sound import assessed
-from constraint_first.model.resolve import Cost, PriceList
+from constraint_first.model.limit import Cost, PriceList
 from constraint_first.model.wire import Engine
 from constraint_first.problem import Json, Problem, Solution
 from constraint_first.protocol import Entry, Exchange, Execution, Message, Usage, preceded

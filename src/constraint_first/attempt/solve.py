@@ -19,15 +19,16 @@ from constraint_first.attempt.events import Event, ProgressMeter, Tell, TellProg
 from constraint_first.error import InputError
 from constraint_first.method.method import Method, models_of, prompts_of
 from constraint_first.method.registry import Wording, check_system, make, read_wording, with_wording
-from constraint_first.model.client import accompanied, serve
-from constraint_first.model.pull import NO_PROGRESS
+from constraint_first.model.local import NO_PROGRESS
 from constraint_first.model.resolve import (
     AUTO,
     ModelRef,
     Resolved,
+    accompanied,
     choose_for,
     price_list,
     resolve,
+    serve,
 )
 from constraint_first.model.transport import Bounds
 from constraint_first.model.wire import Decoding, Engine

@@ -36,7 +36,7 @@ from constraint_first.cli.console import Column, SafeConsole, Table, bytes_bar
 from constraint_first.cli.options import A_PATH, json_option
 from constraint_first.error import CfrError, InputError, OutputError
 from constraint_first.file.safe import atomic_file, refuse_overwrite
-from constraint_first.model.pull import DEFAULT_MODEL, Model, catalogue, find_model, model_folder
+from constraint_first.model.local import DEFAULT_MODEL, Model, catalogue, find_model, model_folder
 from constraint_first.model.resolve import Preset, presets, user_file
 from constraint_first.model.transport import without_secrets
 from constraint_first.problem import Json
@@ -318,7 +318,7 @@ def _show_presets() -> None:
 @_NAME
 def pull_model(name: str) -> None:
     """Fetch a model (the default one if none is named) and check it."""
-    from constraint_first.model.pull import pull
+    from constraint_first.model.local import pull
 
     model = find_model(name)
     with bytes_bar(model.name) as report:

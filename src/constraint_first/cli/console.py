@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from constraint_first.constraint.stage1 import Recovered
     from constraint_first.method.sound import CheckSummary, Intervention
-    from constraint_first.model.pull import Progress
+    from constraint_first.model.local import Progress
     from constraint_first.problem import Json
     from constraint_first.report.table import Table as Value
 

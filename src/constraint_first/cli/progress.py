@@ -17,10 +17,10 @@ from constraint_first.cli import print_note, typed_command
 from constraint_first.cli.console import Column, SafeConsole, Table, bytes_bar, print_notes
 from constraint_first.error import CfrError
 from constraint_first.file.safe import one_line
-from constraint_first.model.limit import Limiter
-from constraint_first.model.pull import Progress
+from constraint_first.model.limit import Cost, Limiter, write_dollars
+from constraint_first.model.local import Progress
 from constraint_first.model.replicas import Balanced, Balancer
-from constraint_first.model.resolve import AutoChoice, Cost, write_dollars
+from constraint_first.model.resolve import AutoChoice
 from constraint_first.model.wire import Served
 from constraint_first.run.job import (
     EvaluationWatcher,

@@ -71,7 +71,7 @@ def _print_series(url: str, found: list[SeriesResult], *, as_json: bool) -> None
     else:
         from constraint_first.cli.console import SafeConsole
         from constraint_first.cli.progress import COST_NOTE, summary_table
-        from constraint_first.model.resolve import sum_costs
+        from constraint_first.model.limit import sum_costs
 
         console = SafeConsole()
         console.print(summary_table(found))

@@ -64,9 +64,9 @@ from constraint_first.method.policy import Calibrated
 from constraint_first.method.program import read_output, read_program
 from constraint_first.method.registry import make, read_wording, with_wording
 from constraint_first.method.sound import is_held
-from constraint_first.model.client import Client, serve
+from constraint_first.model.client import Client
 from constraint_first.model.replicas import Balanced
-from constraint_first.model.resolve import AUTO, ModelRef, Resolved, choose_for, resolve
+from constraint_first.model.resolve import AUTO, ModelRef, Resolved, choose_for, resolve, serve
 from constraint_first.model.wire import Decoding
 from constraint_first.problem import Json, Problem
 from constraint_first.protocol import Call, Completion, Output, Program, Usage

@@ -21,7 +21,7 @@ import aiohttp
 import orjson
 
 from constraint_first.error import InputError, OutputError
-from constraint_first.model.budget import most_usage
+from constraint_first.model.client import OpenAI, written
 from constraint_first.model.connection import Response
 from constraint_first.model.error import (
     NOTHING_SECRET,
@@ -34,9 +34,7 @@ from constraint_first.model.error import (
     StreamCut,
     Transient,
 )
-from constraint_first.model.limit import Retry
-from constraint_first.model.openai import OpenAI, written
-from constraint_first.model.resolve import Price
+from constraint_first.model.limit import Price, Retry, most_usage
 from constraint_first.model.transport import Bounds, Endpoint, Transport, refusal
 from constraint_first.model.wire import error_message
 from constraint_first.pattern import lazy_pattern

@@ -1,4 +1,4 @@
-"""Limits on calls to one endpoint: how many at the same time, and how many a minute.
+"""Limits on calls: how many at the same time and a minute, how often again, at what price.
 
 Concurrency grows while replies come and is halved when the endpoint pushes many calls back (429,
 5xx or a time-out), much as TCP does with its window. Where fewer calls at a time are pushed back as
@@ -14,13 +14,24 @@ import math
 import random
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from math import floor, log10
 from typing import Final, TypeVar
 
-from constraint_first.model.error import RateLimited, ServerFault, TimedOut, Transient
+from constraint_first.error import CfrError
+from constraint_first.model.error import (
+    EngineError,
+    RateLimited,
+    Rejected,
+    ServerFault,
+    TimedOut,
+    Transient,
+    Unreachable,
+)
 from constraint_first.model.wire import SampledCall
-from constraint_first.protocol import Call
+from constraint_first.problem import Json
+from constraint_first.protocol import Call, Completion, Exchange, Usage
 
 T = TypeVar("T")
 
@@ -267,3 +278,213 @@ def _until(date: str) -> float:
         return email.utils.parsedate_to_datetime(date).timestamp() - time.time()
     except (ValueError, ArithmeticError, TypeError, LookupError):  # its parser takes a lot
         return math.nan
+
+
+# Prices of models, and what calls cost.
+
+_SMALLEST: Final = 0.000_001
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """A price in US dollars for a million tokens."""
+
+    input: float
+    output: float
+    cached: float | None = None
+    """For input from the endpoint's prompt cache; the full price where none is given."""
+
+    def cost(self, usage: Usage) -> float:
+        cached = self.input if self.cached is None else self.cached
+        fresh = usage.input - usage.cached
+        spent = fresh * self.input + usage.cached * cached + usage.output * self.output
+        return spent / 1_000_000
+
+    def scaled(self, factor: float) -> Price:
+        cached = None if self.cached is None else factor * self.cached
+        return Price(factor * self.input, factor * self.output, cached)
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """An amount of money that calls cost together."""
+
+    dollars: float = 0.0
+    complete: bool = True
+    """False where a part is missing: tokens that were not counted, a model without a price."""
+
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(self.dollars + other.dollars, self.complete and other.complete)
+
+    def to_json(self) -> dict[str, Json]:
+        return {"dollars": self.dollars, "dollars_complete": self.complete}
+
+    def __str__(self) -> str:
+        return write_dollars(self.dollars) + ("" if self.complete else "+")
+
+
+@dataclass(frozen=True, slots=True)
+class PriceList:
+    """The prices of a model and of those that are asked beside it; None for one without."""
+
+    main: Price | None = None
+    others: Mapping[str, Price | None] = field(default_factory=dict[str, "Price | None"])
+    """By the names that calls have for them."""
+
+    @property
+    def has_prices(self) -> bool:
+        """Whether any of the models has a price; without one no amount is shown."""
+        return self.main is not None or any(self.others.values())
+
+    def cost(self, usage: Usage, model: str | None = None) -> Cost:
+        price = self.others.get(model) if model else self.main
+        if price is None:
+            return Cost(complete=False)
+        return Cost(price.cost(usage), usage.reported)
+
+    def scaled(self, factor: float) -> PriceList:
+        others = {name: one and one.scaled(factor) for name, one in self.others.items()}
+        return PriceList(self.main and self.main.scaled(factor), others)
+
+    def total(self, exchanges: Iterable[Exchange]) -> Cost | None:
+        """Price calls, each at the price of the model that answered; None without any price."""
+        if not self.has_prices:
+            return None
+        each = (self.cost(one.completion.usage, one.call.model) for one in exchanges)
+        return sum(each, Cost())
+
+
+def sum_costs(costs: Iterable[Cost | None]) -> Cost | None:
+    """Add up what is known of costs; None where nothing is."""
+    known = [cost for cost in costs if cost is not None]
+    return sum(known, Cost()) if known else None
+
+
+def write_dollars(amount: float) -> str:
+    """Write an amount of money: $1.37, $0.05, $0.0042; a small one with two digits that count."""
+    if not amount:
+        return "$0"
+    if abs(amount) < _SMALLEST:
+        return f"under ${_SMALLEST:f}"
+    places = max(2, 1 - floor(log10(abs(amount))))
+    whole, _, part = f"{amount:,.{places}f}".partition(".")
+    return f"${whole}.{part.rstrip('0').ljust(2, '0')}"
+
+
+# A budget in tokens and money: no call is made that could exceed the rest of it.
+#
+# What an endpoint does not count is charged at the most that it can have been. A try that failed is
+# charged too: its prompt where the endpoint broke down, all that was reserved where a reply came in
+# part, was malformed or came too late. Only a call that was refused or never arrived costs nothing.
+
+_ROUNDING: Final = 1e-9
+"""Dollars by which a sum may be above a limit: sums of decimal fractions are not exact."""
+
+
+class BudgetSpent(CfrError):
+    """The next call could cost more than is left of a budget, which is named where it is shared."""
+
+    exit_code = 7
+    ends = "run"
+
+    def __init__(self, message: str = "", budget: str = "") -> None:
+        super().__init__(message)
+        self.budget = budget
+
+
+class Budget:
+    """Tokens and money that are left, less what calls under way may still take."""
+
+    def __init__(self, max_tokens: int | None = None, max_cost: float | None = None) -> None:
+        self._max_tokens = max_tokens
+        self._max_cost = max_cost
+        self.tokens = 0
+        self.cost = 0.0
+        self._reserved_tokens = 0
+        self._reserved_cost = 0.0
+        self._note = ""
+        """An addition to the amount spent, in the message of a refusal."""
+        self._changed = asyncio.Event()
+
+    async def reserve(self, usage: Usage, cost: float) -> None:
+        """Set aside the most that a call can take; wait for calls under way if they hold it."""
+        while not self.has_room(usage, cost):
+            if not self._reserved_tokens:
+                raise BudgetSpent(self._refusal(usage, cost))
+            self._changed.clear()
+            await self._changed.wait()
+        self._reserved_tokens += usage.total
+        self._reserved_cost += cost
+
+    def settle(self, reserved: Usage, reserved_cost: float, used: Usage, cost: float) -> None:
+        """Give back what was set aside and take what was used."""
+        self._reserved_tokens -= reserved.total
+        self._reserved_cost = self._reserved_tokens and self._reserved_cost - reserved_cost
+        self.tokens += used.total
+        self.cost += cost
+        self._changed.set()
+
+    def has_room(self, usage: Usage, cost: float) -> bool:
+        """Say whether that much could be set aside at once."""
+        tokens = self.tokens + self._reserved_tokens + usage.total
+        cost += self.cost + self._reserved_cost
+        return is_within(self._max_tokens, self._max_cost, tokens, cost)
+
+    def spend(self, usage: Usage, cost: float) -> bool:
+        """Take what a call used beside what it has set aside; whether there was enough."""
+        if not self.has_room(usage, cost):
+            return False
+        self.tokens += usage.total
+        self.cost += cost
+        return True
+
+    async def close(self) -> None:
+        """Wait until all is settled, which it is."""
+
+    def _refusal(self, usage: Usage, cost: float) -> str:
+        if self._max_cost and self.cost + cost > self._max_cost + _ROUNDING:
+            option, verb = "--max-cost", "cost"
+            spent, most, needed = map(write_dollars, (self.cost, self._max_cost, cost))
+            fits_alone = cost <= self._max_cost + _ROUNDING
+        else:
+            option, verb, limit = "--max-tokens-total", "take", self._max_tokens or 0
+            spent, most, needed = f"{self.tokens:,}", f"{limit:,} tokens", f"{usage.total:,} tokens"
+            fits_alone = usage.total <= limit
+        if fits_alone:
+            next_call = f"the next call could {verb} up to {needed}"
+            again = f"raise {option} and run the same command again"
+            return f"the budget is spent: {spent} of {most}{self._note}; {next_call}; {again}"
+        return (
+            f"one call could {verb} up to {needed}, and {option} is {most}; raise it, or lower "
+            f"--max-tokens, the longest reply (now {usage.output:,} tokens)"
+        )
+
+
+def is_within(max_tokens: int | None, max_cost: float | None, tokens: int, cost: float) -> bool:
+    """Say whether so much is within limits, of which there may be none."""
+    return tokens <= (max_tokens or tokens) and cost <= (max_cost or cost) + _ROUNDING
+
+
+def most_usage(call: Call) -> Usage:
+    """Say what a call can take at the most; the endpoint reads a group's prompt once."""
+    # No tokenizer makes more tokens of a text than it has bytes; 64 are for the chat template.
+    prompt = sum(len(m.content.encode("utf-8", "replace")) for m in call.messages) + 64
+    return Usage(prompt, replies_to(call) * call.max_tokens)
+
+
+def charged(completion: Completion, most: Usage) -> Usage:
+    """Take the endpoint's counts, and the most that is possible where it has none."""
+    usage = completion.usage
+    wrote = completion.text or completion.reasoning
+    return replace(
+        usage,
+        input=usage.input or most.input,
+        output=usage.output if usage.output or (usage.reported and not wrote) else most.output,
+    )
+
+
+def wasted(fault: EngineError, most: Usage) -> Usage:
+    """Say how much a try that failed can have used."""
+    if isinstance(fault, Rejected | RateLimited | Unreachable):
+        return Usage()
+    return Usage(most.input) if isinstance(fault, ServerFault) else most

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from constraint_first.file.safe import storable_text
+from constraint_first.model.client import Asked, OpenAI
 from constraint_first.model.connection import Tell
 from constraint_first.model.error import (
     EngineError,
@@ -22,7 +23,6 @@ from constraint_first.model.error import (
     Unreachable,
 )
 from constraint_first.model.limit import Limiter, Retry, replies_to
-from constraint_first.model.openai import Asked, OpenAI
 from constraint_first.model.transport import Bounds, Endpoint, Transport
 from constraint_first.model.wire import SILENT, Decode, Decoding, SampledCall, Watcher
 from constraint_first.problem import Json

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from importlib.util import find_spec
-from math import floor, log10
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -37,12 +36,14 @@ from constraint_first.method.policy import (
     shipped_for,
 )
 from constraint_first.method.registry import make
+from constraint_first.model.client import Client, OpenAI
 from constraint_first.model.error import EngineError, Unauthorized
-from constraint_first.model.local import CONTEXT, Local
-from constraint_first.model.openai import OpenAI
-from constraint_first.model.pull import (
+from constraint_first.model.limit import Price, PriceList
+from constraint_first.model.local import (
+    CONTEXT,
     DEFAULT_MODEL,
     NO_PROGRESS,
+    Local,
     Progress,
     catalogue,
     find_model,
@@ -50,98 +51,7 @@ from constraint_first.model.pull import (
 )
 from constraint_first.model.replicas import Balanced
 from constraint_first.model.transport import Bounds, Endpoint, without_secrets
-from constraint_first.model.wire import Decoding
-from constraint_first.problem import Json
-from constraint_first.protocol import Exchange, Usage
-
-_SMALLEST: Final = 0.000_001
-
-
-@dataclass(frozen=True, slots=True)
-class Price:
-    """A price in US dollars for a million tokens."""
-
-    input: float
-    output: float
-    cached: float | None = None
-    """For input from the endpoint's prompt cache; the full price where none is given."""
-
-    def cost(self, usage: Usage) -> float:
-        cached = self.input if self.cached is None else self.cached
-        fresh = usage.input - usage.cached
-        spent = fresh * self.input + usage.cached * cached + usage.output * self.output
-        return spent / 1_000_000
-
-    def scaled(self, factor: float) -> Price:
-        cached = None if self.cached is None else factor * self.cached
-        return Price(factor * self.input, factor * self.output, cached)
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """An amount of money that calls cost together."""
-
-    dollars: float = 0.0
-    complete: bool = True
-    """False where a part is missing: tokens that were not counted, a model without a price."""
-
-    def __add__(self, other: Cost) -> Cost:
-        return Cost(self.dollars + other.dollars, self.complete and other.complete)
-
-    def to_json(self) -> dict[str, Json]:
-        return {"dollars": self.dollars, "dollars_complete": self.complete}
-
-    def __str__(self) -> str:
-        return write_dollars(self.dollars) + ("" if self.complete else "+")
-
-
-@dataclass(frozen=True, slots=True)
-class PriceList:
-    """The prices of a model and of those that are asked beside it; None for one without."""
-
-    main: Price | None = None
-    others: Mapping[str, Price | None] = field(default_factory=dict[str, "Price | None"])
-    """By the names that calls have for them."""
-
-    @property
-    def has_prices(self) -> bool:
-        """Whether any of the models has a price; without one no amount is shown."""
-        return self.main is not None or any(self.others.values())
-
-    def cost(self, usage: Usage, model: str | None = None) -> Cost:
-        price = self.others.get(model) if model else self.main
-        if price is None:
-            return Cost(complete=False)
-        return Cost(price.cost(usage), usage.reported)
-
-    def scaled(self, factor: float) -> PriceList:
-        others = {name: one and one.scaled(factor) for name, one in self.others.items()}
-        return PriceList(self.main and self.main.scaled(factor), others)
-
-    def total(self, exchanges: Iterable[Exchange]) -> Cost | None:
-        """Price calls, each at the price of the model that answered; None without any price."""
-        if not self.has_prices:
-            return None
-        each = (self.cost(one.completion.usage, one.call.model) for one in exchanges)
-        return sum(each, Cost())
-
-
-def sum_costs(costs: Iterable[Cost | None]) -> Cost | None:
-    """Add up what is known of costs; None where nothing is."""
-    known = [cost for cost in costs if cost is not None]
-    return sum(known, Cost()) if known else None
-
-
-def write_dollars(amount: float) -> str:
-    """Write an amount of money: $1.37, $0.05, $0.0042; a small one with two digits that count."""
-    if not amount:
-        return "$0"
-    if abs(amount) < _SMALLEST:
-        return f"under ${_SMALLEST:f}"
-    places = max(2, 1 - floor(log10(abs(amount))))
-    whole, _, part = f"{amount:,.{places}f}".partition(".")
-    return f"${whole}.{part.rstrip('0').ljust(2, '0')}"
-
+from constraint_first.model.wire import Decoding, Engine
 
 # Presets of models: where each is served, which key it takes, what it costs.
 #
@@ -523,3 +433,36 @@ def choose_method(model: str) -> AutoChoice:
 
 def _unmeasured(why: str) -> AutoChoice:
     return AutoChoice(f"calibrated(policy={UNMEASURED})", why)
+
+
+# The models of a client: the main one, and those that a method names beside it.
+
+
+def serve(ref: ModelRef, names: Iterable[str], make: Callable[[ModelRef], Engine]) -> Client:
+    """Make the engines of a model and of those that are named beside it, each once."""
+    refs = refs_beside(ref, names)
+    engines = {one: make(one) for one in dict.fromkeys((ref, *refs.values()))}
+    return Client(engines[ref], {name: engines[one] for name, one in refs.items()})
+
+
+def accompanied(engine: Engine, names: Iterable[str]) -> Client:
+    """Put the models that methods name beside an engine that was given as an object."""
+    given = engine if isinstance(engine, Client) else Client(engine)
+    missing = [name for name in names if name not in given.others]
+    return given.beside({n: engine_beside(given.main, n) or given.main for n in missing})
+
+
+def engine_beside(main: Engine, name: str) -> Resolved | None:
+    """Make the engine of a model that is named beside a given engine; None where it is that one.
+
+    A name that says nothing by itself is asked for at the endpoint of the engine, if it has one.
+    """
+    if name == getattr(main, "model", None):
+        return None
+    if isinstance(main, Balanced) and not stands_alone(name):
+        return main.beside(name)
+    if isinstance(main, OpenAI) and not isinstance(main, Local) and not stands_alone(name):
+        endpoint = replace(main.endpoint, model=name, context=None)
+        return OpenAI(endpoint, main.decoding, bounds=main.bounds)
+    decoding = main.decoding if isinstance(main, OpenAI | Balanced) else None
+    return resolve(ModelRef(name), decoding)

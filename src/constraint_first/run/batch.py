@@ -40,20 +40,12 @@ from constraint_first.model.batch import (
     parse_request_id,
     request_line,
 )
-from constraint_first.model.budget import Budget
-from constraint_first.model.client import Client, ServedModel
+from constraint_first.model.client import Client, OpenAI, ServedModel
 from constraint_first.model.error import JournalMismatch, Transient
-from constraint_first.model.limit import Limiter, Retry
+from constraint_first.model.limit import Budget, Limiter, Price, Retry
 from constraint_first.model.local import Local
-from constraint_first.model.openai import OpenAI
 from constraint_first.model.replicas import Balanced
-from constraint_first.model.resolve import (
-    ModelRef,
-    Price,
-    find_preset,
-    find_price,
-    runs_here,
-)
+from constraint_first.model.resolve import ModelRef, find_preset, find_price, runs_here
 from constraint_first.model.transport import DecodingRefused, Endpoint
 from constraint_first.model.wire import Served
 from constraint_first.problem import Problem

@@ -22,9 +22,8 @@ import sqlalchemy as sa
 
 from constraint_first.error import InputError
 from constraint_first.file.safe import storable_json
-from constraint_first.model.budget import Budget, BudgetSpent, is_within
 from constraint_first.model.client import ServedModel
-from constraint_first.model.resolve import write_dollars
+from constraint_first.model.limit import Budget, BudgetSpent, is_within, write_dollars
 from constraint_first.protocol import Usage
 from constraint_first.run.grid import RunOptions
 from constraint_first.store import schema

@@ -24,8 +24,8 @@ import sqlalchemy as sa
 
 from constraint_first.error import CfrError, InputError
 from constraint_first.file.safe import one_line
-from constraint_first.model.budget import Budget
 from constraint_first.model.client import Client, ServedModel
+from constraint_first.model.limit import Budget
 from constraint_first.model.resolve import ModelRef, endpoint_addresses
 from constraint_first.model.transport import DecodingRefused
 from constraint_first.model.wire import Served

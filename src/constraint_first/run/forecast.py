@@ -16,13 +16,8 @@ import sqlalchemy as sa
 
 from constraint_first.benchmark.registry import Benchmark
 from constraint_first.method.method import Method
-from constraint_first.model.resolve import (
-    ModelRef,
-    PriceList,
-    known_context,
-    price_list,
-    served_name,
-)
+from constraint_first.model.limit import PriceList
+from constraint_first.model.resolve import ModelRef, known_context, price_list, served_name
 from constraint_first.model.wire import Decoding
 from constraint_first.problem import Json, Problem
 from constraint_first.protocol import Call, Completion, Output, Program, Run, Usage

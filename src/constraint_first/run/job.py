@@ -18,10 +18,10 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from constraint_first.attempt.attempt import Attempt, failed, judged_attempt
 from constraint_first.attempt.drive import AsSent, AttemptLimit, collecting_rarely, put_ahead
 from constraint_first.method.method import Method
-from constraint_first.model.limit import Limiter
-from constraint_first.model.pull import NO_PROGRESS
-from constraint_first.model.pull import Progress as FetchProgress
-from constraint_first.model.resolve import AutoChoice, Cost, PriceList, sum_costs
+from constraint_first.model.limit import Cost, Limiter, PriceList, sum_costs
+from constraint_first.model.local import NO_PROGRESS
+from constraint_first.model.local import Progress as FetchProgress
+from constraint_first.model.resolve import AutoChoice
 from constraint_first.model.transport import DecodingRefused
 from constraint_first.model.wire import SEEDS_A_RUN, Engine, Served
 from constraint_first.problem import Problem

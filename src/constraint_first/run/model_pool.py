@@ -14,15 +14,14 @@ from constraint_first.benchmark.registry import Benchmark
 from constraint_first.error import CfrError, InputError
 from constraint_first.file.safe import expand_user, storable_json
 from constraint_first.method.registry import Wording, make, plain_name, reword
-from constraint_first.model.client import Client, ServedModel, accompanied
+from constraint_first.model.client import Client, OpenAI, ServedModel
 from constraint_first.model.connection import Tell
-from constraint_first.model.limit import Limiter
-from constraint_first.model.openai import OpenAI
-from constraint_first.model.pull import Progress
+from constraint_first.model.limit import Limiter, Price
+from constraint_first.model.local import Progress
 from constraint_first.model.replicas import Balanced
 from constraint_first.model.resolve import (
     ModelRef,
-    Price,
+    accompanied,
     endpoint_addresses,
     find_price,
     require_known,

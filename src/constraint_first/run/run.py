@@ -19,10 +19,9 @@ from constraint_first.attempt.solve import run_sync
 from constraint_first.benchmark.registry import Benchmark
 from constraint_first.method.method import Method
 from constraint_first.method.registry import Wording
-from constraint_first.model.budget import Budget, BudgetSpent
 from constraint_first.model.client import Client, ServedModel
-from constraint_first.model.limit import Limiter
-from constraint_first.model.resolve import AUTO, Cost, ModelRef, choose_method, sum_costs
+from constraint_first.model.limit import Budget, BudgetSpent, Cost, Limiter, sum_costs
+from constraint_first.model.resolve import AUTO, ModelRef, choose_method
 from constraint_first.model.transport import DecodingRefused
 from constraint_first.model.wire import Served
 from constraint_first.protocol import Usage

@@ -14,9 +14,8 @@ from typing import Final
 from constraint_first.attempt.solve import run_sync
 from constraint_first.error import CfrError, InputError
 from constraint_first.method.method import models_of
-from constraint_first.model.budget import BudgetSpent
 from constraint_first.model.client import Client, ServedModel
-from constraint_first.model.limit import Limiter
+from constraint_first.model.limit import BudgetSpent, Limiter
 from constraint_first.model.resolve import ModelRef
 from constraint_first.model.transport import DecodingRefused
 from constraint_first.model.wire import Served

@@ -25,7 +25,7 @@ from constraint_first.attempt.events import (
 from constraint_first.error import CfrError
 from constraint_first.file.safe import one_line
 from constraint_first.method.method import Method, marks_final
-from constraint_first.model.resolve import PriceList
+from constraint_first.model.limit import PriceList
 from constraint_first.model.wire import Engine
 from constraint_first.problem import Json, Problem, Solution
 from constraint_first.protocol import Call, Completion, Output, Program

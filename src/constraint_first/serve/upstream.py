@@ -13,17 +13,14 @@ from typing import Final, TypeAlias
 
 import orjson
 
-from constraint_first.model.client import CallDone, Client, ServedModel
+from constraint_first.model.client import CallDone, Client, OpenAI, ServedModel
 from constraint_first.model.connection import Tell
 from constraint_first.model.error import EngineError, ModelNotFound
-from constraint_first.model.limit import Limiter, Retry
-from constraint_first.model.local import Local
-from constraint_first.model.openai import OpenAI
-from constraint_first.model.pull import NO_PROGRESS, Progress
+from constraint_first.model.limit import Limiter, PriceList, Retry
+from constraint_first.model.local import NO_PROGRESS, Local, Progress
 from constraint_first.model.replicas import Balanced, Balancer
 from constraint_first.model.resolve import (
     ModelRef,
-    PriceList,
     Resolved,
     price_list,
     refs_beside,

@@ -16,7 +16,7 @@ from constraint_first.attempt.attempt import Attempt, failed
 from constraint_first.attempt.drive import digest, require_same
 from constraint_first.error import CfrError
 from constraint_first.file.safe import storable_count, storable_json, storable_text
-from constraint_first.model.resolve import Cost, PriceList
+from constraint_first.model.limit import Cost, PriceList
 from constraint_first.problem import Problem
 from constraint_first.protocol import Answer, Call, Completion, Output, Program, Step, Usage
 from constraint_first.store import schema

@@ -27,7 +27,8 @@ from constraint_first.benchmark.registry import (
 from constraint_first.error import InputError
 from constraint_first.method.constraint_first import NAMES
 from constraint_first.method.method import suggest
-from constraint_first.model.resolve import Cost, PriceList, presets, price_list
+from constraint_first.model.limit import Cost, PriceList
+from constraint_first.model.resolve import presets, price_list
 from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json
 from constraint_first.protocol import Usage

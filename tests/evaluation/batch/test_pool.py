@@ -9,7 +9,7 @@ from sums import right, sums
 from constraint_first import RunOptions, Scripted, aevaluate
 from constraint_first.benchmark.registry import Benchmark
 from constraint_first.error import InputError
-from constraint_first.model.openai import OpenAI
+from constraint_first.model.client import OpenAI
 from constraint_first.model.resolve import ModelRef
 from constraint_first.model.transport import Endpoint
 from constraint_first.run.batch import check_options

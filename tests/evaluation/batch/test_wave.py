@@ -17,9 +17,8 @@ from constraint_first.model.batch import (
     Result,
     ResultIndex,
 )
-from constraint_first.model.budget import Budget
 from constraint_first.model.error import JournalMismatch
-from constraint_first.model.resolve import Price
+from constraint_first.model.limit import Budget, Price
 from constraint_first.model.transport import Bounds, Endpoint
 from constraint_first.problem import Problem
 from constraint_first.protocol import Message, Usage

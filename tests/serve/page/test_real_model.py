@@ -17,7 +17,7 @@ import pytest
 from browsing import Browsed, browser, looking, needs_browser
 
 from constraint_first.model.error import ModelFileError
-from constraint_first.model.pull import find_model, pull
+from constraint_first.model.local import find_model, pull
 from constraint_first.store.query import summaries
 from constraint_first.store.store import Store
 

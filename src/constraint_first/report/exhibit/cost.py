@@ -10,7 +10,8 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from constraint_first.file.safe import file_stem
-from constraint_first.model.resolve import Cost, price_list
+from constraint_first.model.limit import Cost
+from constraint_first.model.resolve import price_list
 from constraint_first.protocol import Usage
 from constraint_first.report import canvas, table
 from constraint_first.report.canvas import Axes, Box, Figure, Sheet, Style, clean, load

@@ -18,7 +18,8 @@ from typing import Final, NamedTuple, TypeAlias
 from constraint_first.constraint.router import FAMILIES, aime_convention, route
 from constraint_first.constraint.stage1 import DEFERRED
 from constraint_first.error import InputError
-from constraint_first.model.resolve import find_price, write_dollars
+from constraint_first.model.limit import write_dollars
+from constraint_first.model.resolve import find_price
 from constraint_first.protocol import Usage
 from constraint_first.report import canvas, table
 from constraint_first.report.canvas import Figure, Sheet, clean, load

@@ -29,7 +29,7 @@ from constraint_first.constraint.stated.statement import Stated, check_stated
 from constraint_first.error import CfrError
 from constraint_first.file.safe import printable_json
 from constraint_first.method.sound import read_summary
-from constraint_first.model.resolve import Cost, sum_costs
+from constraint_first.model.limit import Cost, sum_costs
 from constraint_first.report.canvas import Figure
 from constraint_first.report.comparison import (
     Comparison,
