@@ -3,9 +3,10 @@
 python perf/frames.py [SRC]     (a source folder; by default the one beside this file)
 
 `cfr eval` and `cfr serve` run in a process of their own against a server on loopback. When aiohttp
-is called for the first request at the model, the frames of the package that lead there are counted:
-those on the stack, from the command line down, and, since a task of asyncio starts a stack of its
-own, those that were on the stack when the task was created, and so on for the task that created it.
+is asked for a connection for the first request at the model, the frames of the package that lead
+there are counted: those on the stack, from the command line down, and, since a task of asyncio
+starts a stack of its own, those that were on the stack when the task was created, and so on for the
+task that created it.
 A frame counts once. Frames of libraries do not count, nor do those of comprehensions, which later
 versions of Python do without.
 """
@@ -57,7 +58,7 @@ def child(package: str, found: str, arguments: list[str]) -> None:
     folder = Path(importlib.import_module(package).__path__[0])
     created: dict[asyncio.Task[Any], list[Frame]] = {}
     kept: list[FrameType | None] = []  # so that no two frames have the same identity
-    original: Any = aiohttp.ClientSession._request
+    original: Any = aiohttp.BaseConnector.connect
     create = asyncio.BaseEventLoop.create_task
 
     def creating(
@@ -76,12 +77,14 @@ def child(package: str, found: str, arguments: list[str]) -> None:
                 return [*dict.fromkeys((*created.get(task, ()), *now))]
         return now
 
-    async def requesting(self: Any, method: str, url: Any, **options: Any) -> Any:
-        if method == "POST" and not Path(found).exists():
+    async def connecting(
+        self: Any, request: aiohttp.ClientRequest, *options: Any, **more: Any
+    ) -> Any:
+        if request.method == "POST" and not Path(found).exists():
             Path(found).write_text(json.dumps(above(sys._getframe(1))))
-        return await original(self, method, url, **options)
+        return await original(self, request, *options, **more)
 
-    aiohttp.ClientSession._request = requesting
+    aiohttp.BaseConnector.connect = connecting
     asyncio.BaseEventLoop.create_task = creating  # pyright: ignore[reportAttributeAccessIssue]
     sys.argv = ["cfr", *arguments]
     importlib.import_module(f"{package}.cli").main()

@@ -49,7 +49,6 @@ from constraint_first.model.limit import (
     wasted,
 )
 from constraint_first.model.transport import (
-    COMPLETIONS,
     Bounds,
     DecodingRefused,
     Endpoint,
@@ -224,14 +223,16 @@ class OpenAI(Asked):
                     try:
                         if (known := self._known(body, call)) is not None:
                             return known
-                        async with transport.send("POST", COMPLETIONS, written(body)) as response:
-                            response.compares = True
+                        data = written(body)
+                        connection = await transport.connect()
+                        response = await transport.post(connection, data)
+                        async with response:
                             incoming = await transport.accept(response)
                             if watcher.streams and not await incoming.is_document():
                                 return await self._follow(incoming, call, watcher)
                             whole = self._read(await incoming.read(), call, body)
                         break
-                    except (aiohttp.ClientError, TimeoutError) as error:
+                    except (aiohttp.ClientError, OSError) as error:
                         raise transport.named(error) from None
                     except Rejected as refusal:  # perhaps of something dispensable
                         if change := self._adapt(refusal, call, body, (context, own), decode):

@@ -6,17 +6,20 @@ import asyncio
 import base64
 import copy
 import re
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from types import TracebackType
-from typing import Final, Literal, TypeAlias, cast
+from types import SimpleNamespace, TracebackType
+from typing import Any, Final, Literal, TypeAlias, cast
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
 import aiohttp
+from aiohttp.connector import Connection
+from aiohttp.helpers import TimerNoop, strip_auth_from_url
+from yarl import URL
 
-from constraint_first.model.connection import Connections, Host, Response
+from constraint_first.model.connection import Connections, Host, Line, Response
 from constraint_first.model.error import (
     BadReply,
     EngineError,
@@ -409,6 +412,7 @@ class Transport:
         self.host = Host(endpoint.shown)
         self._connections = connections
         self._session: aiohttp.ClientSession | None = None
+        self._call: _PreparedCall | None = None
         self._turn = asyncio.Lock()
 
     @property
@@ -437,7 +441,7 @@ class Transport:
         return lent
 
     async def close(self) -> None:
-        session, self._session = self._session, None
+        session, self._session, self._call = self._session, None, None
         if session:
             await session.close()
 
@@ -465,6 +469,18 @@ class Transport:
         sent = self._session.request(verb, url, data=data, headers=headers, allow_redirects=False)
         return cast("AbstractAsyncContextManager[Response]", sent)  # its response_class
 
+    def connect(self) -> Coroutine[Any, Any, Connection]:
+        """Wait for a connection for a call."""
+        if self._call is None:
+            if self._session is None:
+                raise RuntimeError("use the engine inside `async with`")
+            self._call = _PreparedCall(self._session, self.endpoint.url(COMPLETIONS))
+        return self._call.connect()
+
+    def post(self, connection: Connection, body: bytes) -> Coroutine[Any, Any, Response]:
+        """Send a call over its connection; faults are those of aiohttp, for ``named``."""
+        return cast("_PreparedCall", self._call).post(connection, body)
+
     async def accept(self, response: Response) -> Incoming:
         """Take a successful reply; raise what another one refuses."""
         if not 200 <= response.status < 300:
@@ -476,7 +492,7 @@ class Transport:
             body = await read_beginning(response)
             raise refusal(self.endpoint, response.status, response.headers, body)
 
-    def named(self, error: aiohttp.ClientError | TimeoutError) -> EngineError:
+    def named(self, error: aiohttp.ClientError | OSError) -> EngineError:
         where = self.endpoint.shown
         if isinstance(error, TimeoutError):
             return TimedOut(f"{where}: nothing came for too long; try again later")
@@ -498,6 +514,66 @@ class Transport:
                 f"{where}: cannot be reached ({reason}); check the address and that it is running"
             )
         return StreamCut(f"{where}: the connection was cut ({reason})")
+
+
+class _PreparedCall:
+    """The request that all calls share but for its body: built, checked and written out once.
+
+    A session of aiohttp does this anew for each request, which costs more than sending it.
+    """
+
+    def __init__(self, session: aiohttp.ClientSession, url: str) -> None:
+        self._session = session
+        self._connector = cast("Connections", session.connector)
+        self._loop = asyncio.get_running_loop()
+        self._timeout = session.timeout
+        headers = session.headers.copy()
+        headers.update(_HEADERS)
+        bare, auth = strip_auth_from_url(URL(url))
+        self._request = request = aiohttp.ClientRequest(
+            "POST", bare, headers=headers, auth=auth, loop=self._loop, session=session
+        )
+        request.headers.popall("Content-Length", None)
+        lines = [f"{name}: {value}" for name, value in request.headers.items()]
+        start = f"POST {request.url.raw_path_qs} HTTP/1.1"
+        self._head = "\r\n".join((start, *lines, "Content-Length: ")).encode()
+
+    def connect(self) -> Coroutine[Any, Any, Connection]:
+        return self._connector.connect(self._request, [], self._timeout)
+
+    async def post(self, connection: Connection, body: bytes) -> Response:
+        line, request = cast("Line", connection.protocol), self._request
+        response = Response(
+            request.method,
+            request.url,
+            writer=None,
+            continue100=None,
+            timer=_NO_TIMER,
+            request_info=request.request_info,
+            traces=[],
+            loop=self._loop,
+            session=self._session,
+            stream_writer=cast("Any", _WRITTEN),
+        )
+        response.compares = True
+        try:
+            line.set_response_params(
+                timer=_NO_TIMER, read_until_eof=True, read_timeout=self._timeout.sock_read
+            )
+            if line.transport is None or line.transport.is_closing():
+                raise aiohttp.ClientConnectionResetError("Cannot write to closing transport")
+            line.transport.write(b"%b%d\r\n\r\n%b" % (self._head, len(body), body))
+            line.start_timeout()
+            await response.start(connection)
+        except BaseException:
+            response.close()
+            connection.close()
+            raise
+        return response
+
+
+_NO_TIMER: Final = TimerNoop()
+_WRITTEN: Final = SimpleNamespace(output_size=0)
 
 
 class _Exchange:
