@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from constraint_first.constraint.kind import FEATURES
-from constraint_first.report.tree import Observations
+from constraint_first.report.calibrate import Observations
 
 Effect = Callable[[int, set[str], int], float]
 """By method, features and benchmark: how much likelier a right answer is."""

@@ -13,31 +13,28 @@ from simulated import simulate
 from constraint_first.constraint.kind import FEATURES, find_features
 from constraint_first.method.policy import Evidence, Policy, Rule, parse_policy, write_policy
 from constraint_first.report.calibrate import (
+    DIRECT,
     FOLDS,
     Calibration,
     CalibrationError,
     CalibrationPlan,
-    calibrate,
-    decide_held_out,
-    folds_by_family,
-    folds_by_problem,
-    say_no,
-    say_yes,
-    shown,
-)
-from constraint_first.report.study import Arm, Study, by_model
-from constraint_first.report.tree import (
-    DIRECT,
     Group,
     LearningPlan,
     Learnt,
     Observations,
     Tree,
-    TreeOptions,
+    calibrate,
+    decide_held_out,
+    folds_by_family,
+    folds_by_problem,
     learn,
     observe,
     runs_evidence,
+    say_no,
+    say_yes,
+    shown,
 )
+from constraint_first.report.study import Arm, Study, by_model
 
 # Observation.
 
@@ -60,7 +57,6 @@ def test_gains_and_tokens_by_problem() -> None:
     assert data.base_tokens.tolist() == [100.0] * 3
     assert data.extra_tokens.tolist() == [[50.0], [50.0], [0.0]]
     assert data.features[:, FEATURES.index("latex")].tolist() == [False, True, False]
-    assert data.tokens_known
 
 
 def test_decisions_are_measured_where_they_were_tried() -> None:
@@ -112,7 +108,6 @@ def test_runs_are_known_by_their_outcomes() -> None:
 def test_uncounted_tokens_are_no_ratio() -> None:
     (arms,) = by_model(study(arm("direct", {"1": "+"}), arm("check", {"1": "-"})))
     data = observe(arms, {("set", "1"): "text"}, "direct", ["check"])
-    assert not data.tokens_known
     found = data.measure(np.array([0]))
     assert found is not None
     assert found.tokens is None
@@ -203,12 +198,12 @@ def test_a_group_is_found_by_its_conditions() -> None:
 
 def test_what_gains_everywhere_is_one_group() -> None:
     data = simulate(1, 600, 2, lambda method, _, __: 0.3 if method == 1 else 0.0)
-    assert Tree(data, TreeOptions((0, 1))).grow(everything(600)) == [Group((), 1)]
+    assert Tree(data, (0, 1)).grow(everything(600)) == [Group((), 1)]
 
 
 def test_a_cut_sets_apart_where_a_method_loses() -> None:
     data = simulate(2, 600, 1, lambda _, having, __: -0.1 if "latex" in having else 0.3)
-    groups = Tree(data, TreeOptions((0,))).grow(everything(600))
+    groups = Tree(data, (0,)).grow(everything(600))
     assert {(group.when[0], group.decision) for group in groups} == {
         ("latex", DIRECT),
         ("not latex", 0),
@@ -219,13 +214,13 @@ def test_two_methods_share_the_problems() -> None:
     def effect(method: int, having: set[str], _: int) -> float:
         return 0.4 if ("latex" in having) == (method == 0) else -0.2
 
-    groups = Tree(simulate(3, 800, 2, effect), TreeOptions((0, 1))).grow(everything(800))
+    groups = Tree(simulate(3, 800, 2, effect), (0, 1)).grow(everything(800))
     assert {(group.when[0], group.decision) for group in groups} == {("latex", 0), ("not latex", 1)}
 
 
 def test_a_benchmark_that_loses_is_not_carried_along() -> None:
     data = simulate(4, 900, 1, lambda _, __, benchmark: -0.25 if benchmark == 2 else 0.3)
-    assert all(g.decision == DIRECT for g in Tree(data, TreeOptions((0,))).grow(everything(900)))
+    assert all(g.decision == DIRECT for g in Tree(data, (0,)).grow(everything(900)))
 
 
 def test_the_price_of_tokens_is_taken_off_the_gain() -> None:
@@ -233,22 +228,22 @@ def test_the_price_of_tokens_is_taken_off_the_gain() -> None:
         5, 600, 1, lambda _, __, ___: 0.2, tokens=1.0
     )  # 300 tokens more for some 15 points
     for price, decision in ((0.0, 0), (10.0, 0), (100.0, DIRECT)):
-        assert Tree(data, TreeOptions((0,), price)).grow(everything(600)) == [Group((), decision)]
+        assert Tree(data, (0,), price).grow(everything(600)) == [Group((), decision)]
 
 
 def test_few_problems_say_nothing() -> None:
     data = simulate(6, 19, 1, lambda _, __, ___: 1.0)
-    assert Tree(data, TreeOptions((0,))).grow(everything(19)) == [Group((), DIRECT)]
-    assert Tree(data, TreeOptions((0,))).grow(everything(0)) == []
-    assert Tree(data, TreeOptions(())).grow(everything(19)) == []
+    assert Tree(data, (0,)).grow(everything(19)) == [Group((), DIRECT)]
+    assert Tree(data, (0,)).grow(everything(0)) == []
+    assert Tree(data, ()).grow(everything(19)) == []
 
 
 def test_a_method_that_was_run_on_less_than_half_is_not_chosen() -> None:
     data = simulate(7, 300, 1, lambda _, __, ___: 0.5)
     data.judged[120:] = 0
     data.gains[120:] = 0
-    assert Tree(data, TreeOptions((0,))).grow(everything(300)) == [Group((), DIRECT)]
-    assert Tree(data, TreeOptions((0,))).grow(everything(120)) == [Group((), 0)]
+    assert Tree(data, (0,)).grow(everything(300)) == [Group((), DIRECT)]
+    assert Tree(data, (0,)).grow(everything(120)) == [Group((), 0)]
 
 
 # Validation.

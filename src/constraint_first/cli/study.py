@@ -26,11 +26,10 @@ from constraint_first.cli.options import (
 from constraint_first.error import InputError, OutputError
 
 if TYPE_CHECKING:
-    from constraint_first.report.calibrate import Calibration
+    from constraint_first.report.calibrate import Calibration, LearningPlan
     from constraint_first.report.comparison import Comparison, Plan
     from constraint_first.report.study import Study
     from constraint_first.report.table import Table
-    from constraint_first.report.tree import LearningPlan
 
 
 def _plan(resamples: int | None, **rest: Any) -> Plan:
@@ -141,7 +140,7 @@ def _print(comparison: Comparison, study: Study) -> None:
 
 
 def _learning(price: float, most_tokens: float | str) -> LearningPlan:
-    from constraint_first.report.tree import LearningPlan
+    from constraint_first.report.calibrate import LearningPlan
 
     return LearningPlan(price, None if isinstance(most_tokens, str) else most_tokens)
 

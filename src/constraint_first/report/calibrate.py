@@ -1,61 +1,566 @@
-"""Cross-validation of a learner: each problem decided by rules that were learnt without it."""
+"""Calibration: from graded runs of one model to rules, validated on problems held out."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from functools import cached_property
+from statistics import NormalDist
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from constraint_first.benchmark.constraintbench.family import find_item, is_constraintbench
+from constraint_first.constraint.kind import FEATURES, find_features
 from constraint_first.error import CfrError
 from constraint_first.method.method import MethodError
-from constraint_first.method.policy import NOT, Evidence, Policy, Rule, plain_model
+from constraint_first.method.policy import NOT, Evidence, Policy, Rule, RunsEvidence, plain_model
 from constraint_first.method.registry import make
 from constraint_first.report.comparison import BASELINE, Key, find_method
 from constraint_first.report.reader import Source, open_study
-from constraint_first.report.statistics import detectable
-from constraint_first.report.study import ModelArms, Study, by_model, find_variant
+from constraint_first.report.statistics import Differences, detectable
+from constraint_first.report.study import Arm, ModelArms, Study, by_model, find_variant
 from constraint_first.report.table import decimal, interval, points, several
-from constraint_first.report.tree import (
-    DIRECT,
-    Group,
-    Ints,
-    LearningPlan,
-    Observations,
-    learn,
-    observe,
-    runs_evidence,
-)
+
+Floats: TypeAlias = NDArray[np.float64]
+Bools: TypeAlias = NDArray[np.bool_]
+Ints: TypeAlias = NDArray[np.int64]
+_Score: TypeAlias = tuple[int, int]
+
+DIRECT: Final = -1
+"""The decision to leave a problem to the baseline; others are the places of methods."""
+
+
+# Observations: the paired gains of all methods over Direct CoT, problem by problem, as arrays.
+
+
+@dataclass(frozen=True)
+class Observations:
+    """Problems that the baseline was judged on: their features, and what each method did there."""
+
+    methods: tuple[str, ...]
+    """All but the baseline."""
+    keys: tuple[Key, ...]
+    features: Bools
+    """By problem and feature, in the order of ``FEATURES``."""
+    before: tuple[_Score, ...]
+    """Right runs and runs of the baseline."""
+    after: tuple[tuple[_Score | None, ...], ...]
+    """Likewise by problem and method; None where it was not judged."""
+    base_tokens: Floats
+    """Output tokens of the baseline, on average over its runs."""
+    extra_tokens: Floats
+    """By problem and method: those above the baseline's; 0 where it was not judged."""
+
+    @cached_property
+    def weights(self) -> Floats:
+        return self.features.astype(np.float64)
+
+    @cached_property
+    def judged(self) -> Floats:
+        """By problem and method: 1 where it was judged, otherwise 0."""
+        known = [[score is not None for score in row] for row in self.after]
+        return np.array(known, dtype=np.float64).reshape(len(self.keys), len(self.methods))
+
+    @cached_property
+    def gains(self) -> Floats:
+        """By problem and method: points above the baseline; 0 where it was not judged."""
+        points = [
+            [100 * (s[0] / s[1] - b[0] / b[1]) if s else 0.0 for s in row]
+            for b, row in zip(self.before, self.after, strict=True)
+        ]
+        return np.array(points, dtype=np.float64).reshape(self.judged.shape)
+
+    @cached_property
+    def benchmarks(self) -> Ints:
+        return _numbered(benchmark for benchmark, _ in self.keys)
+
+    @cached_property
+    def families(self) -> Ints:
+        """The family of each problem, as a number: ConstraintBench has many, others are one."""
+        return _numbered(
+            problem.rsplit("-", 3)[0] if is_constraintbench(benchmark) else benchmark
+            for benchmark, problem in self.keys
+        )
+
+    def measure(self, decisions: Ints, within: Bools | None = None) -> Evidence | None:
+        """Compare decisions with the baseline, on all problems or some.
+
+        A problem that is sent to a method which was not judged on it does not count. None where
+        none is left.
+        """
+        pairs: list[tuple[_Score, _Score]] = []
+        base = extra = 0.0
+        for row in range(len(self.keys)) if within is None else np.flatnonzero(within).tolist():
+            method = int(decisions[row])
+            after = self.before[row] if method == DIRECT else self.after[row][method]
+            if after is not None:
+                pairs.append((self.before[row], after))
+                base += float(self.base_tokens[row])
+                extra += 0.0 if method == DIRECT else float(self.extra_tokens[row, method])
+        if not pairs:
+            return None
+        found = Differences(tuple(pairs))
+        before, after = (100 * sum(share) / len(pairs) for share in zip(*found.shares, strict=True))
+        alike = len(set(found.points)) == 1
+        ends = None if alike else found.resampled(seed=0, resamples=0).interval()
+        return Evidence(
+            len(pairs),
+            round(before, 2),
+            round(after, 2),
+            round(after - before, 2),
+            None if ends is None else (round(ends[0], 2), round(ends[1], 2)),
+            round((base + extra) / base, 3) if base else None,
+        )
+
+
+def _numbered(names: Iterable[str]) -> Ints:
+    numbers: dict[str, int] = {}
+    return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)
+
+
+def observe(
+    arms: ModelArms, texts: Mapping[Key, str], baseline: str, methods: Sequence[str]
+) -> Observations:
+    """Pair methods with the baseline on every problem that has a text."""
+    found = [
+        (base, [arms.methods.get(name, {}).get(base.benchmark) for name in methods], problem)
+        for base in arms.methods.get(baseline, {}).values()
+        for problem in base.scores
+        if texts.get((base.benchmark, problem))
+    ]
+    keys = tuple((base.benchmark, problem) for base, _, problem in found)
+    own = [[f in having for f in FEATURES] for having in (find_features(texts[k]) for k in keys)]
+    tokens = np.array([_tokens(base, problem) for base, _, problem in found], dtype=np.float64)
+    others = [[_tokens(arm, problem) for arm in row] for _, row, problem in found]
+    used = np.array(others, dtype=np.float64).reshape(len(keys), len(methods))
+    return Observations(
+        tuple(methods),
+        keys,
+        np.array(own, dtype=np.bool_).reshape(len(keys), len(FEATURES)),
+        tuple(base.scores[problem] for base, _, problem in found),
+        tuple(tuple(arm and arm.scores.get(p) for arm in row) for _, row, p in found),
+        tokens,
+        np.nan_to_num(used - tokens[:, None]),
+    )
+
+
+def _tokens(arm: Arm | None, problem: str) -> float:
+    """Average the output tokens of the judged runs; NaN where there are none."""
+    outcomes = arm.attempts.get(problem, ()) if arm else ()
+    used = [one.output_tokens for one in outcomes if one.correct is not None]
+    return sum(used) / len(used) if used else float("nan")
+
+
+def runs_evidence(arms: ModelArms) -> tuple[RunsEvidence, ...]:
+    found: list[RunsEvidence] = []
+    for benchmark in dict.fromkeys(arm.benchmark for arm in arms.arms()):
+        there = [arm for arm in arms.arms() if arm.benchmark == benchmark]
+        lines = sorted(
+            f"{arm.method}\t{problem}\t{a.run}\t{a.correct}\t{a.output_tokens}"
+            for arm in there
+            for problem, attempts in arm.attempts.items()
+            for a in attempts
+        )
+        digest = hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()
+        problems = {problem for arm in there for problem in arm.scores}
+        methods = tuple(arm.method for arm in there)
+        found.append(RunsEvidence(benchmark, len(problems), len(lines), methods, digest))
+    return tuple(found)
+
+
+# A shallow tree over features that leaves Direct CoT only on evidence.
+#
+# Every group of problems is one of two halves that a feature cuts a larger group into. Its paired
+# gain is drawn toward that of the larger group, as far as the halves could differ by chance alone
+# (partial pooling). A method is chosen for a group where the lower end of its gain is above zero,
+# before and after that, and above what its tokens cost, and where it was run on most of the
+# group. Every benchmark in the group, and both halves that any other feature would cut it into,
+# should gain by one standard error at least. One that does not takes three times its share off
+# the value of the group, so that cuts which set it apart come first; one that loses by one and a
+# half leaves none. A cut stays only where it certainly gains, or where it ends such doubt.
+
+_DEEPEST: Final = 3
+"""The most conditions of a group."""
+_FEWEST: Final = 20
+"""The smallest group, in problems."""
+_WEIGHT_OF_DOUBT: Final = 3.0
+"""Problems whose gain does not count, for each one that may not share it."""
+_LEAST_RUN: Final = 0.75
+"""The share of a group that a method must have been run on."""
+_FEWEST_OF_BENCHMARK: Final = 5
+_LOSES: Final = -1.5
+"""Standard errors below zero at which a part of a group is said to lose."""
+_ENDS_IT: Final = 1e9
+_LEAST_VARIANCE: Final = 1.0  # points², of one problem: few problems that agree are not certain
+
+
+class Group(NamedTuple):
+    """Problems that meet some conditions, and the place of their method."""
+
+    when: tuple[str, ...]
+    decision: int
+
+    def rows(self, features: Bools) -> Bools:
+        found = np.ones(len(features), dtype=np.bool_)
+        for condition in self.when:
+            having = features[:, FEATURES.index(condition.removeprefix(NOT))]
+            found &= ~having if condition.startswith(NOT) else having
+        return found
+
+
+class _Gains(NamedTuple):
+    """The gain of each method (in columns) in each of several groups (in rows)."""
+
+    judged: Floats
+    mean: Floats
+    variance: Floats
+    """Of the mean."""
+    tokens: Floats
+    """Output tokens above the baseline's, on average."""
+
+
+class _Pooled(NamedTuple):
+    mean: Floats
+    variance: Floats
+
+    def row(self, at: int) -> _Pooled:
+        return _Pooled(self.mean[at], self.variance[at])
+
+
+class _Node(NamedTuple):
+    """A group of problems on its way to be cut or kept."""
+
+    rows: Ints
+    pooled: _Pooled
+    decision: int
+    value: float
+    """Points that its decision gains, over all its problems, less the price of their tokens."""
+    doubted: bool = False
+    """Whether a part of it may not share the gain."""
+
+
+class Tree:
+    """Cuts problems into groups, with some of the methods to choose from.
+
+    ``price`` is the points of accuracy that 1,000 more output tokens must bring.
+    """
+
+    def __init__(self, data: Observations, columns: Sequence[int], price: float = 0.0) -> None:
+        self._data, self._price = data, price
+        self._places = (*columns, DIRECT)  # the last is that of -1
+        at = list(columns)
+        self._judged, self._points = data.judged[:, at], data.gains[:, at]
+        self._extra = data.extra_tokens[:, at]
+        self._stack = np.hstack([self._judged, self._points, self._points**2, self._extra])
+        # As many methods as there are, so many chances has one to look better than it is.
+        self._z = NormalDist().inv_cdf(1 - 0.025 / max(1, len(data.methods)))
+
+    def grow(self, rows: Ints) -> list[Group]:
+        """Cut some problems into groups; the decisions are places among all methods."""
+        if not len(rows) or len(self._places) == 1:
+            return []
+        whole = self._gains(rows, np.ones((len(rows), 1)))
+        root = self._node(rows, _Pooled(whole.mean[0], whole.variance[0]))
+        return [Group(when, self._places[at]) for when, at in self._grow(root, ())]
+
+    def _grow(self, node: _Node, when: tuple[str, ...]) -> list[Group]:
+        cut = self._best_cut(node) if len(when) < _DEEPEST else None
+        if cut is None:
+            return [Group(when, node.decision)]
+        name, yes, no = cut
+        groups = [*self._grow(yes, (*when, name)), *self._grow(no, (*when, NOT + name))]
+        if len({group.decision for group in groups}) == 1:
+            return [Group(when, groups[0].decision)]
+        return groups
+
+    def _gains(self, rows: Ints, weights: Floats) -> _Gains:
+        """Average over groups of problems, each a column of weights that are 0 or 1."""
+        return _averaged(weights.T @ self._stack[rows])
+
+    def _halves(self, rows: Ints) -> tuple[_Gains, _Gains]:
+        """Average over the problems that have each feature, and over those that lack it."""
+        stack = self._stack[rows]
+        having = self._data.weights[rows].T @ stack
+        return _averaged(having), _averaged(stack.sum(axis=0) - having)
+
+    def _worth(self, found: _Gains, pooled: _Pooled, sizes: Floats) -> Floats:
+        """Value every method in every group: zero where it must not be chosen."""
+        price = self._price * found.tokens / 1_000
+        lower = np.minimum(
+            found.mean - self._z * np.sqrt(found.variance),
+            pooled.mean - self._z * np.sqrt(pooled.variance),
+        )
+        enough = (found.judged >= _FEWEST) & (found.judged >= _LEAST_RUN * sizes[:, None])
+        certain = enough & (lower > 0) & (lower > price)
+        return np.where(certain, found.judged * (pooled.mean - price), 0.0)
+
+    def _node(self, rows: Ints, pooled: _Pooled) -> _Node:
+        found = self._gains(rows, np.ones((len(rows), 1)))
+        (worth,) = self._worth(found, pooled, np.array([float(len(rows))]))
+        best = _Node(rows, pooled, DIRECT, 0.0)
+        if not (worth > 0).any():
+            return best
+        halves = self._trust_in_halves(rows, pooled)
+        for method in np.argsort(-worth * halves):
+            if worth[method] * halves[method] > best.value:
+                trust = min(float(halves[method]), self._trust_in_benchmarks(rows, int(method)))
+                value = float(worth[method]) * trust
+                if value > best.value:
+                    best = _Node(rows, pooled, int(method), value, doubted=trust < 1)
+        return best
+
+    def _trust_in_halves(self, rows: Ints, pooled: _Pooled) -> Floats:
+        """Trust each method as far as both halves gain, whichever feature cuts a group in two."""
+        sides = self._halves(rows)
+        shares = [
+            np.where(half.judged < _FEWEST, 0.0, half.judged * _doubt(*drawn))
+            for half, drawn in zip(sides, _pool_halves(*sides, pooled), strict=True)
+        ]
+        return _trust(np.maximum(*shares).max(axis=0) / len(rows))
+
+    def _trust_in_benchmarks(self, rows: Ints, method: int) -> float:
+        """Trust a method as far as the benchmarks in a group gain by it."""
+        judged = rows[self._judged[rows, method] > 0]
+        numbers = self._data.benchmarks[judged]
+        present, sizes = np.unique(numbers, return_counts=True)
+        present, sizes = (one[sizes >= _FEWEST_OF_BENCHMARK] for one in (present, sizes))
+        if len(present) < 2:
+            return 1.0
+        weights = (numbers[:, None] == present[None, :]).astype(np.float64)
+        found = self._gains(judged, weights)
+        drawn = _pool(found.mean[:, method], found.variance[:, method])
+        return float(_trust((sizes * _doubt(*drawn)).sum() / len(judged)))
+
+    def _best_cut(self, node: _Node) -> tuple[str, _Node, _Node] | None:
+        """Find the feature that cuts a group with most gain; None where none certainly gains."""
+        having = self._data.features[node.rows]
+        sides = self._halves(node.rows)
+        yes_pooled, no_pooled = _pool_halves(*sides, node.pooled)
+        sizes = having.sum(axis=0).astype(np.float64)
+        most = self._worth(sides[0], yes_pooled, sizes).max(axis=1)
+        most += self._worth(sides[1], no_pooled, len(node.rows) - sizes).max(axis=1)
+        most[np.minimum(sizes, len(node.rows) - sizes) < _FEWEST] = 0.0
+        best: tuple[str, _Node, _Node] | None = None
+        value = node.value
+        for at in map(int, np.argsort(-most, kind="stable")):
+            if most[at] <= value + 1e-9:
+                break
+            yes = self._node(node.rows[having[:, at]], yes_pooled.row(at))
+            no = self._node(node.rows[~having[:, at]], no_pooled.row(at))
+            if yes.value + no.value > value + 1e-9 and self._certainly_gains(node, yes, no):
+                best, value = (FEATURES[at], yes, no), yes.value + no.value
+        return best
+
+    def _certainly_gains(self, node: _Node, *halves: _Node) -> bool:
+        """Say whether a cut is better than none, problem by problem where the method changes."""
+        if node.decision == DIRECT or node.doubted:
+            return True  # each half has shown its gain already
+        differences = np.concatenate([self._change(half, node.decision) for half in halves])
+        if len(differences) < 2:
+            return False
+        error = np.sqrt(max(differences.var(ddof=1), _LEAST_VARIANCE) / len(differences))
+        return bool(differences.mean() > self._z * error)
+
+    def _change(self, half: _Node, decision: int) -> Floats:
+        if half.decision == decision:
+            return np.empty(0)
+        known = self._judged[half.rows, decision] > 0
+        if half.decision != DIRECT:
+            known &= self._judged[half.rows, half.decision] > 0
+        rows = half.rows[known]
+        return self._net(rows, half.decision) - self._net(rows, decision)
+
+    def _net(self, rows: Ints, decision: int) -> Floats:
+        if decision == DIRECT:
+            return np.zeros(len(rows))
+        cost = self._price * self._extra[rows, decision] / 1_000
+        return self._points[rows, decision] - cost
+
+
+def _averaged(sums: Floats) -> _Gains:
+    """Turn sums over problems (judged, points, their squares, tokens) into averages."""
+    judged, points, squares, tokens = np.hsplit(sums, 4)
+    some = np.maximum(judged, 1)
+    mean = points / some
+    spread = (squares - some * mean**2) / np.maximum(judged - 1, 1)
+    variance = np.maximum(spread, _LEAST_VARIANCE) / some
+    variance[judged < 2] = np.inf
+    return _Gains(judged, mean, variance, tokens / some)
+
+
+def _pool_halves(one: _Gains, other: _Gains, whole: _Pooled) -> tuple[_Pooled, _Pooled]:
+    """Draw the gains of two halves toward that of the group they were cut out of."""
+    apart = (one.mean - other.mean) ** 2 - one.variance - other.variance
+    between = np.maximum(np.nan_to_num(apart, neginf=0.0), 0.0) / 2
+
+    def draw(half: _Gains) -> _Pooled:
+        finite = np.where(np.isfinite(half.variance), half.variance, 1e12)
+        own = between / (between + finite)
+        mean = whole.mean + own * (half.mean - whole.mean)
+        return _Pooled(mean, own * finite + (1 - own) ** 2 * whole.variance)
+
+    return draw(one), draw(other)
+
+
+def _pool(mean: Floats, variance: Floats) -> _Pooled:
+    """Draw the gains of several groups toward their common one (DerSimonian and Laird, 1986)."""
+    weight = 1 / variance
+    common = (weight * mean).sum() / weight.sum()
+    scatter = (weight * (mean - common) ** 2).sum() - (len(mean) - 1)
+    between = max(0.0, scatter / (weight.sum() - (weight**2).sum() / weight.sum()))
+    own = between / (between + variance)
+    return _Pooled(common + own * (mean - common), own * variance + (1 - own) ** 2 / weight.sum())
+
+
+def _doubt(mean: Floats, variance: Floats) -> Floats:
+    """Doubt a part of a group that does not gain by a standard error, wholly one that loses."""
+    error = np.sqrt(variance)
+    return np.where(mean > error, 0.0, np.where(mean < _LOSES * error, _ENDS_IT, 1.0))
+
+
+def _trust(doubted: Floats) -> Floats:
+    """Trust a group the less, the larger the share of it that is in doubt."""
+    return np.maximum(0.0, 1 - _WEIGHT_OF_DOUBT * doubted)
+
+
+# A learner of rules: which methods, for which groups of problems, within a bound on tokens.
+#
+# A policy is best read, and holds best, with one method beside Direct CoT. A second one comes in
+# only where it brings a whole point more.
+
+_SECOND: Final = 1.0
+"""Points of accuracy, on all problems together, that a second method must bring."""
+_MANY: Final = 50
+"""Problems of a benchmark from which on its tokens are bounded by themselves."""
+_PRICES: Final = (1.0, 2.0, 4.0, 8.0, 16.0, 24.0, 32.0, 48.0, 64.0, 96.0, 128.0, 256.0, 512.0, 1e9)
+
+
+@dataclass(frozen=True, slots=True)
+class LearningPlan:
+    price: float = 0.0
+    """Points of accuracy that 1,000 more output tokens must bring."""
+    most_tokens: float | None = 1.05
+    """The most output tokens of the policy, for each one of the baseline's, over all problems and
+    on every benchmark with many; None for any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """Groups that no problem is in two of, and what they come to on the problems learnt from."""
+
+    groups: tuple[Group, ...] = ()
+    price: float = 0.0
+    """Of 1,000 tokens: the one that was asked for, or what keeps the tokens within their bound."""
+    points: float = 0.0
+    """The gain over all problems."""
+    tokens: float = 1.0
+    """For each one of the baseline's."""
+
+    def decide(self, features: Bools) -> Ints:
+        decisions = np.full(len(features), DIRECT, dtype=np.int64)
+        for group in self.groups:
+            decisions[group.rows(features)] = group.decision
+        return decisions
+
+
+def learn(data: Observations, rows: Ints, plan: LearningPlan) -> Learnt:
+    """Learn from some problems: the best single method, then a second one if it is worth it."""
+    places = range(len(data.methods))
+    best, first = _best_of(data, rows, plan, ((at,) for at in places))
+    if not first:
+        return best
+    both, _ = _best_of(data, rows, plan, ((*first, at) for at in places if at not in first))
+    return both if both.points >= best.points + _SECOND else best
+
+
+def _best_of(
+    data: Observations, rows: Ints, plan: LearningPlan, sets: Iterable[tuple[int, ...]]
+) -> tuple[Learnt, tuple[int, ...]]:
+    best, chosen = Learnt(price=plan.price), ()
+    for columns in sets:
+        found = _within_bound(data, rows, plan, columns)
+        if found.points > best.points:
+            best, chosen = found, columns
+    return best, chosen
+
+
+def _within_bound(
+    data: Observations, rows: Ints, plan: LearningPlan, columns: tuple[int, ...]
+) -> Learnt:
+    """Raise the price of tokens until those of the policy are within their bound."""
+
+    def attempt(price: float) -> Learnt:
+        groups = tuple(Tree(data, columns, price).grow(rows))
+        decisions = Learnt(groups).decide(data.features[rows])
+        return Learnt(groups, price, *_totals(data, rows, decisions))
+
+    def fits(found: Learnt) -> bool:
+        if plan.most_tokens is None:
+            return True
+        decisions = found.decide(data.features[rows])
+        return found.tokens <= plan.most_tokens >= _worst_tokens(data, rows, decisions)
+
+    found = attempt(plan.price)
+    if fits(found):
+        return found
+    too_low, enough = -1, len(_PRICES) - 1  # at the highest price only what saves tokens is left
+    found = attempt(plan.price + _PRICES[enough])
+    while enough - too_low > 1:
+        between = (too_low + enough) // 2
+        tried = attempt(plan.price + _PRICES[between])
+        if fits(tried):
+            enough, found = between, tried
+        else:
+            too_low = between
+    # A method that saves tokens over all may still take too many on one benchmark.
+    return found if fits(found) else Learnt(price=plan.price)
+
+
+def _worst_tokens(data: Observations, rows: Ints, decisions: Ints) -> float:
+    """Return the tokens on the benchmark where they are most, of those with many problems."""
+    belongs: list[Bools] = [data.benchmarks[rows] == one for one in set(data.benchmarks[rows])]
+    many = [own for own in belongs if own.sum() >= _MANY]
+    return max((_totals(data, rows[own], decisions[own])[1] for own in many), default=0.0)
+
+
+def _totals(data: Observations, rows: Ints, decisions: Ints) -> tuple[float, float]:
+    """Return the mean gain of decisions and their tokens, for each one of the baseline's."""
+    changed = decisions != DIRECT
+    places = rows[changed], decisions[changed]
+    base = float(data.base_tokens[rows].sum())
+    extra = float(data.extra_tokens[places].sum())
+    points = float(data.gains[places].sum()) / max(len(rows), 1)
+    return points, (base + extra) / base if base else 1.0
+
+
+# Cross-validation of the learner: each problem decided by rules that were learnt without it.
 
 FOLDS: Final = 5
-"""Parts that problems are shared out into; what four of them teach is tried on the fifth."""
 
 
 def folds_by_problem(data: Observations, folds: int = FOLDS) -> Ints:
-    """Share problems out by a hash of their names: the same ones together, whoever asks."""
-    order = sorted(range(len(data.keys)), key=lambda row: _hashed(data.keys[row]))
-    found = np.empty(len(order), dtype=np.int64)
-    found[order] = np.arange(len(order)) % folds
+    """Assign problems to folds by a hash of their names, whatever their order."""
+
+    def hashed(row: int) -> bytes:
+        return hashlib.sha256("\t".join(data.keys[row]).encode("utf-8", "surrogatepass")).digest()
+
+    found = np.empty(len(data.keys), dtype=np.int64)
+    found[sorted(range(len(found)), key=hashed)] = np.arange(len(found)) % folds
     return found
 
 
-def _hashed(key: tuple[str, str]) -> bytes:
-    return hashlib.sha256("\t".join(key).encode("utf-8", "surrogatepass")).digest()
-
-
 def folds_by_family(data: Observations, folds: int = FOLDS) -> Ints | None:
-    """Share whole families out, the largest first, each to the smallest part; None for one."""
+    """Assign whole families to folds, the largest first, each to the smallest; None for one."""
     numbers, sizes = np.unique(data.families, return_counts=True)
     if len(numbers) < 2:
         return None
     filled = np.zeros(min(folds, len(numbers)))
     part: dict[int, int] = {}
     for at in np.argsort(-sizes, kind="stable"):
-        emptiest = int(np.argmin(filled))
-        part[int(numbers[at])] = emptiest
+        part[int(numbers[at])] = emptiest = int(np.argmin(filled))
         filled[emptiest] += sizes[at]
     return np.array([part[int(family)] for family in data.families], dtype=np.int64)
 
@@ -65,8 +570,7 @@ def decide_held_out(data: Observations, folds: Ints, plan: LearningPlan) -> Ints
     decisions = np.full(len(data.keys), DIRECT, dtype=np.int64)
     for fold in np.unique(folds):
         out = folds == fold
-        learnt = learn(data, np.flatnonzero(~out), plan)
-        decisions[out] = learnt.decide(data.features[out])
+        decisions[out] = learn(data, np.flatnonzero(~out), plan).decide(data.features[out])
     return decisions
 
 
@@ -75,43 +579,32 @@ def decide_held_out(data: Observations, folds: Ints, plan: LearningPlan) -> Ints
 
 def say_yes(policy: Policy, whole: Evidence) -> str:
     """Say what to expect, where it comes from and what stays with the baseline."""
-    sources = [
-        f"{rule.method} on problems {rule.words}" + _gained(rule.evidence) for rule in policy.rules
+    sources: list[str] = []
+    for rule in policy.rules:
+        gained = ""
+        if one := rule.evidence:
+            size = several(one.problems, "problem")
+            gained = f" ({points(one.gain)}{interval(one.interval)} on {size})"
+        sources.append(f"{rule.method} on problems {rule.words}{gained}")
+    said = [
+        f"Yes: on problems like these, expect {shown(whole)}, each problem by rules learnt "
+        f"without it. The gain comes from {'; '.join(sources)}."
     ]
-    return " ".join(
-        (
-            f"Yes: on problems like these, expect {shown(whole)}, each problem by rules learnt",
-            f"without it. The gain comes from {'; '.join(sources)}.",
-            *_rest(policy),
-            _elsewhere(policy),
-        )
-    )
-
-
-def _gained(evidence: Evidence | None) -> str:
-    if evidence is None:
-        return ""
-    said = f"{points(evidence.gain)}{interval(evidence.interval)}"
-    return f" ({said} on {several(evidence.problems, 'problem')})"
-
-
-def _rest(policy: Policy) -> tuple[str, ...]:
-    if any(not rule.when for rule in policy.rules):
-        return ()
-    return (f"All other problems are left to {policy.otherwise}.",)
-
-
-def _elsewhere(policy: Policy) -> str:
-    """Say whether it holds for kinds of problems that were not among these."""
+    if all(rule.when for rule in policy.rules):
+        said.append(f"All other problems are left to {policy.otherwise}.")
     found = policy.by_family
     if found is None:
-        return "Whether it holds for other kinds of problems these runs cannot tell: they have one."
-    if found.interval and found.interval[0] > 0:
-        return f"With whole families of problems left out it is still {shown(found)}."
-    return (
-        f"For families of problems that are not among these it is not shown: with whole families "
-        f"left out it is {shown(found)}."
-    )
+        elsewhere = (
+            "Whether it holds for other kinds of problems these runs cannot tell: they have one."
+        )
+    elif _is_certain(found):
+        elsewhere = f"With whole families of problems left out it is still {shown(found)}."
+    else:
+        elsewhere = (
+            "For families of problems that are not among these it is not shown: with whole "
+            f"families left out it is {shown(found)}."
+        )
+    return " ".join((*said, elsewhere))
 
 
 def shown(evidence: Evidence) -> str:
@@ -133,8 +626,7 @@ def say_no(data: Observations, best: tuple[str, Evidence] | None) -> str:
         return f"{said} No problem was judged with any of them; run them on the same problems."
     name, evidence = best
     column = data.methods.index(name)
-    judged = data.judged[:, column] > 0
-    smallest = detectable(list(data.gains[judged, column]))
+    smallest = detectable(list(data.gains[data.judged[:, column] > 0, column]))
     needed = "" if smallest is None else f" A gain of {decimal(smallest)} points would mostly show."
     chance = (
         f"; as the best of {len(data.methods)} it may be chance" if len(data.methods) > 1 else ""
@@ -145,7 +637,7 @@ def say_no(data: Observations, best: tuple[str, Evidence] | None) -> str:
     )
 
 
-# Calibration: from graded runs of one model to a policy, validated on problems held out.
+# Calibration: a policy out of all this.
 
 
 class CalibrationError(CfrError):
@@ -189,14 +681,22 @@ def calibrate(runs: Source | Sequence[Source], plan: CalibrationPlan = _PLAN) ->
             f"{study.source}: has no judged run of Direct CoT, which every gain is measured "
             "against; run 'cfr eval' with --method direct on the same problems"
         )
-    methods, unknown = _candidates(study, arms, baseline, plan.methods)
-    texts = _texts(study, arms, plan.texts)
-    data = observe(arms, texts, baseline, methods)
-    missing = sum(len(arm.scores) for arm in arms.methods[baseline].values()) - len(data.keys)
+    methods, notes = _candidates(study, arms, baseline, plan.methods)
+    data = observe(arms, _texts(study, arms, plan.texts), baseline, methods)
     if not data.keys:
         raise CalibrationError(
             f"{study.source}: holds no texts of its problems; name the benchmark or the file that "
             "has them with --problems"
+        )
+    judged = sum(len(arm.scores) for arm in arms.methods[baseline].values())
+    if missing := judged - len(data.keys):
+        notes.append(
+            f"{several(missing, 'problem')} without a text left out; --problems names a benchmark "
+            "or a file that has them."
+        )
+    if not data.base_tokens.any():
+        notes.append(
+            "Output tokens were not counted in these runs: nothing is known of what rules cost."
         )
     policy = Policy(
         arms.model or "unnamed",
@@ -207,11 +707,11 @@ def calibrate(runs: Source | Sequence[Source], plan: CalibrationPlan = _PLAN) ->
         runs=runs_evidence(arms),
     )
     learnt, dropped = _learn(data, plan.learning, policy)
-    return Calibration(learnt, (*unknown, *_left_out(data, missing), *dropped))
+    return Calibration(learnt, (*notes, *dropped))
 
 
 def _one_model(study: Study) -> ModelArms:
-    """Take the one model of a study; names that differ in capitals or the like are one."""
+    """Find the one model of a study; names that differ in capitals or the like are one."""
     names = list(dict.fromkeys(arm.model for arm in study.arms if arm.scores))
     if not names:
         raise CalibrationError(f"{study.source}: no judged attempts yet; run 'cfr eval' first")
@@ -229,7 +729,7 @@ def _one_model(study: Study) -> ModelArms:
 def _candidates(
     study: Study, arms: ModelArms, baseline: str, wanted: Sequence[str]
 ) -> tuple[tuple[str, ...], list[str]]:
-    """List the methods to choose from, and say which runs are of none that can be named."""
+    """List the methods to choose from, with a note on each that cannot be made here."""
     named = [find_method(study, name) for name in wanted] or list(arms.methods)
     found: list[str] = []
     notes: list[str] = []
@@ -251,30 +751,17 @@ def _candidates(
 
 
 def _texts(study: Study, arms: ModelArms, given: Mapping[Key, str]) -> dict[Key, str]:
-    """Find the texts of problems: in the runs, as given, or in ConstraintBench, which is here."""
-    found: dict[Key, str] = {}
-    for arm in arms.arms():
-        for problem in arm.scores:
-            key = (arm.benchmark, problem)
-            if key not in found:
-                posed = study.problems.get(key)
-                found[key] = (posed and posed.text) or given.get(key) or _shipped_text(key)
-    return found
+    """Find the texts of problems: in the runs, as given, or in the package's ConstraintBench."""
 
+    def find(key: Key) -> str:
+        posed = study.problems.get(key)
+        if text := (posed and posed.text) or given.get(key):
+            return text
+        item = find_item(key[1]) if is_constraintbench(key[0]) else None
+        return item.text if item else ""
 
-def _shipped_text(key: Key) -> str:
-    item = find_item(key[1]) if is_constraintbench(key[0]) else None
-    return item.text if item else ""
-
-
-def _left_out(data: Observations, missing: int) -> Iterator[str]:
-    if missing:
-        yield (
-            f"{several(missing, 'problem')} without a text left out; --problems names a benchmark "
-            "or a file that has them."
-        )
-    if not data.tokens_known:
-        yield "Output tokens were not counted in these runs: nothing is known of what rules cost."
+    keys = ((arm.benchmark, problem) for arm in arms.arms() for problem in arm.scores)
+    return {key: find(key) for key in dict.fromkeys(keys)}
 
 
 def _learn(data: Observations, plan: LearningPlan, policy: Policy) -> tuple[Policy, list[str]]:
@@ -283,38 +770,33 @@ def _learn(data: Observations, plan: LearningPlan, policy: Policy) -> tuple[Poli
     by_problem = decide_held_out(data, folds_by_problem(data), plan)
     families = folds_by_family(data)
     by_family = None if families is None else decide_held_out(data, families, plan)
+    whole = data.measure(by_problem)
     measured = replace(
         policy,
         price=learnt.price,
-        by_problem=data.measure(by_problem),
+        by_problem=whole,
         by_family=None if by_family is None else data.measure(by_family),
     )
-    left = [group for group in learnt.groups if group.decision != DIRECT]
-    tested = [(group, _rule(data, group, by_problem)) for group in left]
-    whole = measured.by_problem
-    kept = tuple(rule for _, rule in tested if _is_certain(rule.held_out))
-    holds = _is_certain(whole) and (_few_families(data) or _is_certain(measured.by_family))
+    rules: list[Rule] = []
+    for group in learnt.groups:
+        if group.decision != DIRECT:
+            rows = group.rows(data.features)
+            evidence = data.measure(np.full(len(rows), group.decision, dtype=np.int64), rows)
+            method = data.methods[group.decision]
+            rules.append(Rule(group.when, method, evidence, data.measure(by_problem, rows)))
+    kept = [rule for rule in rules if _is_certain(rule.held_out)]
+    few_families = len(np.unique(data.families)) < FOLDS
+    holds = _is_certain(whole) and (few_families or _is_certain(measured.by_family))
     if not kept or whole is None or not holds:
-        return replace(measured, answer=say_no(data, _best(data))), []
+        return replace(measured, answer=say_no(data, _best_alone(data))), []
     found = replace(measured, rules=_shortened(kept))
     notes = [
         f"{rule.method} for {', '.join(rule.when) or 'all'}: not kept; on problems held out its "
         "gain is not certain."
-        for _, rule in tested
+        for rule in rules
         if rule not in kept
     ]
     return replace(found, answer=say_yes(found, whole)), notes
-
-
-def _rule(data: Observations, group: Group, held_out: Ints) -> Rule:
-    rows = group.rows(data.features)
-    decisions = np.full(len(rows), group.decision, dtype=np.int64)
-    return Rule(
-        group.when,
-        data.methods[group.decision],
-        data.measure(decisions, rows),
-        data.measure(held_out, rows),
-    )
 
 
 def _shortened(rules: Sequence[Rule]) -> tuple[Rule, ...]:
@@ -335,20 +817,15 @@ def _shortened(rules: Sequence[Rule]) -> tuple[Rule, ...]:
     return tuple(found)
 
 
-def _few_families(data: Observations) -> bool:
-    return len(np.unique(data.families)) < FOLDS
-
-
 def _is_certain(evidence: Evidence | None) -> bool:
     return bool(evidence and evidence.interval and evidence.interval[0] > 0)
 
 
-def _best(data: Observations) -> tuple[str, Evidence] | None:
+def _best_alone(data: Observations) -> tuple[str, Evidence] | None:
     """Find the method with the largest gain by itself, on all problems that it was judged on."""
     found: list[tuple[str, Evidence]] = []
     for column, name in enumerate(data.methods):
         rows = data.judged[:, column] > 0
-        evidence = data.measure(np.full(len(rows), column, dtype=np.int64), rows)
-        if evidence:
+        if evidence := data.measure(np.full(len(rows), column, dtype=np.int64), rows):
             found.append((name, evidence))
     return max(found, key=lambda one: one[1].gain, default=None)
