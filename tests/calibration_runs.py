@@ -3,7 +3,7 @@
 import random
 from collections.abc import Mapping, Sequence
 
-from constraint_first.report.study import Arm, Attempt, ProblemText, Study
+from constraint_first.report.study import Arm, Outcome, ProblemText, Study
 
 __all__ = ["LATEX", "STORY", "made_runs"]
 STORY = "Ann has {n} apples and buys 3 more. How many apples does she have?"
@@ -39,7 +39,7 @@ def made_runs(
             used = (tokens or {}).get(method, 300)
             attempts = {
                 name: [
-                    Attempt(run, "ok", dice.random() < chance + gain, output_tokens=used)
+                    Outcome(run, "ok", dice.random() < chance + gain, output_tokens=used)
                     for run in range(runs)
                 ]
                 for name, chance in zip(names, chances, strict=True)

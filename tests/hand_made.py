@@ -7,8 +7,8 @@ from constraint_first.report.exhibit.errors import error_tables
 from constraint_first.report.exhibit.marks import ErrorRule
 from constraint_first.report.study import (
     Arm,
-    Attempt,
     Extraction,
+    Outcome,
     ProblemText,
     StageCost,
     Study,
@@ -30,17 +30,17 @@ def attempt(
     propagated: int = 0,
     rung: str = "parsed",
     routed: bool | None = None,
-) -> Attempt:
+) -> Outcome:
     """Make an attempt: + is right, - wrong, 0 without an answer, ? failed."""
     status = {"0": "unparsed", "?": "failed"}.get(mark, "ok")
     correct = None if mark == "?" else mark == "+"
     made = Extraction(rung, tuple(kinds), propagated) if kinds is not None else None
-    return Attempt(run, status, correct, answer, routed=routed, extraction=made)
+    return Outcome(run, status, correct, answer, routed=routed, extraction=made)
 
 
 def arm(
     method: str,
-    marks: Mapping[str, str | Sequence[Attempt]],
+    marks: Mapping[str, str | Sequence[Outcome]],
     *,
     benchmark: str = "set",
     model: str = "model",

@@ -28,7 +28,7 @@ from constraint_first.report.exhibit.marks import (
     read_person_lines,
 )
 from constraint_first.report.reader import open_study
-from constraint_first.report.study import Attempt, ProblemText, Study, Transcript
+from constraint_first.report.study import Outcome, ProblemText, Study, Transcript
 from constraint_first.report.table import RIGHT_RULES, Table, to_markdown
 
 # Flips.
@@ -317,12 +317,12 @@ def test_lines_that_say_too_little(line: str, message: str, tmp_path: Path) -> N
 # Dominant.
 
 
-def dominant(*attempts: Attempt, text: str = "") -> Dominant:
+def dominant(*attempts: Outcome, text: str = "") -> Dominant:
     made = arm("cfr", {"p": attempts})
     return dominant_constraint(study(made, problems=texts({"p": text})), made, "p")
 
 
-def critical(*kinds: str) -> Attempt:
+def critical(*kinds: str) -> Outcome:
     one = attempt("+", kinds=["domain", "domain", "bound", "bound", "modular"])
     assert one.extraction
     return replace(one, extraction=replace(one.extraction, critical=kinds))

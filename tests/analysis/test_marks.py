@@ -46,7 +46,7 @@ from constraint_first.report.exhibit.marks import (
     unmarked,
 )
 from constraint_first.report.statistics import wilson
-from constraint_first.report.study import Arm, Attempt, Extraction, Study, StudyError, Transcript
+from constraint_first.report.study import Arm, Extraction, Outcome, Study, StudyError, Transcript
 from constraint_first.report.table import Table, to_latex, to_markdown
 from constraint_first.store.query import RecordKey
 
@@ -253,7 +253,7 @@ SPEC = ConstraintSpec(raw_constraints=(Constraint("C1", "domain", "an integer"),
 
 def listing(model: str, method: str = "cfr", problems: int = 20, benchmark: str = "b") -> Arm:
     attempts = {
-        f"p{n}": [Attempt(0, extraction=ONE), Attempt(1, extraction=ONE)] for n in range(problems)
+        f"p{n}": [Outcome(0, extraction=ONE), Outcome(1, extraction=ONE)] for n in range(problems)
     }
     return Arm(benchmark, method, "CFR", model, "{}", attempts)
 
@@ -301,11 +301,11 @@ def test_a_small_model_leaves_its_places_to_the_others() -> None:
 
 def test_attempts_without_constraints_are_left_out_and_counted() -> None:
     mixed = listing("x", problems=2)
-    mixed.attempts["p0"] = [Attempt(0, extraction=NONE), Attempt(1)]
+    mixed.attempts["p0"] = [Outcome(0, extraction=NONE), Outcome(1)]
     sample = draw(runs(mixed), size=10, seed=1)
     assert [key[4] for key in sample] == ["p1"]
     propagated_alone = runs(listing("x", problems=0))
-    attempt = Attempt(0, extraction=Extraction("parsed", (), 1))
+    attempt = Outcome(0, extraction=Extraction("parsed", (), 1))
     propagated_alone.arms[0].attempts["p0"] = [attempt]
     assert len(draw(propagated_alone, size=1, seed=1)) == 1
 
@@ -372,7 +372,7 @@ LISTED = ConstraintSpec(
 
 def judged() -> Study:
     found = Extraction("parsed", ("domain",), 2)
-    one = arm("cfr", {name: [Attempt(0, correct=True, extraction=found)] for name in "ab"})
+    one = arm("cfr", {name: [Outcome(0, correct=True, extraction=found)] for name in "ab"})
     said = {
         (*one.key, name, 0): Transcript("so", "4", correct=True, tokens=1, constraints=LISTED)
         for name in "ab"

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from io import BytesIO, StringIO
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from xml.etree import ElementTree
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 
 class FigureError(CfrError):
-    """A figure that cannot be drawn or kept."""
-
     exit_code = 2
 
 
@@ -88,13 +87,9 @@ def shade(share: float) -> str:
     """Return the colour of a share: amber for none, blue for all."""
     place = min(max(share, 0.0), 1.0) * (len(_RAMP) - 1)
     first = min(int(place), len(_RAMP) - 2)
-    pairs = zip(_channels(_RAMP[first]), _channels(_RAMP[first + 1]), strict=True)
-    mixed = [round(one + (other - one) * (place - first)) for one, other in pairs]
-    return "#" + "".join(f"{channel:02x}" for channel in mixed)
-
-
-def _channels(colour: str) -> list[int]:
-    return [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
+    pairs = zip(*(bytes.fromhex(one[1:]) for one in _RAMP[first : first + 2]), strict=True)
+    mixed = bytes(round(one + (other - one) * (place - first)) for one, other in pairs)
+    return f"#{mixed.hex()}"
 
 
 CROSSING: Final = (
@@ -112,8 +107,6 @@ def without_interval(ends: Sequence[Interval | None], noun: str) -> list[str]:
 
 Style: TypeAlias = dict[str, object]
 """Properties of a drawn thing by matplotlib's names: ``facecolor``, ``linewidth``."""
-
-
 Axes: TypeAlias = Any
 """A pair of axes; matplotlib's own type leaves styles unknown."""
 
@@ -123,12 +116,10 @@ def load(module: str = "") -> Any:
     return importlib.import_module(f"matplotlib.{module}" if module else "matplotlib")
 
 
-# Text in figures: cleaned, folded and measured.
-#
-# It may come from a model or a file, so none is drawn as it stands.
+# Text in figures, cleaned (it may come from a model or a file), folded and measured.
 
 UNKNOWN: Final = "\N{REPLACEMENT CHARACTER}"
-"""Stands for a character that the font does not have."""
+"""Replaces a character that the font does not have."""
 _LONGEST: Final = 60
 _LINE: Final = 1.25
 
@@ -213,20 +204,14 @@ def inline(svg: str, name: str, alt: str) -> str:
         _plain(element)
     for parent in reversed([*root.iter()]):
         _prune(parent)
-    wanted = {found for element in root.iter() for found in _references(element)}
+    values = [value for element in root.iter() for value in element.attrib.items()]
+    wanted = {found[2] for key, value in values if (found := _reference(key, value))}
     for element in root.iter():
         _rename(element, name, wanted)
-    box = root.attrib["viewBox"]
-    root.attrib.clear()
-    root.attrib.update(_opening(name, alt, box))
-    return ElementTree.tostring(root, encoding="unicode")
-
-
-def _opening(name: str, alt: str, box: str) -> dict[str, str]:
-    return {
+    root.attrib = {
         "xmlns": "http://www.w3.org/2000/svg",
         "id": name,
-        "viewBox": box,
+        "viewBox": root.attrib["viewBox"],
         "width": "100%",
         "role": "img",
         "aria-label": alt,
@@ -236,25 +221,21 @@ def _opening(name: str, alt: str, box: str) -> dict[str, str]:
         # A page's font may be a little wider than the one that was measured.
         "overflow": "visible",
     }
+    return ElementTree.tostring(root, encoding="unicode")
 
 
 def _plain(element: ElementTree.Element) -> None:
     """Take namespaces off, and turn the style into attributes."""
     element.tag = _NAMESPACE.sub("", element.tag)
     found = {_NAMESPACE.sub("", key): value for key, value in element.attrib.items()}
-    found |= dict(_declarations(found.pop("style", "")))
+    for declaration in filter(None, map(str.strip, found.pop("style", "").split(";"))):
+        key, _, value = declaration.partition(":")
+        found[key.strip()] = value.strip()
     found.pop("font-family", None)
-    element.attrib.clear()
-    element.attrib.update((key, _value(key, value)) for key, value in found.items())
+    element.attrib = {key: _value(key, value) for key, value in found.items()}
     if not (element.text or "").strip():
         element.text = None
     element.tail = None
-
-
-def _declarations(style: str) -> Iterator[tuple[str, str]]:
-    for declaration in filter(None, (part.strip() for part in style.split(";"))):
-        key, _, value = declaration.partition(":")
-        yield key.strip(), value.strip()
 
 
 def _value(key: str, value: str) -> str:
@@ -265,12 +246,12 @@ def _value(key: str, value: str) -> str:
     places = 1 if key == "d" and len(value) > _LONG_PATH else 2
     if key == "d":
         value = _AROUND_COMMAND.sub(r"\1", value.strip())
-    return _LONG_NUMBER.sub(lambda number: _rounded(number[0], places), value)
 
+    def rounded(number: re.Match[str]) -> str:
+        short = f"{float(number[0]):.{places}f}".rstrip("0").rstrip(".")
+        return "0" if short == "-0" else short
 
-def _rounded(number: str, places: int) -> str:
-    short = f"{float(number):.{places}f}".rstrip("0").rstrip(".")
-    return "0" if short == "-0" else short
+    return _LONG_NUMBER.sub(rounded, value)
 
 
 def _prune(parent: ElementTree.Element) -> None:
@@ -281,14 +262,8 @@ def _prune(parent: ElementTree.Element) -> None:
             parent.remove(child)
 
 
-def _references(element: ElementTree.Element) -> Iterator[str]:
-    for key, value in element.attrib.items():
-        if found := _reference(key, value):
-            yield found[2]
-
-
 def _reference(key: str, value: str) -> tuple[str, str, str] | None:
-    """Split a reference to an id into what stands before it, behind it, and itself."""
+    """Split a reference to an id into the text ahead of the id, that behind it, and the id."""
     if key == "href" and value.startswith("#"):
         return "#", "", value[1:]
     if value.startswith("url(#"):
@@ -310,9 +285,8 @@ def _rename(element: ElementTree.Element, name: str, wanted: set[str]) -> None:
 
 # Sheet that every figure is drawn on: its size, its settings, and how it is saved.
 #
-# Measures are in inches from the lower left corner. What reaches over an edge is not cut off: the
-# sheet grows. matplotlib keeps its settings in one place for the whole process, so figures are
-# drawn one at a time.
+# Measures are in inches from the lower left corner. A sheet grows where a drawing reaches over its
+# edge. matplotlib's settings hold for the whole process, so figures are drawn one at a time.
 
 WIDTH: Final = 6.6
 """How wide figures are, in inches: on a page of 800 pixels their text is as large as the page's."""
@@ -322,7 +296,6 @@ SMALL: Final = 7.5
 _MARGIN: Final = 0.06
 _DPI: Final = 200
 _DRAWING: Final = threading.Lock()
-"""Held while a figure is drawn: threads that draw wait for each other."""
 _SETTINGS: Final[Style] = {
     "axes.edgecolor": INK,
     "axes.facecolor": "none",
@@ -391,10 +364,8 @@ class Sheet:
         muted: bool = False,
         **style: object,
     ) -> None:
-        """Write one line around a height.
-
-        Each centred by itself, words with and without descenders would stand at different heights.
-        """
+        """Write one line around a height."""
+        # Centred one by one, words with descenders would be higher than those without.
         low = y - 0.36 * size / 72
         self.text(x, low, text, muted=muted, va="baseline", fontsize=size, **style)
 
@@ -403,14 +374,8 @@ class Sheet:
         svg, png = StringIO(), BytesIO()
         nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
         self.figure.savefig(svg, format="svg", bbox_inches=box, metadata=nothing)
-        self.figure.savefig(
-            png,
-            format="png",
-            dpi=_DPI,
-            bbox_inches=box,
-            facecolor="white",
-            metadata={"Software": None},
-        )
+        on_paper: Style = {"dpi": _DPI, "facecolor": "white", "metadata": {"Software": None}}
+        self.figure.savefig(png, format="png", bbox_inches=box, **on_paper)
         drawn = inline(svg.getvalue(), name, alt)
         return Figure(name, title, alt, drawn, png.getvalue(), tuple(notes))
 
@@ -477,16 +442,14 @@ _BETWEEN: Final = 0.14
 _LABEL_WIDTH: Final = 25
 _HEIGHT_OF_BAR: Final = 0.15
 
-
 Numbers: TypeAlias = tuple[str, Sequence[str]]
 """A column of numbers on the right: a heading and a text for each lane."""
 
 
 class Rows:
-    """Layout of rows, measured before anything is drawn.
+    """Layout of rows, measured before anything is drawn: bands of a label and some lanes.
 
-    Each band has a label and as many lanes as stand beside it. All columns but the first are muted
-    unless ``clear`` names them.
+    Columns of numbers are muted unless ``clear`` names them.
     """
 
     def __init__(
@@ -498,10 +461,9 @@ class Rows:
         self._labels = [wrap(label, _LABEL_WIDTH) for label, _ in bands]
         self._columns = columns
         self._clear = clear
+        # The places of labels and lanes are in inches from the top.
         self.centres: list[float] = []
-        """Where the labels are, in inches from the top."""
         self.lanes: list[float] = []
-        """Where the lanes are, likewise."""
         below = 0.0
         for (_, lanes), label in zip(bands, self._labels, strict=True):
             tall = max(lanes * _LANE, extent(label, SIZE)[1]) + _GAP
@@ -512,10 +474,9 @@ class Rows:
             below += tall
         self.height = below
         self._widths = [max(extent(t, SMALL)[0] for t in (head, *texts)) for head, texts in columns]
+        # The scale is between these, in inches.
         self.left = max(extent(label, SIZE)[0] for label in self._labels) + 0.12
-        """Where the scale begins, in inches."""
         self.right = WIDTH - sum(width + _BETWEEN for width in self._widths)
-        """Where the scale ends, in inches."""
 
     def draw(self, page: Sheet, panels: int = 1) -> list[Axes]:
         """Write labels and columns, and open axes whose y is in inches from the top."""
@@ -543,31 +504,16 @@ class Rows:
 
 
 def draw_bar(axes: Axes, length: float, y: float, gid: str, series: int = 0) -> None:
-    patch = load("patches").Rectangle(
-        (min(length, 0.0), y - _HEIGHT_OF_BAR / 2),
-        abs(length),
-        _HEIGHT_OF_BAR,
-        **series_look(series),
-        clip_on=False,
-        gid=gid,
-    )
-    axes.add_patch(patch)
+    corner = (min(length, 0.0), y - _HEIGHT_OF_BAR / 2)
+    look = series_look(series) | {"clip_on": False, "gid": gid}
+    axes.add_patch(load("patches").Rectangle(corner, abs(length), _HEIGHT_OF_BAR, **look))
 
 
 def draw_interval(
     axes: Axes, ends: tuple[float, float], y: float, gid: str, *, colour: Colour = INK
 ) -> None:
-    axes.plot(
-        ends,
-        (y, y),
-        color=colour,
-        linewidth=1.1,
-        marker="|",
-        markersize=5,
-        markeredgewidth=1.1,
-        clip_on=False,
-        gid=gid,
-    )
+    ticks: Style = {"marker": "|", "markersize": 5, "markeredgewidth": 1.1}
+    axes.plot(ends, (y, y), color=colour, linewidth=1.1, clip_on=False, gid=gid, **ticks)
 
 
 def set_gain_scale(axes: Axes, values: Sequence[float], label: str) -> None:
@@ -575,15 +521,15 @@ def set_gain_scale(axes: Axes, values: Sequence[float], label: str) -> None:
     low, high = min([0.0, *values]), max([0.0, *values])
     room = 0.05 * (high - low) or 1.0
     axes.set_xlim(low - room * (low < 0 or high == 0), high + room * (high > 0 or low == 0))
+
+    def tick(value: float, _: int) -> str:
+        return f"{value:+g}".replace("-", "−") if abs(value) > 1e-9 else "0"
+
     ticker = load("ticker")
     axes.xaxis.set_major_locator(ticker.MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
-    axes.xaxis.set_major_formatter(ticker.FuncFormatter(_tick))
+    axes.xaxis.set_major_formatter(ticker.FuncFormatter(tick))
     axes.axvline(0, color=INK, linewidth=1, zorder=1.5, gid="zero")
     axes.set_xlabel(label, fontsize=SMALL, color=MUTED)
-
-
-def _tick(value: float, _: int) -> str:
-    return f"{value:+g}".replace("-", "−") if abs(value) > 1e-9 else "0"
 
 
 # Placement of labels that overlap neither each other nor what they name.
@@ -618,12 +564,8 @@ class Box(NamedTuple):
         return across and self.bottom < other.top and other.bottom < self.top
 
     def within(self, other: Box) -> bool:
-        return (
-            self.left >= other.left
-            and self.bottom >= other.bottom
-            and self.right <= other.right
-            and self.top <= other.top
-        )
+        across = other.left <= self.left and self.right <= other.right
+        return across and other.bottom <= self.bottom and self.top <= other.top
 
 
 @dataclass(frozen=True, slots=True)
@@ -672,23 +614,17 @@ def place(
     spots: list[Spot | None] = []
     for text, mark in labels:
         wide, tall = extent(text, size, bold=True)
-        free = [
-            spot
-            for spot in _candidates(mark, wide + 0.04, tall)
-            if spot.box.within(inside) and not any(spot.box.meets(other) for other in full)
-        ]
+        free: list[Spot] = []
+        for distance, (across, up) in product(_DISTANCES, _DIRECTIONS):
+            x = mark[0] + across * (distance + (wide + 0.04) / 2)
+            y = mark[1] + up * (distance + tall / 2)
+            box = Box.around(x, y, (wide + 0.04) / 2, tall / 2)
+            if box.within(inside) and not any(map(box.meets, full)):
+                free.append(Spot(mark, box, distance))
         found = min(free, key=lambda s: _cost(s, full, crossed), default=None)
         spots.append(found)
         full += [found.box] if found else []
     return spots
-
-
-def _candidates(mark: tuple[float, float], wide: float, tall: float) -> Iterator[Spot]:
-    for distance in _DISTANCES:
-        for across, up in _DIRECTIONS:
-            x = mark[0] + across * (distance + wide / 2)
-            y = mark[1] + up * (distance + tall / 2)
-            yield Spot(mark, Box.around(x, y, wide / 2, tall / 2), distance)
 
 
 def _cost(spot: Spot, full: Sequence[Box], crossed: Sequence[Box]) -> float:

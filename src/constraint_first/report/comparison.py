@@ -1,4 +1,4 @@
-"""Scores of arms: accuracy with its interval, pass@k, majority@k, means over benchmarks."""
+"""What methods score, cost and gain: accuracies, tokens, paired comparisons, outcomes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from constraint_first.method.vote import ballot
 from constraint_first.report.reader import Source, open_study
 from constraint_first.report.statistics import (
     FINEST_UNIT,
-    Bootstrap,
     Differences,
     Interval,
     IntervalKind,
@@ -29,7 +28,7 @@ from constraint_first.report.statistics import (
 from constraint_first.report.study import (
     CONSTRAINED,
     Arm,
-    Attempt,
+    Outcome,
     Study,
     benchmark_label,
     family_named,
@@ -39,6 +38,8 @@ from constraint_first.report.study import (
     pooled_label,
 )
 from constraint_first.store.query import mean_share
+
+# Scores of arms: accuracy with its interval, pass@k, majority@k, means over benchmarks.
 
 _SAME: Final = 1e-11  # shares that add up in another order differ by no more
 
@@ -61,9 +62,9 @@ def score(*arms: Arm) -> Score | None:
 
 
 def score_problems(scores: Mapping[tuple[int, int], int]) -> Score | None:
-    """Score problems that are counted by how many of their runs were right, and of how many.
+    """Score problems, counted by their right runs and runs; every shown accuracy comes from here.
 
-    None where there are none. Every accuracy that is shown anywhere has its interval from here.
+    None where there are none.
     """
     mean = mean_share(scores, 100.0)
     if mean is None:
@@ -74,15 +75,13 @@ def score_problems(scores: Mapping[tuple[int, int], int]) -> Score | None:
         # Resampling problems that all score alike says nothing; Wilson, by problems, still does.
         low, high = wilson(mean / 100 * len(counts), len(counts))
         return Score(mean, (100 * low, 100 * high), len(counts), most, "Wilson")
-    interval = _resampled(counts).interval("percentile")
-    return Score(mean, interval, len(counts), most, "percentile bootstrap")
-
-
-def _resampled(counts: Sequence[tuple[int, int]]) -> Bootstrap:
     unit = math.lcm(*{runs for _, runs in counts})
     if unit > FINEST_UNIT:
-        return drawn([100 * right / runs for right, runs in counts], seed=0)
-    return bootstrap([right * unit // runs for right, runs in counts], 100 / unit)
+        spread = drawn([100 * right / runs for right, runs in counts], seed=0)
+    else:
+        spread = bootstrap([right * unit // runs for right, runs in counts], 100 / unit)
+    interval = spread.interval("percentile")
+    return Score(mean, interval, len(counts), most, "percentile bootstrap")
 
 
 def pass_at(arm: Arm, k: int) -> float | None:
@@ -128,22 +127,19 @@ def majority_at(arm: Arm, k: int) -> float | None:
     """
     if k == 2:
         return None
-    votes = [
-        judged[:k]
+    judged = (
+        [(a.answer or "", a.correct) for a in attempts if a.correct is not None][:k]
         for attempts in arm.attempts.values()
-        if len(judged := [a for a in attempts if a.correct is not None]) >= k
-    ]
-    if not votes or not any(attempt.answer for vote in votes for attempt in vote):
+    )
+    votes = [vote for vote in judged if len(vote) == k]
+    if not any(answer for vote in votes for answer, _ in vote):
         return None
-    return 100 * sum(map(_elected, votes)) / len(votes)
-
-
-def _elected(attempts: list[Attempt]) -> bool:
-    voting = [attempt for attempt in attempts if attempt.answer]
-    if not voting:
-        return False
-    ((winner, _),) = Counter(ballot(a.answer or "") for a in voting).most_common(1)
-    return any(a.correct for a in voting if ballot(a.answer or "") == winner)
+    right = 0
+    for vote in votes:
+        ballots = [(ballot(answer), correct) for answer, correct in vote if answer]
+        winners = Counter(one for one, _ in ballots).most_common(1)
+        right += any(correct for one, correct in ballots if one == winners[0][0])
+    return 100 * right / len(votes)
 
 
 # Gain of a method over a baseline on all or some problems: those with a cue or of a kind.
@@ -198,10 +194,10 @@ class ModelPairs:
         }
 
     def gain(self, within: Collection[Key] | None = None) -> Gain | None:
-        chosen = [s for key, s in self.scores.items() if within is None or key in within]
+        chosen = tuple(s for key, s in self.scores.items() if within is None or key in within)
         if not chosen:
             return None
-        found = Differences(tuple(chosen))
+        found = Differences(chosen)
         points = found.points
         alike = len(set(points)) == 1
         interval = None if alike else found.resampled(seed=0, resamples=0).interval()
@@ -234,12 +230,10 @@ class Tokens(NamedTuple):
 
     @property
     def total(self) -> float:
-        """All together; a prompt that several samples share counts every time."""
         return self.input + self.output
 
     @property
     def shared_once(self) -> float:
-        """All together; a prompt that several samples share counts once."""
         return self.total - self.shared
 
 
@@ -248,9 +242,9 @@ class TokenRatios(NamedTuple):
 
     output: float | None = None
     shared_once: float | None = None
-    """Input and output; a prompt that several samples share counts once."""
+    """Of input and output; a prompt that several samples share counts once."""
     every_time: float | None = None
-    """Input and output; every prompt counts as often as it was sent."""
+    """Of input and output; every prompt counts as often as it was sent."""
 
 
 def mean_tokens(arms: Iterable[Arm]) -> Tokens | None:
@@ -384,11 +378,7 @@ def compare(
     methods: str | Sequence[str] = (),
     plan: Plan = _PLAN,
 ) -> Comparison:
-    """Compare methods with a baseline wherever both were run under the same conditions.
-
-    The runs are a study, or what one can be read from: stores and ``.jsonl`` files. Where no
-    method is named, all are compared.
-    """
+    """Compare methods (all unless some are named) with a baseline, under the same conditions."""
     study = open_study(runs)
     known = study.names("method")
     if not known:
@@ -455,27 +445,18 @@ def pair_arms(
         failed=found.failed,
         labels=(baseline[0].name, method[0].name),
         decoding=baseline[0].decoding,
-        tokens=_tokens(baseline, method),
+        tokens=token_ratios(
+            map(_on_problems_of, method, baseline), map(_on_problems_of, baseline, method)
+        ),
     )
 
 
-def _tokens(baseline: Sequence[Arm], method: Sequence[Arm]) -> TokenRatios:
-    both = list(zip(baseline, method, strict=True))
-    return token_ratios(
-        [_shared_problems(arm, base) for base, arm in both],
-        [_shared_problems(base, arm) for base, arm in both],
-    )
-
-
-def _shared_problems(arm: Arm, other: Arm) -> Arm:
+def _on_problems_of(arm: Arm, other: Arm) -> Arm:
     return replace(arm, attempts={p: a for p, a in arm.attempts.items() if p in other.scores})
 
 
 def find_method(study: Study, name: str, chosen: Sequence[str] = ()) -> str:
-    """Find a method by the name it was run under, as tables print it, or by its family.
-
-    Where a family has several variants, one of them stands for it (``study.family``).
-    """
+    """Find a method by the name it was run under, as tables print it, or by its family."""
     known = study.names("method")
     if name in known:
         return name
@@ -538,23 +519,15 @@ def _pools(both: Sequence[tuple[Arm, Arm]], plan: Plan) -> Iterator[Pair]:
 
 def headline_pairs(comparison: Comparison) -> list[Pair]:
     """Choose what to say first: benchmarks taken together, and those that stand alone."""
-    within = {
-        (pair.method, pair.model, pair.decoding, name)
-        for pair in comparison.pairs
-        for name in pair.pooled
-    }
-    return [
-        pair
-        for pair in comparison.pairs
-        if (pair.method, pair.model, pair.decoding, pair.benchmark) not in within
-    ]
+    pairs = comparison.pairs
+    within = {(one.method, one.model, one.decoding, name) for one in pairs for name in one.pooled}
+    return [p for p in pairs if (p.method, p.model, p.decoding, p.benchmark) not in within]
 
 
 def best_supported(comparison: Comparison) -> Pair:
-    """Find the comparison that a verdict is about.
+    """Find the comparison that a verdict is about: a significant gain, else loss, else the nearest.
 
-    It is the gain with the smallest p-value after correction; where no gain is significant, the
-    loss; where nothing is, the difference that comes nearest.
+    Of several, it is the one with the smallest p-value after correction.
     """
     return min(
         headline_pairs(comparison),
@@ -568,12 +541,10 @@ RightRule: TypeAlias = Literal["any", "first"]
 """When a problem counts as right: where any run is (pass@k), or where its first judged run is."""
 
 
-def outcome(attempts: Sequence[Attempt], rule: RightRule = "any") -> bool | None:
+def outcome(attempts: Sequence[Outcome], rule: RightRule = "any") -> bool | None:
     """Say whether a problem counts as right; None where none of its runs was judged."""
     judged = [attempt.correct for attempt in attempts if attempt.correct is not None]
-    if not judged:
-        return None
-    return any(judged) if rule == "any" else judged[0]
+    return (any(judged) if rule == "any" else judged[0]) if judged else None
 
 
 def both_outcomes(
@@ -587,11 +558,8 @@ def both_outcomes(
             yield problem, (before, after)
 
 
-def left_to_baseline(base: Arm, attempts: Sequence[Attempt]) -> bool:
-    """Say whether a router left all judged attempts to Direct CoT, and that is the baseline.
-
-    Such a problem is solved as the baseline solves it: where the two differ, it is by chance.
-    """
+def left_to_baseline(base: Arm, attempts: Sequence[Outcome]) -> bool:
+    """Say whether a router left all judged attempts to the baseline: any difference is chance."""
     judged = [attempt.routed for attempt in attempts if attempt.correct is not None]
     return family_of(base) == BASELINE and {*judged} == {False}
 

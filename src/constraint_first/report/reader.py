@@ -1,4 +1,4 @@
-"""Exported tables: what ``cfr export`` writes, in any of its formats, read back as JSON lines."""
+"""Reader of studies: stores, files that ``cfr export`` wrote, and outcomes from elsewhere."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ from constraint_first.method.registry import make
 from constraint_first.problem import Json
 from constraint_first.report.study import (
     Arm,
-    Attempt,
     Extraction,
+    Outcome,
     ProblemText,
     StageCost,
     Study,
@@ -50,32 +50,33 @@ from constraint_first.store.database import StoreError
 from constraint_first.store.query import RecordKey, attempt_columns
 from constraint_first.store.store import Store
 
+# Files of attempts: rows of any format, brought into one form with every field of its type.
+
 _PACKED: Final = ("decoding", "details", "stages")
 """Columns that hold JSON."""
 _TRUTH: Final = {"true": True, "false": False, "1": True, "0": False}
 
 
 def read_export(path: Path) -> Iterator[JsonLine]:
-    """Read attempts from a file of rows in any format, in one form."""
+    """Read attempts from a file of rows in any format, each as ``cfr export`` writes JSON lines."""
     kind = row_format(path)
-    rows = all_rows(path)
-    if kind in (".csv", ".tsv"):
-        kinds = attempt_columns() | {"correct": bool}
-        return (replace(row, value=_unpacked(_typed(row.value, kinds))) for row in rows)
-    if kind == ".parquet":
-        return (replace(row, value=_unpacked(row.value)) for row in rows)
-    return rows
-
-
-def _typed(cells: Mapping[str, Json], kinds: Mapping[str, type]) -> dict[str, Json]:
-    named = {name.lower(): cell for name, cell in cells.items()}
-    return {
-        name: _value(plain_text(str(cell)), kinds.get(name, str)) for name, cell in named.items()
-    }
+    if kind not in (".csv", ".tsv", ".parquet"):
+        yield from all_rows(path)
+        return
+    kinds = attempt_columns() | {"correct": bool}
+    for line in all_rows(path):
+        row = line.value
+        if kind != ".parquet":
+            cells = {name.lower(): plain_text(str(cell)) for name, cell in row.items()}
+            row = {name: _value(cell, kinds.get(name, str)) for name, cell in cells.items()}
+        row = {**row, **{name: _parsed(row[name]) for name in _PACKED if name in row}}
+        if row.get("status", "") is None:  # as without the column; no verdict is one: not judged
+            del row["status"]
+        yield replace(line, value=row)
 
 
 def _value(cell: str, kind: type) -> Json:
-    """Read a cell as the type of its column; what is none is left for others to complain of."""
+    """Read a cell as the type of its column; one of another type is left for its field's check."""
     if not cell:
         return None
     if kind is bool:
@@ -86,21 +87,12 @@ def _value(cell: str, kind: type) -> Json:
         return cell
 
 
-def _unpacked(row: Mapping[str, Json]) -> dict[str, Json]:
-    """Bring a row of a table into the form of a JSON line."""
-    packed = {name: _parsed(row[name]) for name in _PACKED if name in row}
-    # A status that is not there is no status; a verdict that is not there is one: not judged.
-    return {n: v for n, v in {**row, **packed}.items() if n != "status" or v is not None}
-
-
 def _parsed(value: Json) -> Json:
     try:
         return json.loads(value) if isinstance(value, str) else value
     except (ValueError, RecursionError):
         return value
 
-
-# Outcome files: lines of attempts, whoever wrote them, brought into one form.
 
 _STATUS: Final = one_of(STATUSES)
 _VERDICTS: Final = ("correct", "incorrect", "undecided", None)
@@ -120,7 +112,7 @@ _COSTS: Final = ("calls", *_TOKENS, "seconds")
 
 
 def outcome_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Read lines in one form, whoever wrote them: every field is there and has its type."""
+    """Read lines in one form, whatever program wrote them."""
     labels: dict[str, str] = {}
     runs: dict[tuple[str, ...], Iterator[int]] = {}
     for row in read_export(path):
@@ -138,27 +130,23 @@ def _line(
     method, problem = str(read_field(row, "method", _NAME)), str(read_field(row, "problem", _NAME))
     arm = {name: _text(row, name) or "" for name in ("benchmark", "model")}
     arm |= {"method": method, "decoding": write_decoding(row.get("decoding"))}
+    # Lines without a run are numbered as they come.
     counter = runs.setdefault((*arm.values(), problem), count())
-    texts = {n: _text(row, n) for n in ("problem_text", "answer", "text")}
+    stages = _mapping(row, "stages").items()
     return {
         **row,
         **arm,
-        **texts,
+        **{name: _text(row, name) for name in ("problem_text", "answer", "text")},
         "gold": read_gold(row.get("gold"), "gold"),
         "label": _text(row, "label") or labels.setdefault(method, _label(method)),
         "problem": problem,
-        "run": _run(row, counter),
+        "run": next(counter) if row.get("run") is None else read_field(row, "run", WHOLE),
         "details": _mapping(row, "details"),
-        "stages": _stages(row),
+        "stages": {name: _stage(used) for name, used in stages if isinstance(used, dict)},
         **{name: int(_amount(row, name)) for name in (*_TOKENS, "shared_tokens")},
         **{name: _amount(row, name) for name in ("seconds", "finished_at")},
         **_judged(row),
     }
-
-
-def _run(row: Mapping[str, Json], counter: Iterator[int]) -> int:
-    """Read the number of a run; lines that have none are numbered as they come."""
-    return next(counter) if row.get("run") is None else read_field(row, "run", WHOLE)
 
 
 def _text(row: Mapping[str, Json], field: str) -> str | None:
@@ -183,20 +171,20 @@ def _judged(row: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def _amount(row: Mapping[str, Json], name: str) -> float:
-    """Read tokens or seconds; what is not there is zero, what is no amount is refused."""
+    """Read tokens or seconds; zero where there are none."""
     return 0 if row.get(name) is None else read_field(row, name, _AMOUNT)
 
 
-def _stages(row: Mapping[str, Json]) -> dict[str, StageCost]:
-    """Read calls, tokens and seconds by stage."""
-    return {
-        stage: stage_cost(
-            {name: _amount(used, name) for name in (*_COSTS, "cached_tokens")}
-            | {"answered_by": _text(used, "model")}
-        )
-        for stage, used in _mapping(row, "stages").items()
-        if isinstance(used, dict)
-    }
+def _stage(used: Mapping[str, Json]) -> StageCost:
+    amounts = {name: _amount(used, name) for name in (*_COSTS, "cached_tokens")}
+    return stage_cost({**amounts, "answered_by": _text(used, "model")})
+
+
+def stage_cost(row: Mapping[str, Any]) -> StageCost:
+    """Read the cost of a stage; tokens from a cache and another model's name may be missing."""
+    calls, used_in, used_out, seconds = (row[name] for name in _COSTS)
+    more = (int(row.get("cached_tokens") or 0), row.get("answered_by") or "")
+    return StageCost(int(calls), int(used_in), int(used_out), float(seconds), *more)
 
 
 def _mapping(row: Mapping[str, Json], field: str) -> dict[str, Json]:
@@ -213,14 +201,7 @@ def _label(method: str) -> str:
         return method
 
 
-def stage_cost(row: Mapping[str, Any]) -> StageCost:
-    """Take calls, tokens and seconds out of a row that has them all, and what else it has."""
-    calls, used_in, used_out, seconds = (row[name] for name in _COSTS)
-    more = (int(row.get("cached_tokens") or 0), row.get("answered_by") or "")
-    return StageCost(int(calls), int(used_in), int(used_out), float(seconds), *more)
-
-
-# Reader of studies: stores, files that ``cfr export`` wrote, anyone's outcomes.
+# Studies: stores and files sorted into arms.
 
 Source: TypeAlias = Study | Store | Path | str
 """What a study can be read from: a store (open, or its path or URL) or a file of attempts."""
@@ -229,7 +210,7 @@ _Raw = Mapping[str, Any]
 
 
 class _Builder:
-    """Sorts rows into arms, and refuses an attempt that is there twice."""
+    """Sorts rows into arms."""
 
     def __init__(self) -> None:
         self.arms: dict[tuple[str, str, str, str], Arm] = {}
@@ -238,21 +219,23 @@ class _Builder:
 
     def arm(self, row: _Raw) -> Arm:
         """Find the arm that a row belongs to."""
-        key = tuple(str(row[name]) for name in ("benchmark", "method", "model", "decoding"))
-        arm = self.arms.get(cast("Any", key))
-        if arm is None:
-            benchmark, method, model, decoding = key
-            arm = Arm(benchmark, method, str(row["label"]), model, decoding)
-            self.arms[arm.key] = arm
-        return arm
+        benchmark, method, model, decoding = key = (
+            str(row["benchmark"]),
+            str(row["method"]),
+            str(row["model"]),
+            str(row["decoding"]),
+        )
+        if key not in self.arms:
+            self.arms[key] = Arm(benchmark, method, str(row["label"]), model, decoding)
+        return self.arms[key]
 
-    def add(self, row: _Raw, attempt: Attempt) -> bool:
+    def add(self, row: _Raw, details: Mapping[str, Json]) -> bool:
         """Enter an attempt; False where its run of its problem is there already."""
         arm, problem = self.arm(row), str(row["problem"])
-        if (mark := (id(arm), problem, attempt.run)) in self._seen:
+        if (mark := (id(arm), problem, row["run"])) in self._seen:
             return False
         self._seen.add(mark)
-        arm.attempts.setdefault(problem, []).append(attempt)
+        arm.attempts.setdefault(problem, []).append(_outcome(row, details))
         return True
 
     def study(self, source: str, transcripts: Transcripts) -> Study:
@@ -281,15 +264,12 @@ def _read(source: Source) -> Study:
         return read_store(source)
     if row_format(Path(source)):
         return read_file(Path(source))
-    return _read_closed(str(source))
 
-
-def _read_closed(url: str) -> Study:
     def transcripts(wanted: Collection[RecordKey]) -> dict[RecordKey, Transcript]:
-        with existing_store(url) as store:
+        with existing_store(str(source)) as store:
             return _store_transcripts(store, wanted)
 
-    with existing_store(url) as store:
+    with existing_store(str(source)) as store:
         return replace(read_store(store), transcripts=transcripts)
 
 
@@ -304,22 +284,21 @@ def existing_store(url: str) -> Store:
 
 
 def _joined(studies: Sequence[Study]) -> Study:
-    arms: dict[tuple[str, str, str, str], tuple[Arm, str]] = {}
+    sources: dict[tuple[str, str, str, str], str] = {}
     for study in studies:
         for arm in study.arms:
-            if arm.key in arms:
-                other = arms[arm.key][1]
+            if arm.key in sources:
                 what = f"{arm.method} on {arm.benchmark} with {arm.model}"
                 way = "name one of the two, or join them with 'cfr merge'"
-                raise InputError(f"{study.source}: {what} is in {other} too; {way}")
-            arms[arm.key] = (arm, study.source)
+                raise InputError(f"{study.source}: {what} is in {sources[arm.key]} too; {way}")
+        sources |= dict.fromkeys((arm.key for arm in study.arms), study.source)
 
     def transcripts(wanted: Collection[RecordKey]) -> dict[RecordKey, Transcript]:
         return {key: value for s in studies for key, value in s.transcripts(wanted).items()}
 
     problems = {key: posed for study in studies for key, posed in study.problems.items()}
     source = ", ".join(study.source for study in studies)
-    return Study(source, tuple(arm for arm, _ in arms.values()), problems, transcripts)
+    return Study(source, tuple(arm for s in studies for arm in s.arms), problems, transcripts)
 
 
 def read_store(store: Store) -> Study:
@@ -329,22 +308,21 @@ def read_store(store: Store) -> Study:
         builder.problems[row["benchmark"], row["name"]] = ProblemText(row["text"], row["answer"])
     with store.reading():
         for row in record.outcome_rows(store):
-            builder.add(row, _attempt(row, orjson.loads(row["details"])))
+            builder.add(row, orjson.loads(row["details"]))
     for row in record.stage_rows(store):
         builder.arm(row).stages[row["stage"]] = stage_cost(row)
     return builder.study(store.url, lambda wanted: _store_transcripts(store, wanted))
 
 
 def _store_transcripts(store: Store, wanted: Collection[RecordKey]) -> dict[RecordKey, Transcript]:
-    rows = record.transcript_rows(store, list(filter(_fits_database, wanted)))
+    def fits(key: RecordKey) -> bool:
+        """Say whether a database could hold a key; it would refuse to look for another."""
+        *names, run = key
+        return all(storable_text(str(name)) == name for name in names) and -(2**63) <= run < 2**63
+
+    rows = record.transcript_rows(store, list(filter(fits, wanted)))
     with store.reading():
         return {key: _transcript(row, orjson.loads(row["details"])) for key, row in rows}
-
-
-def _fits_database(key: RecordKey) -> bool:
-    """Say whether a database could hold a key at all; it would refuse to look for another."""
-    *names, run = key
-    return all(storable_text(str(name)) == name for name in names) and -(2**63) <= run < 2**63
 
 
 def read_file(path: Path) -> Study:
@@ -355,33 +333,35 @@ def read_file(path: Path) -> Study:
     """
     builder = _Builder()
     for number, row in outcome_lines(path):
-        if not builder.add(row, _attempt(row, row["details"])):
+        if not builder.add(row, row["details"]):
             what = f"run {row['run']} of problem {row['problem']} by {row['method']}"
             raise InputError(f"{path}, line {number}: {what} is there twice; leave one out")
         if row["problem_text"] is not None or row["gold"] is not None:
             posed = ProblemText(row["problem_text"] or "", row["gold"])
             builder.problems[row["benchmark"], row["problem"]] = posed
         if row["verdict"] is not None:
-            _add_stages(builder.arm(row), row["stages"])
-    return builder.study(str(path), lambda wanted: _file_transcripts(path, wanted))
+            stages = builder.arm(row).stages
+            for stage, used in row["stages"].items():
+                stages[stage] = stages.get(stage, StageCost()) + used
+
+    def transcripts(wanted: Collection[RecordKey]) -> dict[RecordKey, Transcript]:
+        keys, found = set(wanted), dict[RecordKey, Transcript]()
+        names = ("benchmark", "method", "model", "decoding", "problem", "run")
+        for _, row in outcome_lines(path):
+            key = cast("RecordKey", tuple(row[name] for name in names))
+            if key in keys:
+                found[key] = _transcript(row, row["details"])
+        return found
+
+    return builder.study(str(path), transcripts)
 
 
-def _file_transcripts(path: Path, wanted: Collection[RecordKey]) -> dict[RecordKey, Transcript]:
-    keys, found = set(wanted), dict[RecordKey, Transcript]()
-    for _, row in outcome_lines(path):
-        key = tuple(row[n] for n in ("benchmark", "method", "model", "decoding", "problem", "run"))
-        if key in keys:
-            found[cast("RecordKey", key)] = _transcript(row, row["details"])
-    return found
-
-
-def _attempt(row: _Raw, details: Mapping[str, Json]) -> Attempt:
-    routed, verdict = details.get("routed"), row["verdict"]
-    return Attempt(
+def _outcome(row: _Raw, details: Mapping[str, Json]) -> Outcome:
+    routed = details.get("routed")
+    return Outcome(
         run=row["run"],
         status=row["status"],
-        correct=None if verdict is None else verdict == "correct",
-        answer=_answer(row),
+        **_graded(row),
         input_tokens=row["input_tokens"],
         output_tokens=row["output_tokens"],
         shared_tokens=row["shared_tokens"],
@@ -393,9 +373,23 @@ def _attempt(row: _Raw, details: Mapping[str, Json]) -> Attempt:
     )
 
 
-def _answer(row: _Raw) -> str | None:
-    """Give the answer of an attempt; what was read from a reply that is judged whole is none."""
-    return row["answer"] if read_instructions(row["gold"]) is None else None
+def _transcript(row: _Raw, details: Mapping[str, Json]) -> Transcript:
+    return Transcript(
+        text=str(row.get("text") or ""),
+        **_graded(row),
+        tokens=row["input_tokens"] + row["output_tokens"],
+        constraints=_spec(details),
+        details=details,
+    )
+
+
+def _graded(row: _Raw) -> dict[str, Any]:
+    """Read the verdict, and the answer unless gold instructions judge the whole reply."""
+    verdict = row["verdict"]
+    return {
+        "correct": None if verdict is None else verdict == "correct",
+        "answer": row["answer"] if read_instructions(row["gold"]) is None else None,
+    }
 
 
 def _extraction(details: Mapping[str, Json]) -> Extraction | None:
@@ -405,47 +399,20 @@ def _extraction(details: Mapping[str, Json]) -> Extraction | None:
     spec = _spec(details)
     if spec is None:
         return Extraction(rung)
-    kinds = tuple(one.type for one in spec.raw_constraints)
-    derived = len(spec.propagated_constraints)
-    return Extraction(_rung(rung, spec), kinds, derived, _critical(spec))
-
-
-def _rung(stored: str, spec: ConstraintSpec) -> str:
-    """Name the recovery step that a reply counts under today.
-
-    Earlier versions took a specification of one field from a damaged reply, and none from a whole
-    one, for a specification.
-    """
-    if stored == "parsed":
-        return stored if spec.restricts else "empty"
-    damaged = stored in ("repaired", "fields")
-    return "fallback" if damaged and len(spec.restricting) < FEWEST_FIELDS else stored
-
-
-def _critical(spec: ConstraintSpec) -> tuple[str, ...]:
+    # Earlier versions accepted a specification of one field from a damaged reply, and none from a
+    # whole one.
+    if rung == "parsed":
+        rung = rung if spec.restricts else "empty"
+    elif rung in ("repaired", "fields") and len(spec.restricting) < FEWEST_FIELDS:
+        rung = "fallback"
     named = set(spec.critical_constraints)
     for one in spec.propagated_constraints:
         named.update(one.derived_from if one.id in named else ())
-    return tuple(one.type for one in spec.raw_constraints if one.id in named)
+    kinds = tuple(one.type for one in spec.raw_constraints)
+    critical = tuple(one.type for one in spec.raw_constraints if one.id in named)
+    return Extraction(rung, kinds, len(spec.propagated_constraints), critical)
 
 
 def _spec(details: Mapping[str, Json]) -> ConstraintSpec | None:
     found = details.get("constraints")
     return ConstraintSpec.from_mapping(found) if isinstance(found, dict) else None
-
-
-def _transcript(row: _Raw, details: Mapping[str, Json]) -> Transcript:
-    verdict = row["verdict"]
-    return Transcript(
-        text=str(row.get("text") or ""),
-        answer=_answer(row),
-        correct=None if verdict is None else verdict == "correct",
-        tokens=row["input_tokens"] + row["output_tokens"],
-        constraints=_spec(details),
-        details=details,
-    )
-
-
-def _add_stages(arm: Arm, stages: Mapping[str, StageCost]) -> None:
-    for stage, used in stages.items():
-        arm.stages[stage] = arm.stages.get(stage, StageCost()) + used

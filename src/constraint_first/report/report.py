@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from constraint_first.error import OutputError
 from constraint_first.file.safe import atomic_file, printable
@@ -24,7 +25,7 @@ from constraint_first.report.exhibit import (
     scores,
     stage1,
 )
-from constraint_first.report.exhibit.errors import CaseAttempt, CaseStudy, cases
+from constraint_first.report.exhibit.errors import CaseStudy, cases
 from constraint_first.report.exhibit.exhibit import SECTIONS, Context, Exhibit, ReportOptions
 from constraint_first.report.study import Study, StudyError, model_label, with_short_names
 from constraint_first.report.table import (
@@ -42,20 +43,18 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-    from constraint_first.report.canvas import Figure
 
+# The page of a report.
 
 _PACKAGE: Final = "constraint_first.report.template"
 _LONGEST: Final = 20
 """Rows of a table that is shown at once; a longer one is folded."""
-
-
 _INTERVAL: Final = lazy_pattern(r"(?<=\[)([−\d.,]+), (?=[−\d.,]+\])")
 _NO_BREAK: Final = "\N{NO-BREAK SPACE}"
 
 
 def report_html(report: Report) -> str:
-    """Write a report as a page; whatever comes from a model or a file is escaped."""
+    """Write a report as a page; text from a model or a file is escaped."""
     environment = page_environment()
     from markupsafe import Markup
 
@@ -64,17 +63,16 @@ def report_html(report: Report) -> str:
 
 
 def report_style() -> str:
-    """Give the style of a report, all that stands in its only ``<style>``."""
+    """Return the contents of the page's only ``<style>``."""
     from constraint_first.report.math import STYLE
 
     return _read(_PACKAGE, "style.css") + STYLE
 
 
 def page_environment(*packages: str) -> Environment:
-    """Make what fills templates, which are looked for in packages and among the shared parts.
+    """Make the environment of templates, which are in packages or among the shared parts.
 
-    Whatever a template shows is escaped; only formulas and figures are HTML already, made from
-    text that was.
+    It escapes all that a template shows but formulas and figures, which are made of escaped text.
     """
     require("jinja2", "latex2mathml")
     import jinja2
@@ -93,15 +91,14 @@ def page_environment(*packages: str) -> Environment:
         finalize=_shown,
         loader=jinja2.FunctionLoader(load),
     )
-    shared: dict[str, Any] = {
-        "groups": group_spans,
-        "several": several,
-        "longest": _LONGEST,
-        "maths": to_html,
-        "inline": _inline,
-        "unbroken": _unbroken,
-    }
-    environment.globals.update(shared)
+    environment.globals.update(
+        groups=group_spans,
+        several=several,
+        longest=_LONGEST,
+        maths=to_html,
+        inline=_inline,
+        unbroken=_unbroken,
+    )
     return environment
 
 
@@ -110,10 +107,8 @@ def _read(package: str, name: str) -> str:
 
 
 def _shown(value: object) -> object:
-    """Show control characters instead of obeying them."""
-    if not isinstance(value, str) or hasattr(value, "__html__"):
-        return value
-    return printable(value)
+    """Make control characters visible."""
+    return printable(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
 def _inline(figure: Figure) -> Markup:
@@ -127,6 +122,8 @@ def _unbroken(text: str) -> str:
     text = _INTERVAL.sub(rf"\1,{_NO_BREAK}", text)
     return text.replace("(p = ", f"(p{_NO_BREAK}={_NO_BREAK}")
 
+
+# Sections: the exhibits of a study, put together.
 
 EXHIBITS: Final[tuple[Exhibit, ...]] = (
     *(*scores.EXHIBITS, *gains.EXHIBITS, *cost.EXHIBITS, *interventions.EXHIBITS),
@@ -144,7 +141,7 @@ class Section:
     tables: tuple[Table, ...] = ()
     figures: tuple[Figure, ...] = ()
     published: tuple[Table, ...] = ()
-    """What the paper printed in the place of these."""
+    """The paper's tables of the same."""
     notes: tuple[str, ...] = ()
 
     @property
@@ -196,7 +193,7 @@ def assemble(
 
 
 def _section(context: Context, name: str, exhibits: Iterable[Exhibit]) -> Section:
-    """Put the parts of exhibits together; which variants they are about is said once."""
+    """Put the parts of exhibits together, with each note on a variant once."""
     tables: list[Table] = []
     figures: list[Figure] = []
     claims: list[str] = []
@@ -223,7 +220,7 @@ def _section(context: Context, name: str, exhibits: Iterable[Exhibit]) -> Sectio
 def left_out(sections: Iterable[Section], keep: str) -> Section:
     """Gather what sections could not show: a sentence for each reason, and the paper's tables.
 
-    The section that is named in ``keep`` stays where it is, even if all it has is a sentence.
+    ``keep`` names a section that stays where it is, even if it has nothing but a sentence.
     """
     reasons: dict[str, list[str]] = {}
     published: list[Table] = []
@@ -253,24 +250,20 @@ def title(study: Study) -> str:
 
 
 def about(study: Study) -> str:
-    """Say what a study holds, and when it was made."""
+    """Write what a study holds, when it was made, and the version of the package."""
     attempts = list(study.all_attempts())
     times = [attempt.finished_at for attempt in attempts if attempt.finished_at]
-    made = ""
+    made, software = "", "constraint-first"
     if times:
         first, last = (time.strftime("%Y-%m-%d", time.gmtime(t)) for t in (min(times), max(times)))
         made = f"; attempts made {first if first == last else f'{first} to {last}'}"
+    # Run from its source, without being installed, the package has no version.
+    with suppress(PackageNotFoundError):
+        software += f" {version('constraint-first')}"
     return (
         f"{study.source}: {several(len(study.attempted), 'problem')}, "
-        f"{several(len(attempts), 'attempt')}{made}; {_software()}"
+        f"{several(len(attempts), 'attempt')}{made}; {software}"
     )
-
-
-def _software() -> str:
-    try:
-        return f"constraint-first {version('constraint-first')}"
-    except PackageNotFoundError:  # run from its source, without being installed
-        return "constraint-first"
 
 
 def _cases_note(context: Context) -> str:
@@ -287,7 +280,7 @@ def _cases_note(context: Context) -> str:
 
 
 def write(report: Report, folder: Path) -> list[Path]:
-    """Write everything into a folder, which is made where it is not there; list the main files."""
+    """Write everything into a folder, made where it is missing; return the main files."""
     try:
         (folder / "tables").mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -313,7 +306,15 @@ def report_markdown(report: Report) -> str:
     """Write a report in Markdown; figures are linked, and cases are short."""
     parts = [f"# {markdown_text(report.title)}", markdown_text(report.about)]
     for section in report.sections:
-        parts += _section_markdown(section)
+        parts.append(f"## {section.title}")
+        if section.claims:
+            parts.append("\n".join(f"- {markdown_text(claim)}" for claim in section.claims))
+        parts += map(markdown_text, section.notes)
+        parts += (to_markdown(table).rstrip() for table in section.tables)
+        for one in section.figures:
+            parts.append(f"![{markdown_text(one.alt)}](figures/{one.name}.svg)")
+            parts.append(f"*{markdown_text(one.title)}*")
+        parts += (to_markdown(table).rstrip() for table in section.published)
     if report.cases:
         parts += ["## Cases", markdown_text(report.cases_note)]
         for kind, cases in groupby(report.cases, key=lambda case: case.kind):
@@ -321,32 +322,15 @@ def report_markdown(report: Report) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _section_markdown(section: Section) -> list[str]:
-    claims = "\n".join(f"- {markdown_text(claim)}" for claim in section.claims)
-    tables = [to_markdown(table).rstrip() for table in section.tables]
-    figures = [
-        f"![{markdown_text(figure.alt)}](figures/{figure.name}.svg)\n\n*{markdown_text(figure.title)}*"
-        for figure in section.figures
-    ]
-    paper = [to_markdown(table).rstrip() for table in section.published]
-    notes = [markdown_text(note) for note in section.notes]
-    return [f"## {section.title}", *filter(None, [claims]), *notes, *tables, *figures, *paper]
-
-
 def _case(case: CaseStudy) -> str:
     named = f"{case.opening} ({case.title})" if case.opening else case.title
     head = f"#### {markdown_text(named)}: {case.change}"
     gold = f"{case.gold_name.capitalize()}: {markdown_text(case.gold or 'not given')}"
-    gold = gold if gold.endswith(".") else f"{gold}."
-    return "\n\n".join(
-        [head, markdown_text(case.text), gold, _attempt(case.baseline), _attempt(case.method)]
-    )
-
-
-def _attempt(attempt: CaseAttempt) -> str:
-    said = attempt.transcript
-    verdict = "right" if said.correct else "wrong"
-    return (
-        f"- **{markdown_text(attempt.name)}**: {markdown_text(attempt.said)} ({verdict}; right in "
-        f"{attempt.right} of {several(attempt.runs, 'run')}; {said.tokens:,} tokens)"
-    )
+    parts = [head, markdown_text(case.text), gold if gold.endswith(".") else f"{gold}."]
+    for one in (case.baseline, case.method):
+        verdict = "right" if one.transcript.correct else "wrong"
+        parts.append(
+            f"- **{markdown_text(one.name)}**: {markdown_text(one.said)} ({verdict}; right in "
+            f"{one.right} of {several(one.runs, 'run')}; {one.transcript.tokens:,} tokens)"
+        )
+    return "\n\n".join(parts)

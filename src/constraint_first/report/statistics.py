@@ -110,11 +110,10 @@ def wilson(successes: float, trials: float, z: float = 1.959964) -> Interval:
 
 # Bootstrap intervals without resampling (paper: Convention Control and Paired Statistics).
 #
-# A resampled total is a sum of n independent draws from the observed values. Where the values are
-# whole numbers, as runs of a problem that were won or lost always are, its distribution is the
-# n-fold convolution of theirs, and can be written down. The intervals below are therefore those
-# that infinitely many resamples would give: no seed can move them. Values that are no whole
-# numbers of a common unit are resampled with a seed.
+# A resampled total is a sum of n independent draws from the observed values. Where these are whole
+# numbers, as won runs of a problem always are, its distribution is the n-fold convolution of
+# theirs. So the intervals are those of infinitely many resamples: no seed can move them. Values
+# without a common unit are resampled with a seed.
 
 IntervalKind: TypeAlias = Literal["bca", "percentile"]
 """A bootstrap interval that is corrected for bias and skewness, or one that is not."""
@@ -122,8 +121,6 @@ _Floats: TypeAlias = NDArray[np.float64]
 
 FINEST_UNIT: Final = 10_000
 """Parts of a problem beyond which run counts have no useful common unit: they are drawn from."""
-
-
 _MOST_PLACES: Final = 8_000_000
 
 
@@ -151,19 +148,15 @@ class Bootstrap:
         return float(self.means[min(at, len(self.means) - 1)])
 
     def _corrected(self, tail: float) -> float:
-        bias = self._bias()
-        if bias is None:
+        # The bias is how far the observed mean is from the median, in standard errors.
+        step = 1e-9 * max(1.0, abs(self.observed))
+        share = (self._share(self.observed - step) + self._share(self.observed + step)) / 2
+        if not 0 < share < 1 or len(self.means) == 1:
             return tail
+        bias = _NORMAL.inv_cdf(share)
         shifted = bias + _NORMAL.inv_cdf(tail)
         stretched = 1 - self.acceleration * shifted
         return _NORMAL.cdf(bias + shifted / stretched) if stretched > 0 else tail
-
-    def _bias(self) -> float | None:
-        """Measure how far the observed mean is from the median; None where all is at one point."""
-        step = 1e-9 * max(1.0, abs(self.observed))
-        less = self._share(self.observed - step)
-        share = (less + self._share(self.observed + step)) / 2
-        return _NORMAL.inv_cdf(share) if 0 < share < 1 and len(self.means) > 1 else None
 
     def _share(self, value: float) -> float:
         at = int(np.searchsorted(self.means, value, side="right"))
@@ -171,7 +164,7 @@ class Bootstrap:
 
 
 def bootstrap(values: Sequence[int], unit: float = 1.0) -> Bootstrap:
-    """Write down how the mean of resampled whole numbers is distributed, in units of ``unit``.
+    """Compute how the mean of resampled whole numbers is distributed, in units of ``unit``.
 
     Where that would take hundreds of megabytes (many problems, each with its own number of runs)
     it is drawn, always with the same seed.
@@ -180,7 +173,12 @@ def bootstrap(values: Sequence[int], unit: float = 1.0) -> Bootstrap:
     if (max(values) - low) * n > _MOST_PLACES:
         return drawn([value * unit for value in values], seed=0)
     numbers = np.asarray(values, dtype=np.int64)
-    probabilities = _convolved(np.bincount(numbers - low) / n, n)
+    shares = np.bincount(numbers - low) / n
+    length = (len(shares) - 1) * n + 1
+    size = 1 << (length - 1).bit_length()
+    powers = np.fft.irfft(np.fft.rfft(shares, size) ** n, size)[:length]
+    found = np.clip(powers, 0.0, None)
+    probabilities = found / found.sum()
     totals = np.arange(len(probabilities), dtype=np.float64) + low * n
     return Bootstrap(
         np.multiply(totals, unit / n),
@@ -211,22 +209,11 @@ def drawn(values: Sequence[float], seed: int, resamples: int = 10_000) -> Bootst
     )
 
 
-def _convolved(shares: _Floats, n: int) -> _Floats:
-    length = (len(shares) - 1) * n + 1
-    size = 1 << (length - 1).bit_length()
-    powers = np.fft.irfft(np.fft.rfft(shares, size) ** n, size)[:length]
-    found = np.clip(powers, 0.0, None)
-    return found / found.sum()
-
-
 def _acceleration(values: _Floats) -> float:
     """Measure skewness by leaving one value out at a time; for a mean that has a closed form."""
     deviations = values - values.mean()
     spread = float((deviations**2).sum())
     return float((deviations**3).sum()) / (6 * math.pow(spread, 1.5)) if spread > 0 else 0.0
-
-
-# Cohen's kappa: agreement beyond chance.
 
 
 def kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
@@ -242,7 +229,7 @@ def kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
 
 # Paired differences of two methods, by problem: the data of every paired statistic.
 
-_Score = tuple[int, int]
+_Score: TypeAlias = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)

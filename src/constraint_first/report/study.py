@@ -1,13 +1,13 @@
-"""Groups of benchmarks, such as AIME's three years: the paper averages and pools these alone."""
+"""A study as one value: arms (a method on a benchmark with a model) and their outcomes."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any, Final, cast
 
 import orjson
@@ -27,6 +27,8 @@ from constraint_first.model.resolve import presets
 from constraint_first.problem import Json
 from constraint_first.store.query import RecordKey
 
+# Groups of benchmarks, such as AIME's three years: the paper averages and pools these alone.
+
 
 def groups_of(benchmarks: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Sort benchmarks into the groups that several of them belong to, in order."""
@@ -44,18 +46,15 @@ def groups_and_all(benchmarks: Iterable[str]) -> list[tuple[str, ...]]:
     return list(dict.fromkeys(sets))
 
 
-def benchmarks_named(name: str, known: Iterable[str]) -> tuple[str, ...]:
-    """List the known benchmarks that a name means: those of a group, or the one of that name."""
-    members = tuple(one for one in known if _group(one).casefold() == name.casefold() != "")
-    return members or (name,)
-
-
 def _group(benchmark: str) -> str:
     entry = entries().get(benchmark)
     return entry.group if entry else ""
 
 
-# A problem as a study has it: its text, and what replies to it are judged by.
+class StudyError(CfrError):
+    """A study that lacks what was asked of it."""
+
+    exit_code = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,6 @@ class ProblemText:
 
     @property
     def instructions(self) -> tuple[GoldInstruction, ...]:
-        """The gold instructions; none where there is a gold answer."""
         return read_instructions(self.gold) or ()
 
     @property
@@ -78,22 +76,12 @@ class ProblemText:
 
     @property
     def gold_name(self) -> str:
-        """What kind of gold it is, in words."""
         return name_gold(self.gold)
-
-
-# A study as one value: arms (a method on a benchmark with a model) and their attempts.
-
-
-class StudyError(CfrError):
-    """A study that lacks what was asked of it."""
-
-    exit_code = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """The result of Stage 1 in one attempt: its rung on the recovery ladder and what it listed."""
+    """The result of Stage 1: its rung on the recovery ladder and the constraints it listed."""
 
     rung: str
     kinds: tuple[str, ...] = ()
@@ -104,15 +92,15 @@ class Extraction:
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
-    """One method on one problem in one run."""
+class Outcome:
+    """What one method came to on one problem in one run: an attempt without its texts."""
 
     run: int
     status: str = "ok"
     correct: bool | None = None
     """None where there is nothing to judge: the call itself failed."""
     answer: str | None = None
-    """None also where the whole reply is judged, by gold instructions."""
+    """None also where gold instructions judge the whole reply."""
     input_tokens: int = 0
     output_tokens: int = 0
     shared_tokens: int = 0
@@ -142,7 +130,6 @@ class StageCost:
 
     @property
     def tokens(self) -> int:
-        """Tokens, in and out."""
         return self.input_tokens + self.output_tokens
 
     def __add__(self, other: StageCost) -> StageCost:
@@ -161,7 +148,7 @@ class Arm:
     model: str
     decoding: str = "{}"
     """As stored: a JSON object."""
-    attempts: dict[str, list[Attempt]] = field(default_factory=dict[str, list[Attempt]])
+    attempts: dict[str, list[Outcome]] = field(default_factory=dict[str, list[Outcome]])
     """By problem; the runs of each in order."""
     stages: dict[str, StageCost] = field(default_factory=dict[str, StageCost])
     short_name: str = ""
@@ -174,7 +161,6 @@ class Arm:
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """What tells arms apart."""
         return self.benchmark, self.method, self.model, self.decoding
 
     @cached_property
@@ -195,10 +181,7 @@ class Arm:
     @cached_property
     def statuses(self) -> dict[str, int]:
         """How many attempts ended in each way."""
-        counts: dict[str, int] = {}
-        for attempt in self.all_attempts():
-            counts[attempt.status] = counts.get(attempt.status, 0) + 1
-        return counts
+        return dict(Counter(attempt.status for attempt in self.all_attempts()))
 
     @property
     def runs(self) -> int:
@@ -207,13 +190,10 @@ class Arm:
 
     @property
     def fewest_runs(self) -> int:
-        """The fewest runs that any judged problem has."""
         return min((runs for _, runs in self.scores.values()), default=0)
 
-    def all_attempts(self) -> Iterator[Attempt]:
-        """Go through every attempt at every problem."""
-        for attempts in self.attempts.values():
-            yield from attempts
+    def all_attempts(self) -> Iterator[Outcome]:
+        return chain.from_iterable(self.attempts.values())
 
     def rate(self, status: str) -> float:
         """Return the share of attempts that ended in a way."""
@@ -264,15 +244,15 @@ class Study:
         ]
 
     def only(self, **wanted: Sequence[str]) -> Study:
-        """Narrow the study down to some benchmarks or models; nothing named is no limit.
-
-        A group of benchmarks may be named too.
-        """
+        """Narrow the study to some models and benchmarks, or groups of them; none named is all."""
         arms = self.arms
         for what, named in wanted.items():
             known = self.names(what)
-            grouped = [benchmarks_named(n, known) if what == "benchmark" else (n,) for n in named]
-            names = [name for members in grouped for name in members]
+            names: list[str] = []
+            for name in named:
+                group = name.casefold() if what == "benchmark" else ""
+                members = [one for one in known if group and _group(one).casefold() == group]
+                names += members or [name]
             for name in names:
                 if name not in known:
                     listed = ", ".join(known) or "none"
@@ -285,13 +265,10 @@ class Study:
 
     @property
     def attempted(self) -> set[tuple[str, str]]:
-        """The problems that were attempted, by benchmark and name."""
         return {(arm.benchmark, problem) for arm in self.arms for problem in arm.attempts}
 
-    def all_attempts(self) -> Iterator[Attempt]:
-        """Go through every attempt of every arm."""
-        for arm in self.arms:
-            yield from arm.all_attempts()
+    def all_attempts(self) -> Iterator[Outcome]:
+        return chain.from_iterable(arm.all_attempts() for arm in self.arms)
 
     def sizes(self, benchmark: str) -> tuple[int, int]:
         """Return the fewest and the most problems that an arm has judged of a benchmark."""
@@ -303,24 +280,20 @@ class Study:
         return list(dict.fromkeys(getattr(arm, what) for arm in self.arms))
 
     def method_name(self, method: str) -> str:
-        """Name a method as tables print it."""
         return next((arm.name for arm in self.arms if arm.method == method), method)
 
     @cached_property
     def primary(self) -> dict[tuple[str, str], str]:
         """The decoding that tables show for a benchmark and a model: that of most attempts."""
-        weight: dict[tuple[str, str], dict[str, int]] = {}
+        weight: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         for arm in self.arms:
-            counts = weight.setdefault((arm.benchmark, arm.model), {})
-            counts[arm.decoding] = counts.get(arm.decoding, 0) + sum(arm.statuses.values())
+            weight[arm.benchmark, arm.model][arm.decoding] += sum(arm.statuses.values())
         return {key: max(counts, key=counts.__getitem__) for key, counts in weight.items()}
 
     def main_arms(self) -> list[Arm]:
-        """Return the arms in their primary decoding."""
         return [a for a in self.arms if self.primary[a.benchmark, a.model] == a.decoding]
 
     def primary_only(self) -> Study:
-        """Leave out all arms in another decoding than the primary one."""
         return replace(self, arms=tuple(self.main_arms()))
 
 
@@ -333,9 +306,8 @@ def benchmark_label(name: str) -> str:
 
 def pooled_label(names: Sequence[str]) -> str:
     """Name several benchmarks that are taken together: their group, where they are one, and all."""
-    group = next(
-        (name for name, members in groups_of(names).items() if len(members) == len(names)), ""
-    )
+    groups = groups_of(names).items()
+    group = next((name for name, members in groups if len(members) == len(names)), "")
     return f"{group} pooled ({', '.join(map(benchmark_label, names))})".strip()
 
 
@@ -349,9 +321,6 @@ def _model_labels() -> dict[str, str]:
     return {name: preset.label for name, preset in presets().items()}
 
 
-# A study by model: each model's arms, by method and by benchmark.
-
-
 @dataclass(frozen=True)
 class ModelArms:
     """One model's arms in their primary decoding: by method, then by benchmark."""
@@ -361,15 +330,12 @@ class ModelArms:
 
     @property
     def title(self) -> str:
-        """The model as the paper prints it."""
         return model_label(self.model) or "All attempts"
 
     def name(self, method: str) -> str:
-        """Name a method as tables print it."""
         return next(iter(self.methods[method].values())).name
 
     def arms(self) -> list[Arm]:
-        """List the arms."""
         return [arm for arms in self.methods.values() for arm in arms.values()]
 
     def keep(self, methods: Iterable[str]) -> ModelArms:
@@ -399,25 +365,19 @@ def by_model(study: Study) -> list[ModelArms]:
 
 
 def benchmarks_of(parts: Sequence[ModelArms]) -> list[str]:
-    """List the benchmarks of several models, in order."""
     return list(dict.fromkeys(arm.benchmark for part in parts for arm in part.arms()))
 
 
 def sizes_by_benchmark(parts: Iterable[ModelArms]) -> dict[str, list[tuple[int, int]]]:
     """List the sizes that arms have on each benchmark: judged problems and most runs."""
-    found: dict[str, set[tuple[int, int]]] = {}
-    for part in parts:
-        for arm in part.arms():
-            found.setdefault(arm.benchmark, set()).add((len(arm.scores), arm.runs))
+    found: defaultdict[str, set[tuple[int, int]]] = defaultdict(set)
+    for arm in (arm for part in parts for arm in part.arms()):
+        found[arm.benchmark].add((len(arm.scores), arm.runs))
     return {name: sorted(sizes) for name, sizes in found.items()}
 
 
 def count_statuses(arms: Iterable[Arm]) -> Counter[str]:
-    """Count how the attempts of arms ended."""
-    counts: Counter[str] = Counter()
-    for arm in arms:
-        counts.update(arm.statuses)
-    return counts
+    return Counter(attempt.status for arm in arms for attempt in arm.all_attempts())
 
 
 # Families of methods: all variants of one method, whatever their options.
@@ -467,11 +427,8 @@ def family_label(family: str) -> str:
 
 def family_named(study: Study, name: str) -> str:
     """Find the family that a bare name or a label means in a study; empty where there is none."""
-    wanted = name.casefold()
-    found = (
-        family_of(arm) for arm in study.arms if wanted in (family_of(arm), arm.label.casefold())
-    )
-    return next(found, "")
+    named = ((family_of(arm), arm.label.casefold()) for arm in study.arms)
+    return next((names[0] for names in named if name.casefold() in names), "")
 
 
 def variants(study: Study, family: str) -> list[str]:
@@ -484,14 +441,13 @@ def find_variant(study: Study, family: str, chosen: Iterable[str] = ()) -> str |
     found = variants(study, family)
     if named := next((name for name in chosen if name in found), None):
         return named
-    judged = {name: _judged(study, name) for name in found}
+    judged = dict.fromkeys(found, 0)
+    for arm in study.arms:
+        if arm.method in judged:
+            judged[arm.method] += sum(runs for _, runs in arm.scores.values())
     if judged.get(family):
         return family
     return max(judged, key=judged.__getitem__, default=None)  # the first of several that are equal
-
-
-def _judged(study: Study, method: str) -> int:
-    return sum(runs for arm in study.select(method=method) for _, runs in arm.scores.values())
 
 
 def check_variants(study: Study, names: Sequence[str]) -> tuple[str, ...]:
@@ -526,43 +482,36 @@ def variant_notes(
 
 
 def with_short_names(study: Study) -> Study:
-    """Give each method of a study the shortest name that tells it from the others."""
-    names = short_names(study)
-    return replace(study, arms=tuple(replace(a, short_name=names[a.method]) for a in study.arms))
+    """Name each method by its label, with those options alone that set it apart from its variants.
 
-
-def short_names(study: Study) -> dict[str, str]:
-    """Name each method by its label, with those options alone that tell it from its variants.
-
-    Of several choices of options that would do, it is the one that takes the least room.
+    Where several choices of options do that, the shortest is taken.
     """
-    return _short_names({arm.method: arm.label for arm in study.arms})
-
-
-def _short_names(labels: Mapping[str, str]) -> dict[str, str]:
-    names: dict[str, str] = {}
-    for label in dict.fromkeys(labels.values()):
-        alike = {name: _options(name) for name, own in labels.items() if own == label}
-        told = _told_apart(alike) if len(alike) > 1 else dict.fromkeys(alike, "")
-        names |= {
-            name: f"{label} [{options}]" if options else label for name, options in told.items()
-        }
-    return names
+    alike: defaultdict[str, dict[str, dict[str, str]]] = defaultdict(dict)
+    for method, label in {arm.method: arm.label for arm in study.arms}.items():
+        alike[label][method] = _options(method)
+    names = {
+        method: f"{label} [{options}]" if options else label
+        for label, methods in alike.items()
+        for method, options in _distinct_options(methods).items()
+    }
+    return replace(study, arms=tuple(replace(a, short_name=names[a.method]) for a in study.arms))
 
 
 def name_notes(study: Study) -> tuple[str, ...]:
     """Say in full what short names stand for, where they leave options out."""
-    told = {
+    short = {
         arm.name: arm.method
         for arm in study.arms
         if arm.name != replace(arm, short_name="").name.replace(",", ", ")
     }
-    said = "; ".join(f"{name} is {method}" for name, method in told.items())
-    return (f"Names have the options that tell variants apart. In full: {said}.",) if told else ()
+    said = "; ".join(f"{name} is {method}" for name, method in short.items())
+    return (f"Names have the options that tell variants apart. In full: {said}.",) if short else ()
 
 
-def _told_apart(alike: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
-    """Write the options that tell methods apart; their full names where options do not."""
+def _distinct_options(alike: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """Write the options that set methods apart; their full names where options do not."""
+    if len(alike) == 1:
+        return dict.fromkeys(alike, "")
     keys = list(dict.fromkeys(key for options in alike.values() for key in options))
     choices = (
         {
@@ -572,10 +521,8 @@ def _told_apart(alike: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
         for size in range(1, len(keys) + 1 if len(keys) <= _MOST_OPTIONS else 1)
         for chosen in combinations(keys, size)
     )
-    distinct = (told for told in choices if len({*told.values()}) == len(alike))
-    return min(
-        distinct, key=lambda told: sum(map(len, told.values())), default={n: n for n in alike}
-    )
+    distinct = (one for one in choices if len({*one.values()}) == len(alike))
+    return min(distinct, key=lambda one: sum(map(len, one.values())), default={n: n for n in alike})
 
 
 def _options(method: str) -> dict[str, str]:
@@ -608,13 +555,11 @@ def write_decoding(value: object) -> str:
         return "{}"
     given = cast("dict[str, Any]", value)
     names = [*(name for name in _ORDER if name in given), *sorted(given.keys() - {*_ORDER})]
-    ordered = {name: _as_stored(name, given[name]) for name in names}
+    ordered = {name: given[name] for name in names}
+    for name in {"temperature", "top_p"} & {*ordered}:
+        if type(ordered[name]) is int:
+            ordered[name] = float(ordered[name])
     try:
         return orjson.dumps(ordered).decode()
     except TypeError:  # a number that is too large for it
         return json.dumps(ordered)
-
-
-def _as_stored(name: str, value: Any) -> Any:
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    return float(value) if whole and name in ("temperature", "top_p") else value

@@ -12,6 +12,7 @@ from decimal import Decimal
 from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
+from itertools import groupby
 from typing import Any, Final, Literal, TypeAlias
 
 from constraint_first.attempt.judge import STATUSES
@@ -38,7 +39,7 @@ from constraint_first.report.study import (
 )
 
 NONE: Final = "–"
-"""Stands where there is no number."""
+"""The text of a missing number."""
 
 
 def decimal(value: float | None, places: int = 1) -> str:
@@ -97,10 +98,7 @@ def scored(value: float, ends: tuple[float, float] | None) -> str:
 
 
 def p_value(value: float | None) -> str:
-    """Write a p-value for people: 0.03, 0.004, < 0.001; which side of 0.05 it is on always shows.
-
-    ``exact_p`` writes the same for programs.
-    """
+    """Write a p-value for people (0.03, < 0.001), always exact enough to compare with 0.05."""
     if value is None:
         return NONE
     if value < 0.001:
@@ -114,7 +112,7 @@ def p_value(value: float | None) -> str:
 
 
 def exact_p(value: float | None) -> str:
-    """Write a p-value with two significant digits at least; it is never written as zero."""
+    """Write a p-value for programs: two significant digits at least, and never zero."""
     if value is None:
         return NONE
     if value >= 0.001:
@@ -138,18 +136,15 @@ class MissingExtra(CfrError):
 
 def require(*names: str) -> None:
     """Refuse to go on without libraries of the extra ``report``, and say how to get them."""
-    missing = [name for name in names if not _is_there(name)]
-    if missing:
-        raise MissingExtra(
-            f"reports need {', '.join(missing)}: pip install 'constraint-first[report]'"
-        )
 
+    def is_there(name: str) -> bool:
+        try:
+            return find_spec(name) is not None
+        except ValueError:  # a module that is half there
+            return False
 
-def _is_there(name: str) -> bool:
-    try:
-        return find_spec(name) is not None
-    except ValueError:  # a module that is half there
-        return False
+    if missing := ", ".join(name for name in names if not is_there(name)):
+        raise MissingExtra(f"reports need {missing}: pip install 'constraint-first[report]'")
 
 
 Tone: TypeAlias = Literal["plain", "gain", "loss", "muted"]
@@ -157,13 +152,11 @@ Tone: TypeAlias = Literal["plain", "gain", "loss", "muted"]
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What stands in one place of a table."""
-
     text: str
     bold: bool = False
     tone: Tone = "plain"
     exact: str = ""
-    """What LaTeX and programs get in its place, where people are told it in fewer digits."""
+    """The text for LaTeX and programs, where people see fewer digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,21 +216,14 @@ def to_markdown(table: Table) -> str:
     notes = [f"{markdown_text(note)}\n" for note in table.notes]
     if not table.rows:
         return "\n".join(lines + notes).rstrip() + "\n"
-    lines.append(_pipes(_heading(column) for column in table.columns))
+    headings = (f"{c.group}: {c.title}" if c.group else c.title for c in table.columns)
+    lines.append(_pipes(map(_inline, headings)))
     lines.append(_pipes("--:" if c.align == "right" else ":--" for c in table.columns))
     for line in table.rows:
-        texts = [_markdown_cell(cell) for cell in line.cells]
-        lines.append(_pipes(texts + [""] * (len(table.columns) - len(texts))))
+        texts = [(_inline(cell.text), cell.bold) for cell in line.cells]
+        cells = [f"**{text}**" if bold and text else text for text, bold in texts]
+        lines.append(_pipes(cells + [""] * (len(table.columns) - len(cells))))
     return "\n".join([*lines, "", *notes]).rstrip() + "\n"
-
-
-def _heading(column: Column) -> str:
-    return _inline(f"{column.group}: {column.title}" if column.group else column.title)
-
-
-def _markdown_cell(cell: Cell) -> str:
-    text = _inline(cell.text)
-    return f"**{text}**" if cell.bold and text else text
 
 
 def markdown_text(text: str) -> str:
@@ -301,9 +287,11 @@ def to_latex(table: Table) -> str:
             text = _tex(line.cells[0].text)
             body += [r"\midrule", rf"\multicolumn{{{width}}}{{c}}{{\textbf{{{text}}}}} \\"]
         else:
-            body.append(_ampersands([_latex_cell(cell) for cell in line.cells]))
+            texts = [(_tex(cell.exact or cell.text), cell.bold) for cell in line.cells]
+            body.append(_ampersands([rf"\textbf{{{t}}}" if bold else t for t, bold in texts]))
     body += [r"\bottomrule", r"\end{tabular}"]
-    caption = " ".join([_sentence(table.title), *table.notes])
+    title = table.title if table.title.endswith(".") else f"{table.title}."
+    caption = " ".join([title, *table.notes])
     outer = [r"\begin{table}[t]", r"\centering", *body, rf"\caption{{{_tex(caption)}}}"]
     return "\n".join([*outer, rf"\label{{tab:{table.name}}}", r"\end{table}"]) + "\n"
 
@@ -324,17 +312,10 @@ def _latex_groups(columns: Sequence[Column]) -> list[str]:
 def group_spans(columns: Sequence[Column]) -> list[tuple[int, int, str]]:
     """Find the columns that share a heading: the first, the last, and what they share."""
     spans: list[tuple[int, int, str]] = []
-    for at, column in enumerate(columns):
-        if spans and spans[-1][2] == column.group:
-            spans[-1] = (spans[-1][0], at, column.group)
-        else:
-            spans.append((at, at, column.group))
+    for group, members in groupby(enumerate(columns), lambda one: one[1].group):
+        places = [at for at, _ in members]
+        spans.append((places[0], places[-1], group))
     return spans
-
-
-def _latex_cell(cell: Cell) -> str:
-    text = _tex(cell.exact or cell.text)
-    return rf"\textbf{{{text}}}" if cell.bold else text
 
 
 def _ampersands(cells: Iterable[str]) -> str:
@@ -352,11 +333,7 @@ def _one_line(text: str) -> str:
     return printable(re.sub(r"[^\S\xa0\u202f]+", " ", text)).strip(" ")
 
 
-def _sentence(text: str) -> str:
-    return text if text.endswith(".") else text + "."
-
-
-# Cells of differences and gains, and the sentence that stands where there is none.
+# Cells of differences and gains, and the sentence that replaces them where there is none.
 
 
 def delta(value: float | None, ends: Interval | None = None) -> Cell:
@@ -379,21 +356,17 @@ def absent(method: str, baseline: str = BASELINE) -> str:
     return f"{method} and {baseline} share no judged problem with the same model and decoding."
 
 
-# Sentences that stand under several tables: how right is counted, sizes, what was lost.
+# Sentences under several tables: how right is counted, sizes, lost attempts.
 
 ACCURACY_INTERVAL: Final = (
     "The interval of an accuracy is Wilson's for one run of each problem and where all problems "
     "score alike, otherwise the percentile interval of a bootstrap over problems."
 )
-"""How the interval beside an accuracy was found."""
 GAIN_INTERVAL: Final = "The interval of a gain is the BCa interval of a bootstrap over problems."
-"""How the interval beside a gain was found."""
-
 RIGHT_RULES: Final[Mapping[RightRule, str]] = {
     "any": "A problem is right where any of its runs is (pass@k).",
     "first": "A problem is right where its first judged run is.",
 }
-"""When a problem counts as right, in words."""
 
 
 def unequal_runs(found: Sequence[ModelPairs], rule: RightRule) -> Iterator[str]:
@@ -442,7 +415,7 @@ def size_note(parts: Iterable[ModelArms]) -> str:
     return f"Problems × runs: {', '.join(said)}."
 
 
-# Decoding settings in words: what tells several apart, and all of one in a sentence.
+# Decoding settings in words: those in which several differ, and all of one in a sentence.
 
 _LABELS: Final = {
     "temperature": "Temperature",
@@ -467,8 +440,8 @@ def tell_apart(decodings: Sequence[str]) -> dict[str, str]:
 
 def describe_decoding(decoding: str) -> str:
     """Name all settings of a decoding, in a sentence."""
-    known = {name: value for name, value in read_decoding(decoding).items() if value is not None}
-    return ", ".join(_named(n, value, lower=True) for n, value in known.items())
+    known = [(n, value) for n, value in read_decoding(decoding).items() if value is not None]
+    return ", ".join(_named(n, value, lower=True) for n, value in known)
 
 
 def shorten(value: object) -> str:
@@ -488,11 +461,11 @@ def _named(name: str, value: object, *, lower: bool = False) -> str:
 
 # Published numbers: each table and figure of the paper as data, and the accuracy of one cell.
 #
-# The files are in ``paper/`` beside this one. Figures stand there as the paper prints them,
-# mistakes included; a file's note says where they contradict each other.
+# The files are in ``paper/`` beside this one, with every number as the paper prints it, mistakes
+# included; a file's note says where they contradict each other.
 
 PrintedValue: TypeAlias = int | Decimal | str
-"""A printed figure or word; a decimal keeps the digits that are printed, so 5.00 stays 5.00."""
+"""A printed number or word; a decimal keeps the digits that are printed, so 5.00 stays 5.00."""
 
 _DIFFERENCE: Final = "Δ"
 _ACCURACIES: Final = ("main", "additional", "routing-ablation", "prompting", "olympiadbench")
@@ -500,48 +473,53 @@ _ACCURACIES: Final = ("main", "additional", "routing-ablation", "prompting", "ol
 
 
 class PublishedError(CfrError):
-    """A table that the paper does not have under this name."""
-
     exit_code = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A table or figure of the paper, figure by figure."""
+    """A table or figure of the paper as numbers."""
 
     name: str
     label: tuple[str, ...]
     """The paper's labels for it: ``tab:robustness``."""
     title: str
     note: str
-    """What has to be known to read it, and where the paper contradicts itself; may be empty."""
+    """How to read it, and where the paper contradicts itself; may be empty."""
     columns: tuple[str, ...]
     rows: tuple[tuple[PrintedValue, ...], ...]
 
     def to_table(self) -> Table:
         columns = (
-            Column(title, "right" if any(not isinstance(v, str) for v in values) else "left")
+            Column(title, "left" if all(isinstance(v, str) for v in values) else "right")
             for title, values in zip(self.columns, zip(*self.rows, strict=True), strict=True)
         )
+        signed = [title.startswith(_DIFFERENCE) for title in self.columns]
+        rows: list[Row] = []
+        for values in self.rows:
+            if _DIFFERENCE in values:
+                rows.append(Row(tuple(_printed(v, sign=True, tone=True) for v in values), "delta"))
+            else:
+                rows.append(Row(tuple(map(_printed, values, signed))))
         return Table(
             name=f"paper-{self.name}",
             title=f"{self.title} (paper)",
             columns=tuple(columns),
-            rows=tuple(self._row(values) for values in self.rows),
+            rows=tuple(rows),
             notes=(self.note,) if self.note else (),
             paper=self.label,
         )
 
-    def _row(self, values: tuple[PrintedValue, ...]) -> Row:
-        if _DIFFERENCE in values:
-            return Row(tuple(Cell(_signed(v), tone=_tone(v)) for v in values), "delta")
-        signed = (title.startswith(_DIFFERENCE) for title in self.columns)
-        pairs = zip(values, signed, strict=True)
-        return Row(tuple(Cell(_signed(v) if s else _printed(v)) for v, s in pairs))
+
+def _printed(value: PrintedValue, sign: bool, *, tone: bool = False) -> Cell:
+    if isinstance(value, str):
+        return Cell(value)
+    text = f"{value:{'+' if sign and value else ''},}".replace("-", "−")
+    return Cell(text, tone="plain" if not (tone and value) else "gain" if value > 0 else "loss")
 
 
 def published_names() -> tuple[str, ...]:
-    """List the paper's tables and figures that have figures, by our names for them."""
+    """List the paper's tables and figures, by our names for them."""
     return tuple(_texts())
 
 
@@ -564,11 +542,6 @@ def published(name: str) -> Published:
     )
 
 
-def paper_accuracy(model_label: str, method_label: str, benchmark_label: str) -> float | None:
-    """Look up a published pass@1 (%, four runs at temperature 0.7); None where there is none."""
-    return _accuracies().get((model_label, method_label, benchmark_label))
-
-
 @cache
 def _texts() -> Mapping[str, str]:
     folder = files("constraint_first.report").joinpath("paper")
@@ -576,37 +549,20 @@ def _texts() -> Mapping[str, str]:
     return {name: found[name].read_text(encoding="utf-8") for name in sorted(found)}
 
 
+def paper_accuracy(model_label: str, method_label: str, benchmark_label: str) -> float | None:
+    """Look up a published pass@1 (%, four runs at temperature 0.7); None where there is none."""
+    return _accuracies().get((model_label, method_label, benchmark_label))
+
+
 @cache
 def _accuracies() -> Mapping[tuple[str, str, str], float]:
-    """Read every accuracy once; backwards, so that an earlier table wins over a later one."""
-    tables = [published(name) for name in reversed(_ACCURACIES)]
-    return {key: value for table in tables for key, value in _cells(table)}
-
-
-def _cells(table: Published) -> Iterable[tuple[tuple[str, str, str], float]]:
-    """Find a table's accuracies: they stand in the columns that are named for a benchmark."""
     benchmarks = {entry.label for entry in entries().values()}
-    for values in table.rows:
-        row = dict(zip(table.columns, values, strict=True))
-        model, method = str(row["model"]), str(row["method"])
-        for column, value in row.items():
-            known = column in benchmarks and not isinstance(value, str)
-            if known and method != _DIFFERENCE:
-                yield (model, method, column), float(value)
-
-
-def _printed(value: PrintedValue) -> str:
-    if isinstance(value, str):
-        return value
-    return f"{value:,}".replace("-", "−")
-
-
-def _signed(value: PrintedValue) -> str:
-    plus = "+" if not isinstance(value, str) and value > 0 else ""
-    return plus + _printed(value)
-
-
-def _tone(value: PrintedValue) -> Tone:
-    if isinstance(value, str) or value == 0:
-        return "plain"
-    return "gain" if value > 0 else "loss"
+    found: dict[tuple[str, str, str], float] = {}
+    for table in map(published, reversed(_ACCURACIES)):
+        for values in table.rows:
+            row = dict(zip(table.columns, values, strict=True))
+            model, method = str(row["model"]), str(row["method"])
+            for column, value in row.items() if method != _DIFFERENCE else ():
+                if column in benchmarks and not isinstance(value, str):
+                    found[model, method, column] = float(value)
+    return found

@@ -12,7 +12,7 @@ from constraint_first.report.study import (
     ROUTED_CFR,
     SELF_CONSISTENCY,
     Arm,
-    Attempt,
+    Outcome,
     ProblemText,
     StudyError,
     benchmark_label,
@@ -109,7 +109,7 @@ def test_what_was_attempted() -> None:
     assert STUDY.attempted == {("aime24", name) for name in "123"} | {("aime25", "4")}
     attempts = list(STUDY.all_attempts())
     assert len(attempts) == 6 + 1 + 3 + 1
-    assert all(isinstance(attempt, Attempt) for attempt in attempts)
+    assert all(isinstance(attempt, Outcome) for attempt in attempts)
 
 
 def test_the_fewest_and_the_most_judged_problems() -> None:

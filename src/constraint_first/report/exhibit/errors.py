@@ -42,7 +42,7 @@ from constraint_first.report.exhibit.scores import grid_figures
 from constraint_first.report.exhibit.stage1 import OTHER_KIND
 from constraint_first.report.study import (
     Arm,
-    Attempt,
+    Outcome,
     ProblemText,
     Study,
     Transcript,
@@ -116,7 +116,7 @@ def flips_between(
 
 
 def _class_of(
-    study: Study, benchmark: str, problem: str, wrong: Sequence[Attempt]
+    study: Study, benchmark: str, problem: str, wrong: Sequence[Outcome]
 ) -> tuple[Mistake, str | None, bool]:
     """Class wrong attempts: the error, an answer that shows it, whether answers are on record."""
     kinds = [_mistake(study, (benchmark, problem), attempt) for attempt in wrong]
@@ -128,7 +128,7 @@ def _class_of(
     return kind, answer, kept
 
 
-def _mistake(study: Study, key: Key, attempt: Attempt) -> Mistake:
+def _mistake(study: Study, key: Key, attempt: Outcome) -> Mistake:
     if instructions := study.problems.get(key, _NONE).instructions:
         decided = all(one.predicate for one in instructions)
         return "broken_condition" if decided else "other"
@@ -280,7 +280,7 @@ class ChangedProblem:
     size: float
     """By how much the share of right runs changed."""
     problem: str
-    attempts: tuple[tuple[Arm, Attempt], tuple[Arm, Attempt]]
+    attempts: tuple[tuple[Arm, Outcome], tuple[Arm, Outcome]]
     """Of the baseline and of the method."""
 
     @property
@@ -344,7 +344,7 @@ def _candidate(base: Arm, other: Arm, problem: str) -> ChangedProblem | None:
     )
 
 
-def _attempt(attempts: Sequence[Attempt], *, correct: bool) -> Attempt | None:
+def _attempt(attempts: Sequence[Outcome], *, correct: bool) -> Outcome | None:
     return next((attempt for attempt in attempts if attempt.correct is correct), None)
 
 
