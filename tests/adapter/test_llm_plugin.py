@@ -1,12 +1,14 @@
 """The plugin inside the real ``llm``, asked through its command line and from Python."""
 
+import asyncio
 import json
 import os
 import re
 import subprocess
 import sys
+import threading
 import tomllib
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ from llm.cli import cli  # noqa: E402
 from llm.plugins import load_plugins, pm  # noqa: E402
 
 from constraint_first.adapter import llm_plugin  # noqa: E402
+from constraint_first.attempt.solve import iterate  # noqa: E402
 from constraint_first.method.registry import names  # noqa: E402
 
 REPOSITORY = Path(__file__).parent.parent.parent
@@ -92,6 +95,31 @@ def test_a_conversation_goes_ahead_of_the_next_problem(served: Endpoint) -> None
     assert "And $3^6$?" in last["content"]
 
 
+def test_auto_leaves_a_conversation_to_the_model(endpoint: Endpoint) -> None:
+    endpoint.script(completion("Because."))
+    ran = ask(endpoint, "-m", "cfr/auto", REMAINDER, "-s", "Answer in one word.")
+    assert ran.stdout == "Because.\n"
+    (request,) = endpoint.requests
+    assert [one["content"] for one in request["messages"]] == ["Answer in one word.", REMAINDER]
+
+
+def test_a_reader_that_goes_away_stops_the_work() -> None:
+    stopped = threading.Event()
+
+    async def endless() -> AsyncGenerator[int]:
+        try:
+            while True:
+                yield 1
+                await asyncio.sleep(0.001)
+        finally:
+            stopped.set()
+
+    reading = iterate(endless())
+    assert next(reading) == 1
+    reading.close()
+    assert stopped.is_set()
+
+
 def test_options_reach_the_endpoint(endpoint: Endpoint) -> None:
     given = {"method": "cfr(reply=json)", "model": "m", "temperature": "0.1", "seed": "5"}
     options = [word for pair in given.items() for word in ("-o", *pair)]
@@ -113,6 +141,11 @@ async def test_an_asynchronous_program_too(served: Endpoint) -> None:
     response = llm.get_async_model("cfr/routed-cfr").prompt(REMAINDER, base_url=served.url)
     assert await response.text() == SOLUTION
     assert (await response.usage()).input == 22
+
+
+async def test_ordinary_code_is_answered_also_where_a_loop_runs(served: Endpoint) -> None:
+    response = llm.get_model("cfr/routed-cfr").prompt(REMAINDER, base_url=served.url)
+    assert response.text() == SOLUTION
 
 
 def test_there_is_a_model_for_every_method() -> None:

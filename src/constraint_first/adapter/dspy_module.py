@@ -11,10 +11,9 @@ import importlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from constraint_first.answer.grade import grade
-from constraint_first.attempt.attempt import Attempt
 from constraint_first.attempt.solve import asolve, run_sync
 from constraint_first.error import CfrError
 from constraint_first.method.method import BUDGET, Method
@@ -66,44 +65,50 @@ class ConstraintFirst(dspy.Module, _Parameter):
         self.method = _check_method(method)
 
     def forward(self, question: str) -> Any:
-        """Answer a question."""
         # No streaming: DSPy streams from threads of AnyIO alone, and calls are made in others.
         with dspy.context(send_stream=None):
             return run_sync(self._answer(question, _ask_in_thread))
 
     async def aforward(self, question: str) -> Any:
-        """Answer a question from asynchronous code."""
         with dspy.context(send_stream=None):
             return await self._answer(question, _ask)
 
-    async def _answer(self, question: str, ask: _Ask) -> Any:
-        engine = LMEngine(self._current_lm(), ask)
+    async def _answer(self, question: object, ask: _Ask) -> Any:
+        lm = self.lm or dspy.settings.lm
+        if lm is None:
+            raise ValueError("no LM: dspy.configure(lm=dspy.LM(...)), or ConstraintFirst(lm=...)")
+        if not isinstance(question, str):
+            raise ValueError(f"question: a {type(question).__name__}; give the problem as text")
+        if not question.strip():
+            raise ValueError("question: empty; give the problem's text")
         try:
-            return _prediction(await asolve(_check_question(question), self.method, engine=engine))
+            solved = await asolve(question, self.method, engine=LMEngine(lm, ask))
         except EngineError as error:
             raise RuntimeError(str(error)) from None
         except CfrError as error:
             raise ValueError(str(error)) from None
-
-    def _current_lm(self) -> Any:
-        lm = self.lm or dspy.settings.lm
-        if lm is None:
-            raise ValueError("no LM: dspy.configure(lm=dspy.LM(...)), or ConstraintFirst(lm=...)")
-        return lm
+        details: dict[str, Json] = dict(solved.solution.details)
+        return dspy.Prediction(
+            answer=solved.answer or "",
+            reasoning=without_thinking(solved.solution.text).strip(),
+            confidence=details.pop("confidence", 0.0),
+            checks=details.pop("checks", []),
+            constraints=details.pop("constraints", {}),
+            details={"method": solved.method.label, **details},
+        )
 
     # A program saves and loads its parameters, and sets their LM, through these.
 
     def dump_state(self, json_mode: bool = True) -> dict[str, Json]:  # noqa: ARG002
-        """Describe it for a saved program: the method's name, where it was given by name."""
+        """Return the method's name, where it was given by name."""
         return {"method": self.method if isinstance(self.method, str) else None}
 
     def load_state(self, state: dict[str, Json], **_: object) -> None:
-        """Take the method that a saved program names."""
         if isinstance(name := state.get("method"), str):
             self.method = _check_method(name)
 
     def reset(self) -> None:
-        """Forget what was learned, which is nothing."""
+        """Do nothing: there is nothing that was learned."""
 
 
 def grade_answer(example: Any, prediction: Any, trace: object = None) -> bool:  # noqa: ARG001
@@ -113,7 +118,7 @@ def grade_answer(example: Any, prediction: Any, trace: object = None) -> bool:  
 
 
 _Ask = Callable[..., Awaitable[Any]]
-"""How an LM is asked: with itself, a request and the options that belong to no request."""
+"""Asks an LM, given itself, a request and the options that are no part of a request."""
 
 
 async def _ask(lm: Any, request: object, **options: object) -> Any:
@@ -134,20 +139,21 @@ class LMEngine:
 
     @property
     def model(self) -> str:
-        """The name of the model, by which ``auto`` chooses a method."""
         return str(self.lm.model)
 
     async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
-        """Perform a call; what goes wrong is an error of DSPy."""
-        request = _request(self.lm, call)
-        response = await self.ask(self.lm, request, **_options(self.lm, call))
-        completion = _completion(response)
+        """Perform a call; its errors are DSPy's own."""
+        options: dict[str, int] = {}
+        rollout = self.lm.kwargs.get("rollout_id")
+        if rollout is not None or call.sample:  # else DSPy's cache answers all samples alike
+            options["rollout_id"] = (rollout or 0) * _SAMPLES_A_ROLLOUT + call.sample
+        completion = _completion(await self.ask(self.lm, _request(self.lm, call), **options))
         watcher.wrote(call, completion.text, reasoning=False)
         return completion
 
 
 def _request(lm: Any, call: Call) -> Any:
-    """Write a call as a request to an LM, with all that the LM is set to."""
+    """Write a call as a request to an LM, with all settings of the LM."""
     body: dict[str, Any] = {
         name: value
         for name, value in lm.kwargs.items()
@@ -157,7 +163,12 @@ def _request(lm: Any, call: Call) -> Any:
         "model": lm.model,
         "messages": [{"role": m.role, "content": m.content} for m in call.messages],
     }
-    body |= _limit(body, call)
+    # A reply is bounded by the LM's limit and the call's, a whole solution by the LM's alone: a
+    # provider refuses more than its model can write, which is less than a method would allow.
+    if own := next((name for name in _LIMITS if name in body), None):
+        body[own] = min(body[own], call.max_tokens)
+    elif call.max_tokens <= _SHORT:
+        body["max_tokens"] = call.max_tokens
     if "seed" in body:
         body["seed"] += call.sample
     if call.json and "response_format" in lm.supported_params:
@@ -168,71 +179,22 @@ def _request(lm: Any, call: Call) -> Any:
         raise ValueError(f"LM {lm.model!r}: {error}") from None
 
 
-def _limit(body: dict[str, Any], call: Call) -> dict[str, int]:
-    """Bound a reply by the LM's limit and the call's; a whole solution by the LM's alone.
-
-    A provider refuses more than its model can write, and that is less than a method would allow.
-    """
-    own = next((name for name in _LIMITS if name in body), None)
-    if own:
-        return {own: min(cast("int", body[own]), call.max_tokens)}
-    return {} if call.max_tokens > _SHORT else {"max_tokens": call.max_tokens}
-
-
-def _options(lm: Any, call: Call) -> dict[str, int]:
-    """Tell samples of one prompt apart, which DSPy's cache would answer alike."""
-    rollout = lm.kwargs.get("rollout_id")
-    if rollout is None and not call.sample:
-        return {}
-    return {"rollout_id": (rollout or 0) * _SAMPLES_A_ROLLOUT + call.sample}
-
-
 def _completion(response: Any) -> Completion:
     parts = response.message.parts
     text, reasoning = (
         "".join(part.text for part in parts if part.type == kind) for kind in ("text", "thinking")
     )
-    return Completion(
-        text, _FINISH.get(response.finish_reason, "other"), reasoning, _usage(response.usage)
-    )
-
-
-def _usage(usage: Any) -> Usage:
-    spent, written = usage.input_tokens, usage.output_tokens
-    return Usage(
-        spent or 0,
-        written or 0,
-        usage.reasoning_tokens or 0,
-        usage.cache_read_tokens or 0,
-        reported=spent is not None and written is not None,
-    )
-
-
-def _prediction(solved: Attempt) -> Any:
-    details: dict[str, Json] = dict(solved.solution.details)
-    return dspy.Prediction(
-        answer=solved.answer or "",
-        reasoning=without_thinking(solved.solution.text).strip(),
-        confidence=details.pop("confidence", 0.0),
-        checks=details.pop("checks", []),
-        constraints=details.pop("constraints", {}),
-        details={"method": solved.method.label, **details},
-    )
+    used = response.usage
+    counts = (used.input_tokens, used.output_tokens, used.reasoning_tokens, used.cache_read_tokens)
+    usage = Usage(*(count or 0 for count in counts), reported=None not in counts[:2])
+    return Completion(text, _FINISH.get(response.finish_reason, "other"), reasoning, usage)
 
 
 def _check_method(method: str | Method) -> str | Method:
-    """Refuse a name that is not known when the module is made, and not at its first question."""
+    """Refuse an unknown name when the module is made, and not at its first question."""
     if isinstance(method, str) and method != AUTO:
         try:
             make(method)
         except CfrError as error:
             raise ValueError(str(error)) from None
     return method
-
-
-def _check_question(question: object) -> str:
-    if not isinstance(question, str):
-        raise ValueError(f"question: a {type(question).__name__}; give the problem as text")
-    if not question.strip():
-        raise ValueError("question: empty; give the problem's text")
-    return question

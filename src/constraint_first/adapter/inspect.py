@@ -38,8 +38,8 @@ from rich.markup import escape
 from constraint_first.answer.grade import GradingCase, Verdict, grade_all
 from constraint_first.attempt.attempt import make_attempt
 from constraint_first.attempt.events import Event, Executed
-from constraint_first.benchmark.registry import Benchmark, load
-from constraint_first.benchmark.registry import names as names_task
+from constraint_first.benchmark.registry import load
+from constraint_first.benchmark.registry import names as benchmark_names
 from constraint_first.error import CfrError, InputError
 from constraint_first.file.safe import printable, storable_json, storable_text
 from constraint_first.method.method import Method
@@ -54,8 +54,6 @@ from constraint_first.problem import Json, Problem, Solution
 from constraint_first.protocol import Call, Completion, Finish, Message, Usage
 from constraint_first.serve.reply import final_text
 
-# pyright: ignore[reportPrivateUsage]
-
 
 def qualify(factory: Callable[..., Any], name: str) -> str:
     """Return the name ``cfr/NAME`` for a solver, scorer or task, and make Inspect keep it as it is.
@@ -67,14 +65,9 @@ def qualify(factory: Callable[..., Any], name: str) -> str:
     return f"cfr/{name}"
 
 
-def settings_of(model: Model) -> GenerateConfig:
-    """Find how replies are sampled: what the task and the command line say of this model."""
-    return model.config.merge(active_generate_config())
-
-
 @contextmanager
 def as_prerequisite(*, in_sample: bool = False) -> Generator[None]:
-    """Turn an error that a person can mend into the one that Inspect prints in one line."""
+    """Raise our errors as the one that Inspect prints in one line."""
     try:
         yield
     except CfrError as error:
@@ -85,8 +78,8 @@ def as_prerequisite(*, in_sample: bool = False) -> Generator[None]:
 # An engine on top of Inspect's model: a call in, a completion out.
 #
 # Inspect performs the request, so that its log, limits, retries, cache and token counts hold for
-# our methods as for any other solver. What a model refuses and a call can do without is left out
-# from then on, as our own engine does.
+# our methods as for any other solver. A parameter that a model refuses and a call does not need is
+# left out from then on, as by our own engine.
 
 _FINISH: Final[dict[str, Finish]] = {
     "stop": "stop",
@@ -104,7 +97,7 @@ _MESSAGES: Final = {
 
 
 class _Schema(JSONSchema, extra="allow"):
-    """A JSON Schema with all that it says; Inspect's own knows nothing of a list's length."""
+    """A JSON Schema with all its keywords; Inspect's own drops the length of a list."""
 
     items: _Schema | None = None  # pyright: ignore[reportIncompatibleVariableOverride]
     properties: dict[str, _Schema] | None = (  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -114,7 +107,7 @@ class _Schema(JSONSchema, extra="allow"):
 
 @dataclass(slots=True)
 class Adaptation:
-    """What one model was found not to take. Samples share it, so that it is refused once."""
+    """Limits of a model, learnt from refusals and shared by samples, so that each is met once."""
 
     context: int | None = None
     """Tokens that a prompt and its reply have together."""
@@ -123,8 +116,13 @@ class Adaptation:
     json: bool = True
     """Whether it can be held to JSON."""
 
-    def learn(self, refused: EngineError | None) -> None:
-        """Note what a refusal is about, if a call can do without it."""
+    def learn(self, error: Exception, model: str) -> None:
+        """Learn from an endpoint's refusal, as far as a call can do without what it refused."""
+        refused: Exception = error
+        if not isinstance(error, EngineError):
+            cause = error.__cause__ or error
+            status = getattr(cause, "status_code", None)
+            refused = _classify(model, str(cause), status) if status in _BAD_REQUEST else error
         match refused:
             case PromptTooLong(limit=int(limit)):
                 self.context = limit
@@ -142,16 +140,15 @@ class InspectEngine:
 
     served: Model
     epoch: int = 1
-    """Which run of the sample it is, from 1: each has seeds of its own where a seed is fixed."""
+    """Which run of the sample it is, from 1: each has its own seeds where a seed is fixed."""
     adaptations: dict[str, Adaptation] = field(default_factory=dict[str, Adaptation])
 
     @property
     def model(self) -> str:
-        """The name of the model."""
         return self.served.name
 
     async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:  # noqa: ARG002
-        """Have Inspect perform a call; what it raises (a limit, a provider's error) is its own."""
+        """Have Inspect perform a call; its own errors (a limit, a provider's) pass through."""
         model, settings = self._asked(call)
         known = self.adaptations.setdefault(str(model), Adaptation())
         own = replace(call, sample=call.sample + (self.epoch - 1) * SEEDS_A_RUN)
@@ -163,18 +160,17 @@ class InspectEngine:
                 asked = replace(known)
                 config = config_for(own, settings, asked)
                 try:
-                    output = await model.generate(
-                        messages, config=config, cache=_cache(settings, call)
-                    )
+                    cache = _cache(settings, call)
+                    output = await model.generate(messages, config=config, cache=cache)
                     return completion_from(output)
                 except Exception as error:
-                    known.learn(_refusal(error, str(model)))
+                    known.learn(error, str(model))
                     if known == asked:  # no other sample has learnt anything since
                         raise
 
     def _asked(self, call: Call) -> tuple[Model, GenerateConfig]:
-        """Find the model that a call is for; all are decoded alike, unless they say otherwise."""
-        settings = settings_of(self.served)
+        """Find the model that a call is for; all are decoded alike, unless their config differs."""
+        settings = self.served.config.merge(active_generate_config())
         if call.model is None:
             return self.served, settings
         role = call.model in model_roles()
@@ -186,22 +182,21 @@ def config_for(call: Call, settings: GenerateConfig, known: Adaptation) -> Gener
     """Set how a call is decoded. A budget that was set for all calls bounds that of this one."""
     bounds = (call.max_tokens, settings.max_tokens, known.most)
     wanted = min(bound for bound in bounds if bound)
-    as_json = call.json and known.json
-    # Inspect has no setting for JSON of any kind: OpenAI's own field is sent.
-    any_object = {**(settings.extra_body or {}), "response_format": {"type": "json_object"}}
+    schema = body = None
+    if call.json and known.json and call.schema:
+        read = _Schema.model_validate_json(call.schema)
+        schema = ResponseSchema(name=call.stage, json_schema=read, strict=True)
+    elif call.json and known.json:
+        # Inspect has no setting for JSON of any kind: OpenAI's own field is sent.
+        body = {**(settings.extra_body or {}), "response_format": {"type": "json_object"}}
     return GenerateConfig(
         max_tokens=fitting_budget(call, wanted, known.context),
         temperature=settings.temperature,
         top_p=settings.top_p,
         seed=None if settings.seed is None else settings.seed + call.sample,
-        response_schema=_schema(call) if as_json and call.schema else None,
-        extra_body=any_object if as_json and not call.schema else None,
+        response_schema=schema,
+        extra_body=body,
     )
-
-
-def _schema(call: Call) -> ResponseSchema:
-    schema = _Schema.model_validate_json(call.schema)
-    return ResponseSchema(name=call.stage, json_schema=schema, strict=True)
 
 
 def _cache(settings: GenerateConfig, call: Call) -> bool | CachePolicy:
@@ -214,13 +209,21 @@ def _cache(settings: GenerateConfig, call: Call) -> bool | CachePolicy:
 
 
 def completion_from(output: ModelOutput) -> Completion:
-    """Read what the model replied. Where it did not reply, that is an error and no empty answer."""
+    """Read a model's reply; raise an error where the output is none."""
     if not output.choices:
         raise BadReply(f"{output.model}: its reply has no choices")
     said, reason = output.message.text, output.stop_reason
     if output.usage is None and reason in _NOT_REPLIES:
         # Inspect makes an output of a refused request, and the endpoint's words its text.
-        raise _no_reply(output.model, reason, said)
+        shown = printable(" ".join(said.split())[:_LONGEST_REASON])
+        if reason == "content_filter":
+            raise Rejected(f"{output.model}: a content filter refused the prompt ({shown})")
+        found = _classify(output.model, said)
+        raise PromptTooLong(
+            f"{output.model}: the problem does not fit into its context ({shown}); shorten it, or "
+            "lower --max-tokens",
+            found.limit if isinstance(found, PromptTooLong) else None,
+        )
     content = output.message.content
     parts: Sequence[object] = [] if isinstance(content, str) else content
     return Completion(
@@ -240,42 +243,16 @@ def _usage(usage: ModelUsage | None) -> Usage:
     return Usage(read, usage.output_tokens, usage.reasoning_tokens or 0, cached)
 
 
-def _no_reply(model: str, reason: str, said: str) -> EngineError:
-    found = _classify(model, 400, said)
-    said = printable(" ".join(said.split())[:_LONGEST_REASON])
-    if reason == "content_filter":
-        return Rejected(f"{model}: a content filter refused the prompt ({said})")
-    limit = found.limit if isinstance(found, PromptTooLong) else None
-    return PromptTooLong(
-        f"{model}: the problem does not fit into its context ({said}); shorten it, or lower "
-        "--max-tokens",
-        limit,
-    )
-
-
-def _refusal(error: Exception, model: str) -> EngineError | None:
-    """Read out of a provider's error what the endpoint refuses; None for all other errors."""
-    if isinstance(error, EngineError):
-        return error
-    cause = error.__cause__ or error
-    status = getattr(cause, "status_code", None)
-    return _classify(model, status, str(cause)) if status in _BAD_REQUEST else None
-
-
-def _classify(model: str, status: int, said: str) -> EngineError:
+def _classify(model: str, said: str, status: int = 400) -> EngineError:
     return refusal(Endpoint("", model), status, {}, said.encode("utf-8", "replace"))
 
 
 # Every method as a solver of Inspect: ``cfr/auto``, ``cfr/vote``, ``cfr/method``.
 
 NOTES: Final = "cfr"
-"""Where a solver leaves what it noted: in the sample's store, and the answer with its output."""
+"""The key of a solver's notes in the sample's store, and of the answer in its output."""
 
 _ROLES: Final = ("system", "user", "assistant")
-
-
-def _register(name: str, factory: Callable[..., Solver]) -> Callable[..., Solver]:
-    return solver(qualify(factory, name))(factory)
 
 
 def _method(name: str = AUTO) -> Solver:
@@ -283,21 +260,21 @@ def _method(name: str = AUTO) -> Solver:
     return _solve_with(spell_name(name, {}))
 
 
-method: Final = _register("method", _method)
+method: Final = solver(qualify(_method, "method"))(_method)
 
 
-def _named(name: str) -> Callable[..., Solver]:
-    """Make the factory of one method's solver, which takes the method's options as its own."""
+def _register_method(name: str) -> None:
+    """Register the solver of one method, which takes the method's options as its own."""
 
     def factory(**options: Any) -> Solver:
         return _solve_with(spell_name(name, options))
 
     factory.__doc__ = METHODS[name].__doc__ if name in METHODS else None
-    return factory
+    solver(qualify(factory, name))(factory)
 
 
 for _name in (AUTO, *names()):
-    _register(_name, _named(_name))
+    _register_method(_name)
 
 
 def spell_name(name: object, options: dict[str, Any]) -> str:
@@ -314,15 +291,9 @@ def spell_name(name: object, options: dict[str, Any]) -> str:
     return f"{_word(name)}({','.join(spelt)})" if spelt else _word(name)
 
 
-def _joined(value: object, word: Callable[[object], str] = str) -> str:
-    """Undo what Inspect makes of a value with commas on its command line: a list."""
-    several = isinstance(value, list | tuple)
-    return ",".join(map(word, cast("list[object]", value))) if several else word(value)
-
-
 def _word(value: object) -> str:
     if isinstance(value, list | tuple):
-        return _joined(cast("object", value), _word)
+        return ",".join(map(_word, cast("list[object]", value)))
     if isinstance(value, bool):
         return "on" if value else "off"
     return "none" if value is None else str(value)
@@ -335,7 +306,13 @@ def _solve_with(name: str) -> Solver:
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001
         with as_prerequisite(in_sample=True):
-            _require_asyncio()
+            try:
+                asyncio.get_running_loop()
+            except RuntimeError:
+                raise InputError(
+                    "INSPECT_ASYNC_BACKEND: solvers of cfr need asyncio; leave it out, or set it "
+                    "to asyncio"
+                ) from None
             engine = InspectEngine(get_model(), state.epoch, adaptations)
             problem, ahead = _read_problem(state)
             noted: dict[str, Json] = {"method": name}
@@ -354,17 +331,8 @@ def _record(event: Event) -> None:
     """Put programs that were run into Inspect's transcript; calls are there already."""
     if isinstance(event, Executed):
         program, output = event.program, event.output
-        told = {"program": program.source, "printed": output.text, "error": output.error}
-        transcript().info(orjson.loads(storable_json(told)), source="cfr")
-
-
-def _require_asyncio() -> None:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        raise InputError(
-            "INSPECT_ASYNC_BACKEND: solvers of cfr need asyncio; leave it out, or set it to asyncio"
-        ) from None
+        ran = {"program": program.source, "printed": output.text, "error": output.error}
+        transcript().info(orjson.loads(storable_json(ran)), source="cfr")
 
 
 def _read_problem(state: TaskState) -> tuple[Problem, tuple[Message, ...]]:
@@ -391,7 +359,7 @@ def _text(state: TaskState, message: ChatMessage) -> Message:
 
 
 def _note(state: TaskState, solved_by: Method, solution: Solution, noted: dict[str, Json]) -> None:
-    """Leave the solution as the sample's output, and all that the method noted in its store."""
+    """Write the solution to the sample's output, and the method's notes to its store."""
     answered: dict[str, Json] = {"answer": solution.answer, "truncated": solution.truncated}
     whole = noted | {"label": solved_by.label} | answered | {"details": {**solution.details}}
     state.store.set(NOTES, orjson.loads(storable_json(whole)))
@@ -431,7 +399,7 @@ def _grade() -> Scorer:
                 raise InputError(
                     f"sample {state.sample_id}: has no target, and cfr/grade compares with one"
                 )
-            return score_of(await grade_all(cases), state)
+            return _score(await grade_all(cases), state)
 
     return score
 
@@ -454,31 +422,22 @@ def _noted(state: TaskState) -> dict[str, Any]:
     return cast("dict[str, Any]", (state.output.metadata or {}).get(NOTES, {}))
 
 
-def score_of(verdicts: Sequence[Verdict], state: TaskState) -> Score:
-    """Write the verdict on the best of several comparisons as a score."""
+def _score(verdicts: Sequence[Verdict], state: TaskState) -> Score:
+    """Write the best of several verdicts as a score, with the confidence of a solver of cfr."""
     order = ("correct", "undecided", "incorrect")
     best = min(verdicts, key=lambda one: order.index(one.verdict))
-    confidence = _confidence(state)
+    metadata = {"verdict": best.verdict, "tier": best.tier}
+    noted = cast("dict[str, Any]", state.store.get(NOTES, None) or {}) if _noted(state) else {}
+    details = cast("dict[str, Any]", noted.get("details", {}))
     return Score(
         value=_VALUES[best.verdict],
         answer=best.answer,
         explanation=f"{best.verdict}: {best.why}",
-        metadata={"verdict": best.verdict, "tier": best.tier, **confidence},
+        metadata=metadata | {n: value for n, value in details.items() if n == "confidence"},
     )
 
 
-def _confidence(state: TaskState) -> dict[str, float]:
-    """How far the answer is to be trusted, where the solver was one of cfr."""
-    noted = cast("dict[str, Any]", state.store.get(NOTES, None) or {}) if _noted(state) else {}
-    details = cast("dict[str, Any]", noted.get("details", {}))
-    return {"confidence": details["confidence"]} if "confidence" in details else {}
-
-
 # Every benchmark as a task of Inspect: ``cfr/constraintbench``, ``cfr/benchmark -T file=…``.
-
-
-def _register_task(name: str, factory: Callable[..., Task]) -> Callable[..., Task]:
-    return task(name=qualify(factory, name))(factory)
 
 
 def _benchmark(name: str = "", file: str = "", columns: Any = "", system: Any = None) -> Task:
@@ -492,33 +451,25 @@ def _benchmark(name: str = "", file: str = "", columns: Any = "", system: Any = 
             raise InputError(
                 "cfr/benchmark: name a benchmark (-T name=aime24) or a file (-T file=mine.jsonl)"
             )
-        found = load(
-            str(name or file), system_prompt=_read_system(system), columns=_read_columns(columns)
-        )
-        return _task(found)
+        return _task(str(name or file), system, _read_columns(columns))
 
 
-benchmark: Final = _register_task("benchmark", _benchmark)
+benchmark: Final = task(name=qualify(_benchmark, "benchmark"))(_benchmark)
 
 
-def _named_task(name: str) -> Callable[..., Task]:
-    """Make the factory of one benchmark's task; it is loaded when the task is made."""
+def _register_benchmark(name: str) -> None:
+    """Register the task of one benchmark, which is loaded when the task is made."""
 
     def factory(system: Any = None) -> Task:
         with as_prerequisite():
-            return _task(load(name, system_prompt=_read_system(system)))
+            return _task(name, system)
 
     factory.__doc__ = f"The benchmark {name}; ``system`` is a message ahead of every call."
-    return factory
+    task(name=qualify(factory, name))(factory)
 
 
-for _name_task in names_task():
-    _register_task(_name_task, _named_task(_name_task))
-
-
-def _read_system(given: object) -> str | None:
-    """Read a system message, or None where the benchmark's own stays."""
-    return None if given is None else read_system(_joined(given))
+for _name in benchmark_names():
+    _register_benchmark(_name)
 
 
 def _read_columns(given: object) -> Mapping[str, str]:
@@ -530,25 +481,32 @@ def _read_columns(given: object) -> Mapping[str, str]:
     return {name.strip().lower(): column.strip() for name, _, column in split}
 
 
-def _task(loaded: Benchmark) -> Task:
-    """Make a task that is decoded as ``cfr eval`` does, unless Inspect sets something else."""
-    usual = Decoding()
-    return Task(
-        dataset=MemoryDataset(
-            [_sample(problem, loaded.system_prompt) for problem in loaded.problems],
-            name=loaded.name,
-        ),
-        solver=method(),
-        scorer=grade(),
-        config=GenerateConfig(temperature=usual.temperature, top_p=usual.top_p),
+def _joined(value: object) -> str:
+    """Join a value with commas, which Inspect splits into a list on its command line."""
+    return (
+        ",".join(map(str, cast("list[object]", value)))
+        if isinstance(value, list | tuple)
+        else str(value)
     )
 
 
-def _sample(problem: Problem, system: str) -> Sample:
-    ahead = [ChatMessageSystem(content=system)] if system else []
-    return Sample(
-        id=problem.id,
-        input=[*ahead, ChatMessageUser(content=problem.text)] if ahead else problem.text,
-        target=problem.answer or "",
-        metadata={"benchmark": problem.benchmark},
+def _task(name: str, system: object, columns: Mapping[str, str] | None = None) -> Task:
+    """Make a task that is decoded as by ``cfr eval``, unless Inspect sets something else."""
+    own = None if system is None else read_system(_joined(system))
+    loaded, usual = load(name, system_prompt=own, columns=columns or {}), Decoding()
+    ahead = [ChatMessageSystem(content=loaded.system_prompt)] if loaded.system_prompt else []
+    samples = [
+        Sample(
+            id=one.id,
+            input=[*ahead, ChatMessageUser(content=one.text)] if ahead else one.text,
+            target=one.answer or "",
+            metadata={"benchmark": one.benchmark},
+        )
+        for one in loaded.problems
+    ]
+    return Task(
+        dataset=MemoryDataset(samples, name=loaded.name),
+        solver=method(),
+        scorer=grade(),
+        config=GenerateConfig(temperature=usual.temperature, top_p=usual.top_p),
     )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncGenerator, Callable, Generator, Iterable
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import aclosing
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import llm
 from pydantic import Field
@@ -16,10 +16,12 @@ from constraint_first.attempt.attempt import Attempt, attempt
 from constraint_first.attempt.events import Ended
 from constraint_first.attempt.solve import iterate
 from constraint_first.error import CfrError, InputError
+from constraint_first.method.method import models_of
 from constraint_first.method.policy import in_conversation
-from constraint_first.method.registry import make
+from constraint_first.method.registry import make, names
 from constraint_first.model.client import Client
-from constraint_first.model.resolve import AUTO, choose_for, price_list, serve
+from constraint_first.model.resolve import AUTO, ModelRef, choose_for, price_list, resolve, serve
+from constraint_first.model.wire import Decoding
 from constraint_first.problem import Problem
 from constraint_first.protocol import Message
 from constraint_first.serve.attempt import REASONING, Outbox, StreamWriter
@@ -27,9 +29,6 @@ from constraint_first.serve.reply import describe_start, own_part
 
 if TYPE_CHECKING:
     from llm.parts import StreamEvent
-
-# Everything else of ours is imported where it is used: llm imports its plugins for every command.
-
 
 _PREFIX: Final = "cfr/"
 
@@ -59,7 +58,7 @@ class _Options(llm.Options):
 
 
 class _Named:
-    """What both kinds of model have: a name, options, and a key only where one is given."""
+    """Both kinds of model: a name, options, and a key only where one is given."""
 
     can_stream = True
     Options = _Options
@@ -87,15 +86,7 @@ class MethodModel(_Named, llm.KeyModel):
         conversation: llm.Conversation | None,  # noqa: ARG002 — the prompt has all of it
         key: str | None,
     ) -> Generator[StreamEvent]:
-        """Answer a prompt, piece by piece."""
-
-        try:
-            question = _question(self.name, prompt)
-            source = stream_answer(question, _engine(question, prompt, key))
-            for one in iterate(source):
-                yield from _told(one, response)
-        except CfrError as error:
-            raise llm.ModelError(str(error)) from None
+        yield from iterate(_answer(self.name, prompt, response, key))
 
 
 class AsyncMethodModel(_Named, llm.AsyncKeyModel):
@@ -109,82 +100,79 @@ class AsyncMethodModel(_Named, llm.AsyncKeyModel):
         conversation: llm.AsyncConversation | None,  # noqa: ARG002
         key: str | None,
     ) -> AsyncGenerator[StreamEvent]:
-        """Answer a prompt, piece by piece."""
-
-        try:
-            question = _question(self.name, prompt)
-            engine = await asyncio.to_thread(_engine, question, prompt, key)
-            async for one in stream_answer(question, engine):
-                for event in _told(one, response):
-                    yield event
-        except CfrError as error:
-            raise llm.ModelError(str(error)) from None
+        async with aclosing(_answer(self.name, prompt, response, key)) as events:
+            async for event in events:
+                yield event
 
 
-def _question(name: str, prompt: llm.Prompt) -> Question:
-    """Take the last message of a user as the problem, and what comes before as context."""
-    from constraint_first.problem import Problem
+async def _answer(
+    name: str, prompt: llm.Prompt, response: llm.Response | llm.AsyncResponse, key: str | None
+) -> AsyncGenerator[StreamEvent]:
+    """Answer a prompt piece by piece, with the work and the solution split as by ``cfr serve``."""
+    from llm.parts import StreamEvent
 
-    said = list(_texts(cast("Any", prompt).messages))
-    last = said.pop() if said else None
-    if last is None or last.role != "user" or not last.content.strip():
-        raise InputError("the prompt has no text; give the problem, as an argument or on stdin")
     options = cast("_Options", prompt.options)
-    return Question(Problem(last.content), options.method or name, tuple(said))
+    name = options.method or name
+    try:
+        *ahead, problem = _read(prompt)
+        async with await asyncio.to_thread(_client, name, options, key) as opened:
+            name = choose_for(opened).method if name == AUTO else name
+            method = in_conversation(make(name), ahead)
+            outbox, prices = Outbox(), price_list(opened.model, opened.others)
+            posed = Problem(problem.content)
+            writer = StreamWriter(outbox, 0, method, describe_start(method, posed))
+            events = attempt(method, posed, opened, ahead=tuple(ahead), prices=prices)
+            async with aclosing(events):
+                async for event in events:
+                    if isinstance(event, Ended):
+                        writer.conclude(replace(event.attempt, name=name, model=opened.model))
+                    else:
+                        writer.tell(event)
+                    for words in outbox.take():
+                        if words.ended:
+                            _note(words.ended, response)
+                        else:
+                            kind = "reasoning" if words.name == REASONING else "text"
+                            yield StreamEvent(type=kind, chunk=words.text.getvalue())
+    except CfrError as error:
+        raise llm.ModelError(str(error)) from None
 
 
-def _texts(messages: Iterable[llm.Message]) -> Generator[Message]:
-    """Read a conversation: its texts alone, without the work that led to earlier answers."""
+def _read(prompt: llm.Prompt) -> list[Message]:
+    """Read a conversation up to the problem: its texts, without the work behind earlier answers."""
     from llm.parts import TextPart
 
-    from constraint_first.protocol import Message
-
-    for one in messages:
+    found: list[Message] = []
+    for one in cast("Any", prompt).messages:
         text = "\n".join(part.text for part in one.parts if isinstance(part, TextPart))
         if one.role in ("system", "user", "assistant"):
-            yield Message(one.role, text)
+            found.append(Message(one.role, text))
+    if not found or found[-1].role != "user" or not found[-1].content.strip():
+        raise InputError("the prompt has no text; give the problem, as an argument or on stdin")
+    return found
 
 
-def _engine(question: Question, prompt: llm.Prompt, key: str | None) -> Client:
-    """Choose the engine as ``cfr solve`` does; a model for this machine is fetched."""
-    from constraint_first.method.method import models_of
-    from constraint_first.method.registry import make
-    from constraint_first.model.resolve import AUTO, ModelRef, resolve
-    from constraint_first.model.wire import Decoding
-
-    given = cast("_Options", prompt.options)
+def _client(method: str, given: _Options, key: str | None) -> Client:
+    """Choose the model as ``cfr solve`` does; one for this machine is fetched."""
     ref = ModelRef(given.model, given.base_url, given.key_env, given.context, key or "")
     named = {name: getattr(given, name) for name in ("temperature", "top_p", "seed", "max_tokens")}
     decoding = Decoding(**{name: value for name, value in named.items() if value is not None})
-    others = () if question.method == AUTO else models_of(make(question.method))
-    return serve(ref, others, lambda one: resolve(one, decoding, progress=_Fetching()))
+    others = () if method == AUTO else models_of(make(method))
+    shown: list[tuple[str, int]] = []
 
-
-class _Fetching:
-    """Says on standard error how much of a model is there, a line for every tenth."""
-
-    def __init__(self) -> None:
-        self._told = ("", -1)
-
-    def __call__(self, done: int, total: int, doing: str) -> None:
+    def show(done: int, total: int, doing: str) -> None:
+        """Print how much of a model is fetched, a line for every tenth."""
         tenth = doing, 10 * done // max(total, 1)
-        if tenth != self._told:
-            self._told = tenth
+        if tenth not in shown[-1:]:
+            shown.append(tenth)
             amount = f"{done / 1e6:,.0f} of {total / 1e6:,.0f} MB"
             print(f"cfr: {doing}, {amount}", file=sys.stderr)  # noqa: T201
 
-
-def _told(one: Streamed, response: llm.Response | llm.AsyncResponse) -> Generator[StreamEvent]:
-    """Pass a piece on; of the end, note the tokens and what led to the answer."""
-    from llm.parts import StreamEvent
-
-    if isinstance(one, Piece):
-        yield StreamEvent(type="reasoning" if one.is_work else "text", chunk=one.text)
-    else:
-        _note(one, response)
+    return serve(ref, others, lambda one: resolve(one, decoding, progress=show))
 
 
 def _note(made: Attempt, response: llm.Response | llm.AsyncResponse) -> None:
+    """Log the tokens of an attempt and the work that led to its answer."""
     usage = made.usage
     counted = {"reasoning": usage.reasoning, "cached": usage.cached, "shared": usage.shared}
     details = {name: count for name, count in counted.items() if count}
@@ -197,9 +185,6 @@ def _note(made: Attempt, response: llm.Response | llm.AsyncResponse) -> None:
 @llm.hookimpl
 def register_models(register: Callable[..., None]) -> None:
     """Register ``cfr/auto`` and a model for every method."""
-    from constraint_first.method.registry import names
-    from constraint_first.model.resolve import AUTO
-
     for name in (AUTO, *names()):
         register(MethodModel(name), AsyncMethodModel(name))
 
@@ -219,48 +204,3 @@ def check_answer(problem: str, answer: str) -> str:
     from constraint_first.adapter.mcp_server import check_answer as check
 
     return check(problem, answer).model_dump_json()
-
-
-# An answer as it is made: the work and the solution in pieces, then the whole of it.
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A problem, the method that is to answer it, and what was said before."""
-
-    problem: Problem
-    method: str = AUTO
-    context: tuple[Message, ...] = ()
-    """System messages and earlier turns, which go ahead of every call."""
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """The next words: of the work before the solution, or of the solution."""
-
-    text: str
-    is_work: bool
-
-
-Streamed: TypeAlias = Piece | Attempt
-"""What comes out of a stream: pieces, and at its end the answer with all that led to it."""
-
-
-async def stream_answer(question: Question, engine: Client) -> AsyncGenerator[Streamed]:
-    """Answer a question; the split into work and solution is that of ``cfr serve``."""
-    problem, name = question.problem, question.method
-    async with engine as opened:
-        if name == AUTO:
-            name = choose_for(opened).method
-        method = in_conversation(make(name), question.context)
-        outbox, prices = Outbox(), price_list(opened.model, opened.others)
-        writer = StreamWriter(outbox, 0, method, describe_start(method, problem))
-        events = attempt(method, problem, opened, ahead=question.context, prices=prices)
-        async with aclosing(events):
-            async for event in events:
-                if isinstance(event, Ended):
-                    writer.conclude(replace(event.attempt, name=name, model=opened.model))
-                else:
-                    writer.tell(event)
-                for words in outbox.take():
-                    yield words.ended or Piece(words.text.getvalue(), words.name == REASONING)

@@ -1,9 +1,12 @@
-"""What the tools for other programs return: typed values with a description of every field."""
+"""A server for the Model Context Protocol: tools that solve, check and grade.
+
+A client may name a method, but no other model and no file, as for ``cfr serve``.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from contextlib import AsyncExitStack, aclosing, contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -15,8 +18,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 from pydantic import BaseModel, Field
 
-from constraint_first.answer.grade import Verdict, grade_reply
-from constraint_first.attempt.attempt import Attempt
+from constraint_first.answer.grade import grade_reply
 from constraint_first.attempt.drive import AttemptLimit
 from constraint_first.attempt.events import Feed, ProgressMeter, SolveProgress, TellProgress
 from constraint_first.attempt.solve import asolve
@@ -34,6 +36,8 @@ from constraint_first.problem import Problem
 from constraint_first.serve.reply import final_text
 from constraint_first.serve.request import ChosenMethod, MethodChoice
 from constraint_first.serve.setting import RequestError
+
+# What the tools return. Clients see the docstrings and descriptions.
 
 
 class StatedConstraint(BaseModel):
@@ -79,26 +83,6 @@ class SolveResult(BaseModel):
     seconds: float
     dollars: float | None = Field(description="What it cost; null where no price is known.")
 
-    @classmethod
-    def of(cls, solved: Attempt, model: str) -> SolveResult:
-        """Take from a solution what a client needs."""
-        solution, usage = solved.solution, solved.usage
-        confidence = solution.details.get("confidence")
-        return cls(
-            answer=solution.answer,
-            solution=final_text(solution),
-            truncated=solution.truncated,
-            confidence=confidence if isinstance(confidence, int | float) else 0.0,
-            checks=_checks_of(solved.problem.text, solution.answer or ""),
-            method=solved.method.label,
-            model=model,
-            calls=len(solved.exchanges),
-            input_tokens=usage.input,
-            output_tokens=usage.output,
-            seconds=round(solved.seconds, 3),
-            dollars=solved.cost.dollars if solved.cost else None,
-        )
-
 
 class ConstraintsResult(BaseModel):
     """What a text demands."""
@@ -113,14 +97,9 @@ class GradeResult(BaseModel):
     why: str = Field(description="What the verdict rests on.")
     answer: str | None = Field(description="The answer that was judged, as it was written.")
 
-    @classmethod
-    def of(cls, found: Verdict) -> GradeResult:
-        """Take from a verdict what a client needs."""
-        return cls(verdict=found.verdict, why=found.why, answer=found.answer)
-
 
 def stated_in(problem: str) -> list[StatedConstraint]:
-    """Read what a problem's text demands; no model is asked."""
+    """List what a problem's text demands."""
     return [
         StatedConstraint(sentence=one.sentence, kind=one.kind, words=problem[slice(*one.span)])
         for one in read_stated(require_text(problem, "problem"))
@@ -128,14 +107,20 @@ def stated_in(problem: str) -> list[StatedConstraint]:
 
 
 def check_answer(problem: str, answer: str) -> AnswerCheck:
-    """Check an answer against what the problem's text demands; no model is asked."""
+    """Check an answer against what the problem's text demands."""
     checks = _checks_of(require_text(problem, "problem"), require_text(answer, "answer"))
     broken = [one.sentence for one in checks if one.truth == "violated"]
-    return AnswerCheck(sound=not broken, summary=_summary(checks, broken), checks=checks)
+    met = sum(one.truth == "holds" for one in checks)
+    if not checks:
+        summary = "The text states no demand that can be checked."
+    elif broken:
+        summary = f"The answer breaks {len(broken)} of {len(checks)} demands: {' '.join(broken)}"
+    else:
+        summary = f"The answer breaks no demand: {met} met, {len(checks) - met} undecided."
+    return AnswerCheck(sound=not broken, summary=summary, checks=checks)
 
 
 def _checks_of(problem: str, answer: str) -> list[CheckedConstraint]:
-    """Say of each demand whether an answer meets it."""
     return [
         CheckedConstraint(
             sentence=one.sentence, kind=one.kind, words=problem[slice(*one.span)], truth=truth
@@ -145,24 +130,10 @@ def _checks_of(problem: str, answer: str) -> list[CheckedConstraint]:
 
 
 def require_text(text: str, name: str) -> str:
-    """Refuse a text that is empty, by its name."""
     if not text.strip():
         raise InputError(f"{name}: is empty; give its text")
     return text
 
-
-def _summary(checks: Sequence[CheckedConstraint], broken: Sequence[str]) -> str:
-    if not checks:
-        return "The text states no demand that can be checked."
-    if broken:
-        return f"The answer breaks {len(broken)} of {len(checks)} demands: {' '.join(broken)}"
-    met = sum(one.truth == "holds" for one in checks)
-    return f"The answer breaks no demand: {met} met, {len(checks) - met} undecided."
-
-
-# A server for the Model Context Protocol: tools that solve, check and grade.
-#
-# What a client may name is bounded as for ``cfr serve``: a method, but no other model and no file.
 
 _LIMIT: Final = AttemptLimit(calls=256, tokens=4_000_000)
 _INSTRUCTIONS: Final = (
@@ -180,7 +151,6 @@ _AnswerText: TypeAlias = Annotated[
     str,
     Field(max_length=200_000, description="The final answer alone, such as \\frac{1}{2}."),
 ]
-
 
 _Moment: TypeAlias = SolveProgress | SolveResult
 
@@ -264,10 +234,7 @@ class ToolServer:
         raise AssertionError("unreachable: the last moment is a result")
 
     async def _solve(
-        self,
-        problem: str,
-        method: str | None,
-        tell: Callable[[SolveProgress | SolveResult], object],
+        self, problem: str, method: str | None, tell: Callable[[_Moment], object]
     ) -> None:
         name = method or self._asked.method
         if name != AUTO:
@@ -278,7 +245,24 @@ class ToolServer:
         solved = await asolve(
             Problem(problem), chosen, engine=engine, limit=self._asked.limit, progress=tell
         )
-        tell(SolveResult.of(solved, model))
+        solution, usage = solved.solution, solved.usage
+        confidence = solution.details.get("confidence")
+        tell(
+            SolveResult(
+                answer=solution.answer,
+                solution=final_text(solution),
+                truncated=solution.truncated,
+                confidence=confidence if isinstance(confidence, int | float) else 0.0,
+                checks=_checks_of(problem, solution.answer or ""),
+                method=solved.method.label,
+                model=model,
+                calls=len(solved.exchanges),
+                input_tokens=usage.input,
+                output_tokens=usage.output,
+                seconds=round(solved.seconds, 3),
+                dollars=solved.cost.dollars if solved.cost else None,
+            )
+        )
 
     def _choose(self, name: str, model: str) -> ChosenMethod:
         try:
@@ -288,21 +272,18 @@ class ToolServer:
             raise InputError(f"method {name!r}: {why}") from None
 
     async def _opened(self, tell: TellProgress) -> Client:
-        async with self._opening:
-            if self._engine is None:
-                found = await asyncio.to_thread(self._find, tell, asyncio.get_running_loop())
-                self._engine = await self._stack.enter_async_context(found)
-            return self._engine
-
-    def _find(self, tell: TellProgress, loop: asyncio.AbstractEventLoop) -> Client:
-        """Choose the engines; a model for this machine is fetched, in a thread of its own."""
+        loop, asked = asyncio.get_running_loop(), self._asked
         meter = ProgressMeter(lambda step: loop.call_soon_threadsafe(tell, step))
-        asked = self._asked
 
         def find(one: ModelRef) -> Resolved:
             return resolve(one, asked.decoding, bounds=asked.bounds, progress=meter.fetching)
 
-        return serve(asked.ref, self._methods.other_models, find)
+        async with self._opening:
+            if self._engine is None:
+                # In a thread: a model for this machine may have to be fetched.
+                found = await asyncio.to_thread(serve, asked.ref, self._methods.other_models, find)
+                self._engine = await self._stack.enter_async_context(found)
+            return self._engine
 
     def constraints(self, problem: _ProblemText) -> ConstraintsResult:
         """List what a problem's text demands of any answer, each with the words that prove it.
@@ -339,12 +320,13 @@ class ToolServer:
         No model is asked.
         """
         with _tool_errors():
-            return GradeResult.of(grade_reply(answer, require_text(gold, "gold"), problem))
+            found = grade_reply(answer, require_text(gold, "gold"), problem)
+            return GradeResult(verdict=found.verdict, why=found.why, answer=found.answer)
 
 
 @contextmanager
 def _tool_errors() -> Generator[None]:
-    """Turn an error that a person can put right into one of the protocol, in a line."""
+    """Raise our errors as those of the protocol, in one line."""
     try:
         yield
     except CfrError as error:
@@ -352,7 +334,7 @@ def _tool_errors() -> Generator[None]:
 
 
 async def run_stdio(asked: Asked) -> None:
-    """Serve one client on standard input and output, until it goes away."""
+    """Serve one client on standard input and output."""
     async with ToolServer(asked) as tools:
         await tools.server().run_stdio_async()
 

@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from constraint_first.error import OutputError
 from constraint_first.file.safe import atomic_file, printable
@@ -91,14 +91,15 @@ def page_environment(*packages: str) -> Environment:
         finalize=_shown,
         loader=jinja2.FunctionLoader(load),
     )
-    environment.globals.update(
-        groups=group_spans,
-        several=several,
-        longest=_LONGEST,
-        maths=to_html,
-        inline=_inline,
-        unbroken=_unbroken,
-    )
+    shared: dict[str, Any] = {
+        "groups": group_spans,
+        "several": several,
+        "longest": _LONGEST,
+        "maths": to_html,
+        "inline": _inline,
+        "unbroken": _unbroken,
+    }
+    environment.globals.update(shared)
     return environment
 
 
