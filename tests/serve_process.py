@@ -15,10 +15,12 @@ __all__ = ["serve_process"]
 
 @contextmanager
 def serve_process(base_url: str, folder: Path, *arguments: str) -> Generator[str]:
-    """Start a server in front of an endpoint, give its address, and stop it afterwards."""
+    """Start a server in front of an endpoint, if any, give its address, and stop it afterwards."""
     command = [sys.executable, "-m", "constraint_first", "serve", "--port", "0", "--log", "off"]
     with subprocess.Popen(
-        [*command, "--base-url", base_url, *arguments], stderr=subprocess.PIPE, cwd=folder
+        [*command, *(["--base-url", base_url] if base_url else []), *arguments],
+        stderr=subprocess.PIPE,
+        cwd=folder,
     ) as process:
         assert process.stderr
         line = process.stderr.readline().decode()

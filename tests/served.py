@@ -14,8 +14,8 @@ from aiohttp import web
 
 from constraint_first.model.resolve import ModelRef
 from constraint_first.model.transport import Bounds
+from constraint_first.serve.guard import ServeSettings
 from constraint_first.serve.server import Serving, serve
-from constraint_first.serve.setting import ServeSettings
 from constraint_first.serve.upstream import UpstreamOptions
 
 __all__ = ["CUED", "PLAIN", "SPEC", "Served", "chat", "events", "said", "served"]

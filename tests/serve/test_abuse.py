@@ -21,14 +21,13 @@ from served import PLAIN, Served, chat, served
 from constraint_first.file.safe import printable_json
 from constraint_first.serve import guard as bodies
 from constraint_first.serve import guard as connection
-from constraint_first.serve.context import Served as ServedRequest
-from constraint_first.serve.context import access_line, describe_access
+from constraint_first.serve.guard import Served as ServedRequest
 from constraint_first.serve.guard import parse_json
 from constraint_first.serve.page import install_pages
 from constraint_first.serve.page.site import SiteOptions
-from constraint_first.serve.request import is_foreign, read_request
-from constraint_first.serve.setting import RequestError
-from constraint_first.serve.upstream import request_decoding
+from constraint_first.serve.request import RequestError, is_foreign, read_request
+from constraint_first.serve.server import access_line, describe_access
+from constraint_first.serve.upstream import RequestDecoding
 
 ASKED = {"model": "direct@", "messages": [{"role": "user", "content": PLAIN}]}
 
@@ -82,7 +81,7 @@ _REQUEST: Any = st.fixed_dictionaries(
 def test_whatever_a_request_holds_is_read_or_refused_in_words(fields: dict[str, Any]) -> None:
     with suppress(RequestError):
         is_foreign(fields)
-        request_decoding(read_request(fields))
+        RequestDecoding.of(read_request(fields))
 
 
 def nested(levels: int) -> Any:
@@ -316,7 +315,7 @@ def test_nothing_that_a_client_sends_makes_a_line_of_its_own() -> None:
 
 async def test_a_flood_of_refusals_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
     notes: list[str] = []
-    handle = connection._rarely(notes.append)  # pyright: ignore[reportPrivateUsage]
+    handle = connection.note_rarely(notes.append)
     loop = asyncio.get_running_loop()
     for _ in range(1_000):
         handle(loop, {"message": "socket.accept() out", "exception": OSError(24, "too many")})

@@ -10,7 +10,7 @@ from loopback import Endpoint as Server
 from loopback import completion
 from served import CUED, SPEC, Served, chat, events, served
 
-from constraint_first.serve import context as metric
+from constraint_first.serve import attempt as metric
 from constraint_first.serve import guard as bodies
 
 
@@ -198,15 +198,6 @@ async def test_half_a_surrogate_pair_is_asked_and_answered(endpoint: Server) -> 
         session.post(f"{server.url}/chat/completions", data=body) as reply,
     ):
         assert reply.status == 200
-
-
-async def test_a_verb_that_a_route_does_not_have(endpoint: Server) -> None:
-    async with (
-        served(endpoint.url) as server,
-        aiohttp.ClientSession() as session,
-        session.get(f"{server.url}/chat/completions") as reply,
-    ):
-        assert reply.status == 405
 
 
 async def test_a_body_in_several_parts_is_refused(endpoint: Server) -> None:

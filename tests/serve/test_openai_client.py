@@ -8,12 +8,11 @@ from typing import Any
 import openai
 import pytest
 from loopback import Endpoint as Server
-from loopback import Reply, completion, cut_stream, failure, stream
+from loopback import Reply, completion, failure, stream
 from openai.types.chat import ChatCompletionUserMessageParam
 from served import CUED, SPEC, Served, served
 
 ASKED: list[ChatCompletionUserMessageParam] = [{"role": "user", "content": CUED}]
-TOKEN = "a-token-of-ours"  # noqa: S105
 
 
 @asynccontextmanager
@@ -82,30 +81,6 @@ async def test_errors_are_the_clients_own(
     assert "HTTP" in error.value.message
 
 
-async def test_mistakes_of_the_client(endpoint: Server) -> None:
-    async with clients(endpoint, token=TOKEN) as (client, _):
-        with pytest.raises(openai.AuthenticationError):
-            await client.models.list()
-    async with clients(endpoint, key=TOKEN, token=TOKEN) as (client, _):
-        with pytest.raises(openai.BadRequestError) as error:
-            await client.chat.completions.create(model="direct@", messages=ASKED, temperature=9)
-        assert error.value.param == "temperature"
-        with pytest.raises(openai.NotFoundError) as unknown:
-            await client.chat.completions.create(model="cfr(reply=song)@", messages=ASKED)
-        assert unknown.value.code == "model_not_found"
-
-
-async def test_a_stream_that_breaks_is_an_error_and_no_answer(endpoint: Server) -> None:
-    endpoint.script(cut_stream("So "))
-    async with clients(endpoint) as (client, _):
-        streaming = await client.chat.completions.create(
-            model="direct@", messages=ASKED, stream=True
-        )
-        with pytest.raises(openai.APIError):
-            async for _ in streaming:
-                pass
-
-
 @pytest.mark.parametrize("streams", [True, False])
 async def test_a_client_that_goes_away_ends_the_call_upstream(
     endpoint: Server, *, streams: bool
@@ -154,38 +129,3 @@ async def test_models(endpoint: Server) -> None:
         assert (await client.models.retrieve("auto@test-model")).owned_by == "constraint-first"
         with pytest.raises(openai.NotFoundError):
             await client.models.retrieve("none")
-
-
-async def test_the_helper_that_puts_a_stream_together(endpoint: Server) -> None:
-    endpoint.script(stream("So ", r"\boxed{5}."))
-    async with (
-        clients(endpoint) as (client, _),
-        client.chat.completions.stream(model="direct@", messages=ASKED) as streaming,
-    ):
-        final = await streaming.get_final_completion()
-    assert final.choices[0].message.content == r"So \boxed{5}."
-
-
-async def test_three_at_once(endpoint: Server) -> None:
-    async with clients(endpoint) as (client, _):
-        got = await client.chat.completions.create(model="direct@", messages=ASKED, n=3)
-        assert [choice.index for choice in got.choices] == [0, 1, 2]
-        assert got.usage
-        assert got.usage.completion_tokens == 21
-        streaming = await client.chat.completions.create(
-            model="direct@", messages=ASKED, n=3, stream=True
-        )
-        said = {0: "", 1: "", 2: ""}
-        async for chunk in streaming:
-            for choice in chunk.choices:
-                said[choice.index] += choice.delta.content or ""
-    assert set(said.values()) == {r"the answer is \boxed{4}"}
-
-
-async def test_the_client_waits_as_long_as_the_endpoint_asks(endpoint: Server) -> None:
-    endpoint.script(failure(429, "no", Retry_After="3"), completion(r"\boxed{5}"))
-    async with served(endpoint.url) as server:
-        async with openai.AsyncOpenAI(base_url=server.url, api_key="x", max_retries=1) as client:
-            got = await client.chat.completions.create(model="direct@", messages=ASKED)
-        assert got.choices[0].message.content == r"\boxed{5}"
-        assert [line["status"] for line in server.log] == [429, 200]

@@ -43,8 +43,7 @@ async def test_a_worker_does_what_the_loop_would(
     told: list[tuple[Any, Any, int]] = []
     for short in (10**9, 0):
         monkeypatch.setattr(reading, "SHORT", short)
-        monkeypatch.setattr("constraint_first.serve.context.SHORT", short)
-        monkeypatch.setattr("constraint_first.serve.reply.SHORT", 0)
+        monkeypatch.setattr("constraint_first.serve.attempt.SHORT", short)
         endpoint.requests.clear()
         async with served(endpoint.url) as server:
             _, body = await chat(server, f"{method}@", text, max_tokens=900)

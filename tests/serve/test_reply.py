@@ -1,10 +1,12 @@
 """Replies in OpenAI's format: answers, the work before them, errors, the log and the counts."""
 
 import json
+from io import StringIO
 from typing import Any
 
 import pytest
 from aiohttp.test_utils import make_mocked_request
+from snapshot import assert_unchanged
 
 from constraint_first.attempt.attempt import Attempt
 from constraint_first.error import InputError
@@ -40,21 +42,20 @@ from constraint_first.protocol import (
     Usage,
 )
 from constraint_first.sandbox.sandbox import SandboxMissing
-from constraint_first.serve.context import Metrics, Served, access_line, describe_access
-from constraint_first.serve.reply import (
+from constraint_first.serve.attempt import (
+    Metrics,
     ReplyHead,
+    Words,
     describe_checks,
-    describe_constraints,
-    describe_output,
     describe_start,
-    describe_work,
     final_text,
-    heading,
     message,
     own_part,
     usage_json,
 )
-from constraint_first.serve.setting import RequestError, request_error
+from constraint_first.serve.guard import Served
+from constraint_first.serve.request import RequestError, request_error
+from constraint_first.serve.server import access_line, describe_access
 from constraint_first.store.database import StoreError
 
 PROBLEM = Problem("Find the remainder when $3^5$ is divided by 7.", id="p")
@@ -91,13 +92,6 @@ def test_the_reply_that_became_the_content_is_not_repeated() -> None:
     assert "a draft" in reasoning
     assert reasoning.endswith("Hm.")
     assert text not in reasoning
-
-
-def test_a_reply_without_work_has_no_reasoning() -> None:
-    plain = Attempt(
-        Problem("Compute."), Direct(), Solution("5", "5"), (exchange("direct", "5"),), 1
-    )
-    assert "reasoning_content" not in message(plain)
 
 
 def test_the_object_that_only_we_tell() -> None:
@@ -145,10 +139,11 @@ def test_a_whole_reply() -> None:
 def test_chunks() -> None:
     head = ReplyHead('a "quoted"\ud800 name', include_usage=True)
     one = answered(Solution("5", "5", truncated=True), exchange("direct", "5"))
+    said = Words(1, "content", StringIO('say "hi"\n\ud800\0'))
     chunks = (
         head.role(0),
-        head.piece(1, "content", 'say "hi"\n\ud800\0'),
-        head.finish(1, one),
+        head.event(said),
+        head.event(Words(1, "", ended=one)),
         head.usage(Usage(1, 2)),
     )
     role, piece, finish, usage = (json.loads(chunk.removeprefix(b"data: ")) for chunk in chunks)
@@ -188,64 +183,30 @@ def test_what_is_known_before_anything_is_asked() -> None:
     assert "The text demands:\n- The answer is a remainder: an integer from 0 to 6." in told
     assert describe_start(make("routed-cfr"), PLAIN) == "No restrictive cue."
     assert describe_start(make("direct"), PLAIN) == ""
-    policy = describe_start(make("calibrated"), CUED)
-    assert policy.startswith("Policy: ")
-
-
-def test_constraints_are_listed() -> None:
-    told = describe_constraints(Completion(LIST))
-    assert "- C1 (modular): taken modulo 7" in told
-    assert "- 0 to 6" in told
-    assert "format of the answer: integer" in told
-    assert describe_constraints(Completion("no idea")).startswith("none (")
-
-
-def test_a_program_is_shown_once() -> None:
-    program, output = Program("print(1/0)\n"), Output("", "ZeroDivisionError: division by zero")
-    assert "print(1/0)" in describe_output(program, output, listed=False)
-    told = describe_output(program, output, listed=True)
-    assert "print(1/0)" not in told
-    assert "ZeroDivisionError" in told
-
-
-def test_checks_are_marked() -> None:
-    checks: list[Json] = [
-        {"sentence": f"S{n}.", "truth": t} for n, t in enumerate(("holds", "violated", "odd"))
-    ]
-    told = describe_checks(Solution("5", "", details={"checks": checks}))
-    assert [line[2] for line in told.splitlines()[-3:]] == ["✓", "✗", "?"]
-    assert describe_checks(Solution("5", "", details={"conflicts": ["No!"]})).endswith("- No!")
-    assert describe_checks(Solution("5", "")) == ""
-    assert describe_checks(Solution(None, "", details={"checks": "odd"})) == ""
+    assert describe_start(make("calibrated"), CUED).startswith("Policy: ")
 
 
 def test_work_from_its_start_on() -> None:
-    call = Call.user("?", stage="stage1", max_tokens=9)
     source = "print(5)"
     reply = Completion(f"```python\n{source}\n```", reasoning="Let me see.")
-    told = describe_work(
-        make("program"),
-        CUED,
-        assess(CUED, Solution("5", "5")),
-        [
-            Exchange(call, Completion(LIST)),
-            Exchange(Call.user("?", stage="program", max_tokens=9), reply),
-            Execution(Program(f"{source}\n"), Output("5\n")),
-        ],
-    )
-    assert told.startswith("The text demands:")
-    order = (
-        "Stage 1: constraints",
-        "taken modulo 7",
-        "**Program**",
-        "Let me see.",
-        source,
-        "Output",
-    )
-    places = [told.index(one) for one in order]
-    assert places == sorted(places)
-    assert told.count(source) == 1
-    assert heading("direct") == "\n\n**Solution**\n\n"
+    wrong = Execution(Program("print(1/0)\n"), Output("", "ZeroDivisionError: division by zero"))
+    checks: list[Json] = [
+        {"sentence": f"S{n}.", "truth": t} for n, t in enumerate(("holds", "violated", "odd"))
+    ]
+    more: dict[str, Json] = {"checks": checks, "conflicts": ["No!"]}
+    work: list[Entry] = [
+        exchange("stage1", LIST),
+        exchange("stage1", "no idea"),
+        Exchange(Call.user("?", stage="program", max_tokens=9), reply),
+        Execution(Program(f"{source}\n"), Output("5\n")),
+        wrong,
+    ]
+    solutions = (assess(CUED, Solution("5", "5")), Solution("5", "5", details=more))
+    made = [Attempt(CUED, make("routed-cfr"), one, tuple(work)) for one in solutions]
+    told = [str(message(one)["reasoning_content"]) for one in made]
+    assert_unchanged("served-work.txt", "\n\n====\n\n".join(told))
+    assert describe_checks(Solution("5", "")) == ""
+    assert describe_checks(Solution(None, "", details={"checks": "odd"})) == ""
 
 
 def refused(status: int) -> Rejected:
@@ -291,8 +252,8 @@ def test_each_error_has_its_status_and_its_name(
     error: Exception, status: int, kind: str, code: str | None
 ) -> None:
     reply = request_error(error)
-    assert (reply.status, reply.type, reply.code) == (status, kind, code)
     told = json.loads(reply.body())["error"]
+    assert (reply.status, told["type"], told["code"]) == (status, kind, code)
     assert set(told) == {"message", "type", "param", "code"}
     response = reply.response()
     assert response.status == status
@@ -350,7 +311,7 @@ def test_what_is_counted() -> None:
     metrics.called(COUNTED, COUNTED_REPLY, 0.2)
     metrics.executed(Output("1"))
     metrics.executed(Output("", "ValueError"))
-    shown = metrics.exposed().decode()
+    shown = (metrics.exposed() or b"").decode()
     for line in (
         'cfr_requests_total{method="direct",status="200"} 1.0',
         'cfr_requests_total{method="direct",status="429"} 1.0',
@@ -373,6 +334,6 @@ def test_stages_that_are_made_up_are_one() -> None:
     metrics = Metrics()
     for number in range(300):
         metrics.called(Call.user("?", stage=f"stage-{number}", max_tokens=9), COUNTED_REPLY, 0.1)
-    shown = metrics.exposed().decode()
+    shown = (metrics.exposed() or b"").decode()
     assert 'cfr_stage_calls_total{stage="other"} 200.0' in shown
     assert shown.count("cfr_stage_calls_total{") == 101

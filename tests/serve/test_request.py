@@ -15,13 +15,13 @@ from constraint_first.serve.request import (
     ChatRequest,
     MethodChoice,
     ModelName,
+    RequestError,
     check_length,
     is_foreign,
     read_request,
     rename_model,
     split_model,
 )
-from constraint_first.serve.setting import RequestError
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 from loopback import Endpoint as Server
 from loopback import Reply, completion, stream
-from served import PLAIN, chat, events, served
+from served import chat, events, served
 
 from constraint_first.error import InputError
 from constraint_first.method.method import MethodError
@@ -107,23 +107,6 @@ async def test_the_grace_has_an_end_and_the_client_is_told(endpoint: Server) -> 
         await server.task
     assert await asyncio.to_thread(endpoint.left.wait, 10)
     assert {line["status"] for line in server.log} == {200, 503}
-
-
-async def test_while_it_stops_health_says_so_to_those_who_are_still_connected(
-    endpoint: Server,
-) -> None:
-    slow = completion(r"\boxed{243}")
-    slow.delay = 0.3
-    endpoint.script(slow)
-    async with served(endpoint.url, grace=20) as server:
-        asking = asyncio.create_task(chat(server, text=PLAIN))
-        while not endpoint.requests:
-            await asyncio.sleep(0.01)
-        server.stop.set()
-        await asyncio.sleep(0.05)
-        with pytest.raises(aiohttp.ClientError):  # nobody new comes in
-            await chat(server)
-        assert (await asking)[0] == 200
 
 
 async def test_what_is_there_at_the_start_is_not_collected_again(endpoint: Server) -> None:

@@ -22,7 +22,7 @@ from constraint_first.model.wire import Decoding
 from constraint_first.problem import Json, Problem, Solution
 from constraint_first.protocol import Call, Completion, Output, Program
 from constraint_first.serve.attempt import CONTENT, REASONING, Outbox, StreamWriter
-from constraint_first.serve.setting import RequestError
+from constraint_first.serve.request import RequestError
 from constraint_first.serve.upstream import UpstreamOptions
 
 PROGRAM = "```python\nprint(3**5 % 7)\n```"
@@ -100,15 +100,6 @@ async def test_a_program_is_work_and_its_answer_the_content(
     assert content == f"{PROGRAM}\n\n**Answer:** $\\boxed{{5}}$"
     for part in ("**Output**", "```\n5\n```", "✓ The answer is a remainder"):
         assert part in reasoning
-
-
-async def test_a_vote_works_first_and_answers_at_the_end(endpoint: Server) -> None:
-    endpoint.respond = vote_or_program
-    async with served(endpoint.url) as server:
-        found = await events(server, "self-consistency(samples=3)@", CUED)
-    assert said(found, "content") == r"By hand: \boxed{5}"
-    assert said(found, "reasoning_content").count("By hand") == 3
-    assert found[-2]["cfr"]["confidence"] > 0.8
 
 
 async def test_a_comment_while_nothing_flows(endpoint: Server) -> None:
@@ -270,21 +261,6 @@ def test_a_method_of_another_package_is_not_believed_unless_it_says_so() -> None
     choice.writer.conclude(ended(r"SO \boxed{5}"))
     assert [name for name, _ in choice.all] == [REASONING, CONTENT, ""]
     assert choice.all[1] == (CONTENT, r"SO \boxed{5}")
-
-
-def test_a_draft_is_reasoning_and_the_solution_follows(choice: Choice) -> None:
-    choice.reply(DRAFT, "a draft")
-    choice.writer.conclude(ended(r"So \boxed{5}"))
-    reasoning, content, _ = choice.all
-    assert reasoning[1].startswith("Cues: none\n\n**Draft**\n\na draft")
-    assert "✓ It is small." in reasoning[1]
-    assert content == (CONTENT, r"So \boxed{5}")
-
-
-def test_an_answer_that_the_text_does_not_say_follows_it(choice: Choice) -> None:
-    choice.reply(FINAL, "a text\n")
-    choice.writer.conclude(ended("a text\n", "7"))
-    assert choice.all[1] == (CONTENT, "a text\n\n\n**Answer:** $\\boxed{7}$")
 
 
 def test_a_solution_that_is_another_after_all_is_an_error_and_not_sent_too(choice: Choice) -> None:

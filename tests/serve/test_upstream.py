@@ -1,7 +1,6 @@
 """The endpoint behind a server."""
 
 import asyncio
-import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -21,11 +20,11 @@ from constraint_first.model.wire import Decoding
 from constraint_first.protocol import Call, Completion
 from constraint_first.serve import upstream as module
 from constraint_first.serve.request import ChatRequest
-from constraint_first.serve.upstream import UpstreamOptions, opened_upstream, request_decoding
+from constraint_first.serve.upstream import RequestDecoding, UpstreamOptions, opened_upstream
 
 CALL = Call.user("What is 2 + 2?", stage="direct", max_tokens=99)
 OPTIONS = UpstreamOptions()
-ASKED = request_decoding(ChatRequest("?"))
+ASKED = RequestDecoding.of(ChatRequest("?"))
 
 
 def ignore(call: Call, completion: Completion, seconds: float) -> None:
@@ -96,15 +95,6 @@ async def test_a_method_with_another_model_beside_it(endpoint: Server) -> None:
         await engine.complete(beside)
         assert [sent["model"] for sent in endpoint.requests] == ["m", "beside"]
         assert not upstream.prices("m", ("beside",)).has_prices
-
-
-async def test_a_pace_holds_for_all(endpoint: Server) -> None:
-    options = UpstreamOptions(requests_per_minute=6_000)
-    async with opened_upstream(ModelRef("m", endpoint.url), options) as upstream:
-        engine = upstream.client("m", (), ASKED, ignore)
-        for _ in range(3):
-            await engine.complete(CALL)
-        assert len(endpoint.requests) == 3
 
 
 async def test_a_model_that_runs_here_has_one_name_and_local(pulled: list[str]) -> None:
@@ -191,7 +181,7 @@ async def ask(server: Server, asked: ChatRequest, *calls: Call) -> tuple[OpenAI,
         done.append(f"{call.stage}: {completion.text}")
 
     async with OpenAI(Endpoint(server.url, "m"), Decoding(seed=3), Retry(attempts=1)) as served:
-        engine = Client(served, decoding=request_decoding(asked).over, done=note)
+        engine = Client(served, decoding=RequestDecoding.of(asked).over, done=note)
         for call in calls:
             await engine.complete(call)
     return served, done
@@ -206,12 +196,6 @@ async def test_what_a_request_says_goes_over_what_is_usual(endpoint: Server) -> 
     assert solving["stop"] == ["END"]
     assert "stop" not in stage1  # it would cut a list of constraints off
     assert [one.partition(":")[0] for one in done] == ["direct", "stage1"]
-
-
-async def test_a_request_that_says_nothing_is_decoded_as_usual(endpoint: Server) -> None:
-    await ask(endpoint, ChatRequest("?"), SOLVING)
-    (sent,) = endpoint.requests
-    assert (sent["temperature"], sent["top_p"], sent["seed"]) == (0.7, 0.95, 3)
 
 
 async def test_a_setting_of_the_server_that_is_refused_is_left_out_for_everybody(
@@ -241,9 +225,3 @@ async def test_a_refusal_that_goes_on_is_an_error(endpoint: Server) -> None:
     with pytest.raises(Rejected):
         await ask(endpoint, ChatRequest("?", extra={"top_k": 4}), SOLVING)
     assert len(endpoint.requests) == 2
-
-
-def test_fields_are_written_once() -> None:
-    decoding = request_decoding(ChatRequest("?", stop=("a", "b"), extra={"user": "ü"}))
-    assert json.loads(decoding.extra) == {"user": "ü"}
-    assert json.loads(decoding.extra_solving) == {"user": "ü", "stop": ["a", "b"]}

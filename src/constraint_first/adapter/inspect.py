@@ -52,7 +52,7 @@ from constraint_first.model.transport import DecodingRefused, Endpoint, Paramete
 from constraint_first.model.wire import SEEDS_A_RUN, SILENT, Decoding, Watcher
 from constraint_first.problem import Json, Problem, Solution
 from constraint_first.protocol import Call, Completion, Finish, Message, Usage
-from constraint_first.serve.reply import final_text
+from constraint_first.serve.attempt import final_text
 
 
 def qualify(factory: Callable[..., Any], name: str) -> str:

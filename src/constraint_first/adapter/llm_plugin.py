@@ -24,8 +24,7 @@ from constraint_first.model.resolve import AUTO, ModelRef, choose_for, price_lis
 from constraint_first.model.wire import Decoding
 from constraint_first.problem import Problem
 from constraint_first.protocol import Message
-from constraint_first.serve.attempt import REASONING, Outbox, StreamWriter
-from constraint_first.serve.reply import describe_start, own_part
+from constraint_first.serve.attempt import REASONING, Outbox, StreamWriter, describe_start, own_part
 
 if TYPE_CHECKING:
     from llm.parts import StreamEvent

@@ -33,9 +33,8 @@ from constraint_first.model.resolve import AUTO, ModelRef, Resolved, resolve, se
 from constraint_first.model.transport import Bounds
 from constraint_first.model.wire import Decoding
 from constraint_first.problem import Problem
-from constraint_first.serve.reply import final_text
-from constraint_first.serve.request import ChosenMethod, MethodChoice
-from constraint_first.serve.setting import RequestError
+from constraint_first.serve.attempt import final_text
+from constraint_first.serve.request import ChosenMethod, MethodChoice, RequestError
 
 # What the tools return. Clients see the docstrings and descriptions.
 

@@ -33,15 +33,15 @@ if TYPE_CHECKING:
     from constraint_first.model.transport import Bounds
     from constraint_first.model.wire import Decoding
     from constraint_first.problem import Json
-    from constraint_first.serve.context import Log
-    from constraint_first.serve.setting import ServeSettings
+    from constraint_first.serve.attempt import Log
+    from constraint_first.serve.guard import ServeSettings
 
 _USUAL_STORE: Final = "runs.db"
 
 
 _server_options: Final = grouped(
     "settings",
-    "constraint_first.serve.setting:ServeSettings",
+    "constraint_first.serve.guard:ServeSettings",
     click.option(
         "--method",
         "methods",
@@ -261,7 +261,7 @@ def _fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 def _log(kind: str) -> Log | None:
     """Make a writer of one line a request; a closed pipe ends the lines, not the server."""
-    from constraint_first.serve.context import describe_access
+    from constraint_first.serve.server import describe_access
 
     reading = True
 

@@ -10,22 +10,112 @@ import errno
 import hmac
 import ipaddress
 import json
-import re
 import socket
 import struct
+import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
 from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
 import orjson
 from aiohttp import web
 
-from constraint_first.pattern import lazy_pattern
-from constraint_first.serve.context import Served, stopped
-from constraint_first.serve.setting import RequestError, ServeSettings, is_loopback
+from constraint_first.error import InputError
+from constraint_first.protocol import Usage
+from constraint_first.serve.request import RequestError
 
+
+@dataclass(frozen=True, slots=True)
+class ServeSettings:
+    """What the person who starts a server decides."""
+
+    host: str = "127.0.0.1"
+    port: int = 8080
+    """0 for any that is free."""
+    methods: tuple[str, ...] = ("auto",)
+    """Methods that are listed; the first answers requests that name no model."""
+    token: str = field(default="", repr=False)
+    allowed_hosts: tuple[str, ...] = ()
+    """Names by which clients may call the server, beside its address."""
+    allowed_origins: tuple[str, ...] = ()
+    """Web pages of other servers that may ask, such as ``http://localhost:3000``."""
+    most_requests: int = 256
+    """Requests at the same time; as many more wait for their turn, and any beyond get a 503."""
+    most_waiting: int = 256
+    most_connections: int = 2_048
+    """Open connections, of one address half as many; idle ones are closed for new ones."""
+    most_calls: int = 256
+    """Calls to the model that one request may cost, all of its attempts together."""
+    most_tokens: int = 4_000_000
+    """Likewise in tokens, prompts and replies together."""
+    body_bytes: int = 20_000_000
+    request_seconds: float = 3_600.0
+    grace: float = 30.0
+    """Seconds that requests under way have when the server is stopped."""
+    silence: float = 15.0
+    """Seconds without a word after which a stream gets a comment, so that no client hangs up."""
+
+    def check(self) -> None:
+        """Refuse a server that others can reach and that has no token."""
+        if not is_loopback(self.host) and not self.token:
+            raise InputError(
+                f"--host {self.host}: others could use it; give it a token (--token or CFR_TOKEN), "
+                "or leave --host out so that only this machine can"
+            )
+        if not self.token.isascii() or not self.token.isprintable() or " " in self.token:
+            raise InputError("--token: must be printable ASCII without spaces; choose another")
+
+
+def is_loopback(host: str) -> bool:
+    name = host.strip("[]").lower()
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+@dataclass(slots=True, eq=False)
+class Served:
+    """What is known of one request, for the log and the counts."""
+
+    began: float = field(default_factory=time.monotonic)
+    id: str = ""
+    model: str = ""
+    method: str = ""
+    """The family of the method; empty for what passes through or asks no model."""
+    upstream: str = ""
+    stream: bool = False
+    first: float | None = None
+    """Seconds until the first word."""
+    usage: Usage | None = None
+    error: str = ""
+    deadline: asyncio.Timeout | None = None
+    late: RequestError | None = None
+    """The error after its deadline: it took too long, or the server is being stopped."""
+
+    def spoke(self) -> None:
+        if self.first is None:
+            self.first = time.monotonic() - self.began
+
+    @property
+    def overdue(self) -> RequestError | None:
+        return self.late if self.deadline and self.deadline.expired() else None
+
+    @property
+    def why_cancelled(self) -> str:
+        return str(self.overdue or "the client went away")
+
+
+def stopped() -> RequestError:
+    return RequestError("the server is being stopped", 503, code="stopping", retry_after=1)
+
+
+SERVED: Final = web.RequestKey("served", Served)
 PUBLIC: Final = frozenset({"/health", "/login", "/static/page.css"})
 """Paths that need no token."""
 TOKEN_COOKIE: Final = "cfr-token"  # noqa: S105
@@ -38,7 +128,6 @@ _HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-_MOST_KNOWN: Final = 100
 _PORTS: Final = {"http": 80, "https": 443}
 
 
@@ -54,22 +143,18 @@ class Guard:
         self._only_here = is_loopback(settings.host)
         own = () if self._only_here else (socket.gethostname(), settings.host)
         self._hosts = {name.lower() for name in (*settings.allowed_hosts, *own)}
-        self._known: set[str] = set()
-        """Host headers that were checked, to check each once."""
         self._origins = {one.rstrip("/").lower() for one in settings.allowed_origins}
 
     def check_origin(self, request: web.Request) -> None:
         """Refuse an unknown Host header, and a request that another server's page makes."""
         host = request.headers.get("Host", "")
-        if host not in self._known and not self._is_ours(_name(host)):
+        if not self._is_ours(_name(host)):
             raise RequestError(
                 f"host {host!r}: this server does not go by that name; whoever starts it can allow "
                 "it with --allow-host",
                 403,
                 code="host_not_allowed",
             )
-        if len(self._known) < _MOST_KNOWN:
-            self._known.add(host)
         origin = request.headers.get("Origin")
         if origin is not None and not self._may_ask(origin, host):
             raise RequestError(
@@ -104,27 +189,21 @@ class Guard:
     def _is_ours(self, name: str) -> bool:
         if name in self._hosts or is_loopback(name):
             return True
-        if self._only_here:
-            return False
-        try:  # an address cannot have been rebound
+        with suppress(ValueError):  # an address cannot have been rebound
             ipaddress.ip_address(name)
-        except ValueError:
-            return False
-        return True
+            return not self._only_here
+        return False
 
     def _may_ask(self, origin: str, host: str) -> bool:
         if origin.lower() in self._origins:
             return True
-        try:
+        with suppress(ValueError):
             parts = urlsplit(origin)
-            port = parts.port
-        except ValueError:
-            return False
-        if parts.scheme not in _PORTS or not parts.hostname:
-            return False
-        # Behind a proxy that speaks TLS neither the scheme nor the default port is the server's.
-        usual = _PORTS[parts.scheme]
-        return (parts.hostname.lower(), port or usual) == (_name(host), _port(host) or usual)
+            # Behind a proxy that speaks TLS neither the scheme nor the port is the server's own.
+            usual = _PORTS.get(parts.scheme)
+            asked = (parts.hostname or "").lower(), parts.port or usual
+            return bool(usual and asked[0]) and asked == (_name(host), _port(host) or usual)
+        return False
 
     def _has_token(self, request: web.Request) -> bool:
         scheme, _, given = request.headers.get("Authorization", "").partition(" ")
@@ -156,13 +235,9 @@ class Admission:
         self._most_waiting = waiting
         self._seconds = seconds
         self._queue: deque[asyncio.Future[None]] = deque()
-        self._under_way: set[Served] = set()
-        self._places = 0
-        self._stopping: float | None = None
-
-    @property
-    def under_way(self) -> int:
-        return self._places
+        self._known: set[Served] = set()
+        self._stopping = False
+        self.under_way = 0
 
     @property
     def waiting(self) -> int:
@@ -171,12 +246,13 @@ class Admission:
     @asynccontextmanager
     async def place(self, served: Served) -> AsyncGenerator[None]:
         """Hold a place for a request, and end it at its time limit, which includes the wait."""
-        if self._stopping is not None:
+        if self._stopping:
             raise stopped()
-        served.seconds = self._seconds
+        said = f"the request was not done after {self._seconds:g} s"
+        served.late = RequestError(said, 504, code="request_timeout")
         try:
             async with asyncio.timeout(self._seconds) as served.deadline:
-                self._under_way.add(served)
+                self._known.add(served)
                 await self._enter()
                 try:
                     yield
@@ -187,25 +263,26 @@ class Admission:
                 raise overdue from None
             raise
         finally:
-            self._under_way.discard(served)
+            self._known.discard(served)
 
     def stop(self, grace: float) -> None:
         """Take no more requests, and end those under way after ``grace`` seconds."""
+        self._stopping = True
         end = asyncio.get_running_loop().time() + grace
-        self._stopping = end
-        for served in self._under_way:
+        for served in self._known:
             if served.deadline and not served.deadline.expired():
                 when = served.deadline.when()
-                served.stopping = when is None or end < when
-                served.deadline.reschedule(end if when is None else min(end, when))
+                if when is None or end < when:
+                    served.late = stopped()
+                    served.deadline.reschedule(end)
 
     async def _enter(self) -> None:
-        if self._places < self._most and not self._queue:
-            self._places += 1
+        if self.under_way < self._most and not self._queue:
+            self.under_way += 1
             return
         if len(self._queue) >= self._most_waiting:
             raise RequestError(
-                f"{self._places} requests are under way and {len(self._queue)} wait; try again "
+                f"{self.under_way} requests are under way and {len(self._queue)} wait; try again "
                 "later",
                 503,
                 code="overloaded",
@@ -218,9 +295,8 @@ class Admission:
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():  # the turn came at the moment of cancelling
                 self._leave()
-            else:
-                with suppress(ValueError):  # _leave has dropped it already
-                    self._queue.remove(turn)
+            elif turn in self._queue:  # _leave may have dropped it already
+                self._queue.remove(turn)
             raise
 
     def _leave(self) -> None:
@@ -230,7 +306,7 @@ class Admission:
             if not turn.done():
                 turn.set_result(None)
                 return
-        self._places -= 1
+        self.under_way -= 1
 
 
 # Connections: their number, and how long each may keep the server waiting.
@@ -238,9 +314,6 @@ class Admission:
 # A connection without an admitted request (it sends its head or its body, or idles) may be closed
 # for a new one, so that a flood of half-open connections displaces itself and not others.
 
-_BACKLOG: Final = 1_024
-_ACCEPTED_AT_ONCE: Final = 64
-"""Connections accepted before the event loop does anything else."""
 _HEAD_SECONDS: Final = 10.0
 _IDLE_SECONDS: Final = 75.0
 """Longer than reverse proxies keep a connection that is not in use."""
@@ -297,12 +370,10 @@ class Connections:
         return room
 
     def _close_first(self, fits: Callable[[Connection], bool]) -> bool:
-        found = next(filter(fits, self._loose), None)
-        if found is None:
-            return False
-        self.leave(found)
-        found.abort()
-        return True
+        if found := next(filter(fits, self._loose), None):
+            self.leave(found)
+            found.abort()
+        return found is not None
 
     def leave(self, one: Connection) -> None:
         self._loose.pop(one, None)
@@ -348,7 +419,12 @@ class Connection(web.RequestHandler):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        self._await_head()
+        if not self._lacks_head:
+            if self._heading:
+                self._heading.cancel()
+                self._heading = None
+        elif self._heading is None and self.transport is not None:
+            self._heading = self._loop.call_later(_HEAD_SECONDS, self._end_slow_head)
 
     def connection_lost(self, exc: BaseException | None) -> None:
         self.connections.leave(self)
@@ -373,14 +449,6 @@ class Connection(web.RequestHandler):
     @property
     def _lacks_head(self) -> bool:
         return self._waiter is not None and not self._waiter.done()
-
-    def _await_head(self) -> None:
-        if not self._lacks_head:
-            if self._heading:
-                self._heading.cancel()
-                self._heading = None
-        elif self._heading is None and self.transport is not None:
-            self._heading = self._loop.call_later(_HEAD_SECONDS, self._end_slow_head)
 
     def _end_slow_head(self) -> None:
         self._heading = None
@@ -412,38 +480,7 @@ class Connection(web.RequestHandler):
             self._await_reader()
 
 
-class LimitedSite(web.SockSite):
-    """A listening socket whose connections are limited."""
-
-    def __init__(
-        self,
-        runner: web.AppRunner,
-        taken: socket.socket,
-        connections: Connections,
-        note: Callable[[str], None],
-        **options: Any,
-    ) -> None:
-        super().__init__(runner, taken)
-        self._taken = taken
-        self._limited = connections
-        self._note = note
-        self._options = options
-
-    async def start(self) -> None:
-        await web.BaseSite.start(self)
-        loop, server = asyncio.get_running_loop(), self._runner.server
-        if server is None:
-            raise RuntimeError("the runner has no server yet")
-        loop.set_exception_handler(_rarely(self._note))
-        self._server = await loop.create_server(
-            lambda: Connection(self._limited, server, loop=loop, **self._options),
-            sock=self._taken,
-            backlog=_ACCEPTED_AT_ONCE,
-        )
-        self._taken.listen(_BACKLOG)
-
-
-def _rarely(
+def note_rarely(
     note: Callable[[str], None],
 ) -> Callable[[asyncio.AbstractEventLoop, dict[str, Any]], None]:
     """Report now and then that no file is left for a connection; asyncio reports every try."""
@@ -471,7 +508,8 @@ _LARGEST_AT_ONCE: Final = 4
 _FORM_BYTES: Final = 1_000_000
 _MOST_VALUES: Final = 200_000
 """Values of a body: each takes memory as an object, however short its text."""
-_IN_A_ROW: Final = 5_000
+_IN_A_ROW: Final = 101
+"""A prime number, so that whatever a text adds at a time comes to a multiple of it."""
 
 
 class Bodies:
@@ -555,43 +593,22 @@ async def parse_json(body: bytes) -> Any:
         raise RequestError(f"the body is not JSON: {error}"[:300], code="invalid_json") from None
 
 
-_MARKS: Final = (b"{", b"[", b",", b":")
-_TEXT: Final = lazy_pattern(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
-_SLICE: Final = 2**20
-
-
 async def _check_values(body: bytes) -> None:
-    """Count the signs that begin or separate values, with time for the loop between slices.
-
-    Signs within texts count at first; a second pass leaves them out where they are too many.
-    """
-    values = at = 0
-    for start in range(0, len(body), _SLICE):
-        if start:  # most bodies are one slice
-            await asyncio.sleep(0)
-        values += _marks(body, start, start + _SLICE)
-    if values <= _MOST_VALUES:
+    """Count the signs that begin or separate values: all of them, then those outside of texts."""
+    if _marks(body, 0, len(body)) <= _MOST_VALUES:
         return
-    values = 0
+    body = body.replace(rb"\\", b"").replace(rb"\"", b"")  # now each quote begins or ends a text
+    values = at = 0
     while values <= _MOST_VALUES and (start := body.find(b'"', at)) >= 0:
         values += 1 + _marks(body, at, start)
-        at = start + 1
-        while at < len(body) and body[at : at + 1] != b'"':
-            text = _TEXT.match(body, at, at + _SLICE)
-            at = max(text.end() if text else 0, at + 1)
-            await asyncio.sleep(0)
-        at += 1
+        at = body.find(b'"', start + 1) + 1 or len(body)
         if values % _IN_A_ROW == 0:
             await asyncio.sleep(0)
-    while values <= _MOST_VALUES and at < len(body):
-        values += _marks(body, at, at + _SLICE)
-        at += _SLICE
-        await asyncio.sleep(0)
-    if values > _MOST_VALUES:
+    if values + _marks(body, at, len(body)) > _MOST_VALUES:
         raise RequestError(
             f"the body holds more than {_MOST_VALUES:,} values", 413, code="body_too_large"
         )
 
 
 def _marks(body: bytes, start: int, end: int) -> int:
-    return sum(body.count(mark, start, end) for mark in _MARKS)
+    return sum(body.count(mark, start, end) for mark in (b"{", b"[", b",", b":"))

@@ -11,9 +11,9 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import partial
 from itertools import islice
 from typing import Any, Final, TypeVar, cast
@@ -41,7 +41,7 @@ from constraint_first.protocol import (
     Steps,
     Usage,
 )
-from constraint_first.serve.setting import RequestError
+from constraint_first.serve.request import ChosenMethod, RequestError
 
 T = TypeVar("T")
 
@@ -81,42 +81,30 @@ class Readers:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """The arguments that a worker needs to run the method of an attempt."""
-
-    method: str
-    problem: str
-    max_tokens: int | None
-    alone: bool = True
-
-    def steps(self, method: Method) -> Steps[Solution]:
-        """Start the method, within the request's token limit."""
-        steps = method.solve(Problem(self.problem))
-        return within(steps, self.max_tokens) if self.max_tokens else steps
-
-
 class ReadRun(RemoteRun[Solution]):
     """A method under way, like a ``Run``: here while all texts are short, then in a worker."""
 
     def __init__(
         self,
         readers: Readers,
-        reading: Reading,
-        method: Method,
+        chosen: ChosenMethod,
+        problem: Problem,
+        max_tokens: int | None,
         change: Callable[[Call], Call],
     ) -> None:
         super().__init__()
         self._readers = readers
-        self._reading = reading
-        self._method = method
+        self._chosen = chosen
+        self._method = chosen.method
+        self._problem = problem
+        self._max_tokens = max_tokens
         self._change = change
         self._here: Run[Solution] | None = None
-        self._size = len(reading.problem)
+        self._size = len(problem.text)
 
     async def start(self) -> None:
         if self._size <= SHORT:
-            self._here = Run(self._reading.steps(self._method))
+            self._here = Run(_begin(self._method, self._problem, self._max_tokens))
             self._take_here(self._here)
         else:
             await self._ask()
@@ -143,7 +131,7 @@ class ReadRun(RemoteRun[Solution]):
         elif isinstance(self._method, Plain) and self._size > SHORT:
             self._result.append(run.result)
         else:
-            self._result.append(assess(Problem(self._reading.problem), run.result))
+            self._result.append(assess(self._problem, run.result))
 
     def _take(self, steps: Sequence[Step]) -> None:
         self.round = tuple(self._change(one) if isinstance(one, Call) else one for one in steps)
@@ -154,7 +142,9 @@ class ReadRun(RemoteRun[Solution]):
             for one in self.transcript
         ]
         try:
-            reply: Any = await self._readers.ask("advance", asdict(self._reading), answers)
+            name, alone = self._chosen.name, self._chosen.alone
+            order = (name, alone, self._problem.text, self._max_tokens)
+            reply: Any = await self._readers.ask("advance", *order, answers)
         except Undecided:
             self._go_unread(asked)
             return
@@ -169,7 +159,7 @@ class ReadRun(RemoteRun[Solution]):
         """Pass the text, or the reply, on unread where reading takes too long."""
         if not asked:
             self._method = Plain()
-            self._here = Run(_noted(self._method.solve(Problem(self._reading.problem))))
+            self._here = Run(_noted(self._method.solve(self._problem)))
             self._take_here(self._here)
             return
         last = self.transcript[-1]
@@ -244,31 +234,38 @@ def _lowered(call: Call, left: int) -> Call:
 # What a worker does.
 
 
+def _begin(method: Method, problem: Problem, max_tokens: int | None) -> Steps[Solution]:
+    """Start a method, within the request's token limit."""
+    steps = method.solve(problem)
+    return within(steps, max_tokens) if max_tokens else steps
+
+
 def _made(name: str, alone: bool) -> Method:
     method = make(name)
     return method if alone or not isinstance(method, Calibrated) else replace(method, alone=False)
 
 
-def _leaves_alone(name: str, text: str, alone: bool) -> Json:
+def _leaves_alone(name: str, alone: bool, text: str) -> Json:
     method = _made(name, alone)
     return isinstance(method, Calibrated) and method.leaves_alone(Problem(text))
 
 
-def _holds(name: str, text: str, alone: bool) -> Json:
+def _holds(name: str, alone: bool, text: str) -> Json:
     return is_held(_made(name, alone), Problem(text))
 
 
-def _advance(order: dict[str, Any], answers: Sequence[Mapping[str, Any]]) -> Json:
+def _advance(
+    name: str, alone: bool, text: str, max_tokens: int | None, answers: Sequence[dict[str, Any]]
+) -> Json:
     """Run a method on the answers so far; return what it asks next, or its solution."""
-    reading = Reading(**order)
+    problem, known = Problem(text), iter(answers)
     try:
-        run = Run(reading.steps(_made(reading.method, reading.alone)))
-        known = map(dict, answers)
+        run = Run(_begin(_made(name, alone), problem, max_tokens))
         for first in known:
             given = (first, *islice(known, len(run.round) - 1))
             run.advance(tuple(map(_answer, run.round, given)))
         if run.done:
-            solution = assess(Problem(reading.problem), run.result)
+            solution = assess(problem, run.result)
             details = json.loads(storable_json(solution.details))
             return {"solution": asdict(solution) | {"details": details}}
     except Exception as error:

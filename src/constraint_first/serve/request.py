@@ -1,30 +1,129 @@
-"""What a client asks for: a model and a method by name, a problem, its decoding."""
+"""A request: the model and method that it names, its problem and decoding, and its errors."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
+from itertools import chain
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast
 
 import orjson
+from aiohttp import web
 
+from constraint_first.error import CfrError, InputError
+from constraint_first.file.safe import storable_text
 from constraint_first.method.method import Method, MethodError, models_of, split_name
 from constraint_first.method.policy import Calibrated, in_conversation
 from constraint_first.method.registry import make, names
-from constraint_first.model.resolve import (
-    AUTO,
-    choose_method,
-)
+from constraint_first.model import error as model_error
+from constraint_first.model.resolve import AUTO, choose_method
+from constraint_first.model.transport import DecodingRefused
 from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json
-from constraint_first.protocol import (
-    Message,
-)
+from constraint_first.protocol import Message
 from constraint_first.run.forecast import needs_more_calls
-from constraint_first.serve.setting import RequestError
+from constraint_first.sandbox.sandbox import SandboxMissing
+from constraint_first.store.database import StoreError, Unstorable
+
+# Errors as OpenAI's clients read them: a status, and an object that says what is wrong.
+
+_TYPES: Final = {
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    429: "rate_limit_error",
+}
+
+
+class RequestError(CfrError):
+    """A request that cannot be answered, and the reply that says why."""
+
+    def __init__(
+        self,
+        message: str,
+        status: int = 400,
+        *,
+        code: str | None = None,
+        param: str | None = None,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.param = param
+        self.retry_after = retry_after
+
+    def body(self) -> bytes:
+        usual = "server_error" if self.status >= 500 else "invalid_request_error"
+        kind, said = _TYPES.get(self.status, usual), storable_text(str(self))
+        error = {"message": said, "type": kind, "param": self.param, "code": self.code}
+        return orjson.dumps({"error": error})
+
+    def response(self) -> web.Response:
+        headers: dict[str, str] = {}
+        if self.retry_after is not None and math.isfinite(self.retry_after):
+            headers["Retry-After"] = str(math.ceil(self.retry_after))
+        if self.status == 401:
+            headers["WWW-Authenticate"] = "Bearer"
+        headers["Content-Type"] = "application/json"
+        return web.Response(status=self.status, body=self.body(), headers=headers)
+
+
+_UPSTREAM: Final[Sequence[tuple[type[model_error.EngineError], int, str, str | None]]] = (
+    (SandboxMissing, 501, "sandbox_missing", "model"),
+    (model_error.RateLimited, 429, "rate_limit_exceeded", None),
+    (model_error.TooExpensive, 400, "attempt_limit_exceeded", "model"),
+    (model_error.TimedOut, 504, "upstream_timeout", None),
+    (model_error.TookTooLong, 504, "upstream_timeout", None),
+    (model_error.Transient, 502, "upstream_failed", None),
+    # The key that is wrong is the server's, not the client's.
+    (model_error.Unauthorized, 502, "upstream_unauthorized", None),
+    (model_error.ModelNotFound, 404, "model_not_found", "model"),
+    (model_error.PromptTooLong, 400, "context_length_exceeded", "messages"),
+    (DecodingRefused, 400, "unsupported_value", None),
+)
+"""Status, code and parameter of errors behind the server; the first that fits holds."""
+
+
+def request_error(error: BaseException) -> RequestError:
+    """Choose the status and the words for an error. Only our own are quoted: any may hold a key."""
+    said = str(error) if isinstance(error, CfrError) else ""
+    match error:
+        case RequestError():
+            return error
+        case BaseExceptionGroup():
+            return request_error(cast("list[BaseException]", error.exceptions)[0])
+        case model_error.EngineError():
+            return _of_upstream(error, said)
+        case MethodError():
+            return RequestError(said, 404, code="model_not_found", param="model")
+        case StoreError() | Unstorable():
+            return RequestError(f"the journal: {error}", 500, code="journal")
+        case InputError():
+            return RequestError(said)
+        case _:
+            broken = "something went wrong in the server; its log says what"
+            return RequestError(broken, 500, code="internal_error")
+
+
+def _of_upstream(error: model_error.EngineError, said: str) -> RequestError:
+    for kind, status, code, param in _UPSTREAM:
+        if isinstance(error, kind):
+            return RequestError(
+                said,
+                503 if code == "upstream_failed" and error.status == 503 else status,
+                code=code,
+                param=error.setting if isinstance(error, DecodingRefused) else param,
+                retry_after=error.retry_after if isinstance(error, model_error.Transient) else None,
+            )
+    status = error.status or 0
+    if isinstance(error, model_error.Rejected) and 400 <= status < 500:
+        return RequestError(said, status, code="insufficient_quota" if status == 429 else None)
+    return RequestError(said, 502, code="upstream_failed")
+
 
 # Names of served models: ``METHOD@UPSTREAM``, or any other name for the endpoint itself.
 
@@ -43,7 +142,7 @@ class ModelName(NamedTuple):
 
 
 def split_model(name: str) -> ModelName | None:
-    """Split a name at its first ``@``; None where what stands before it names no method."""
+    """Split a name at its first ``@``; None where no method is named before it."""
     method, at, upstream = name.partition("@")
     if not at:
         return None
@@ -66,16 +165,11 @@ def rename_model(body: bytes, name: str) -> bytes:
     for start, end in _model_values(body):
         pieces += (body[copied:start], written)
         copied = end
-    if not copied:
-        return _with_model(body, written)
+    if not copied:  # there is none yet
+        before, brace, after = body.partition(b"{")
+        comma = b"" if after.lstrip().startswith(b"}") else b","
+        return b"".join((before, brace, b'"model":', written, comma, after))
     return b"".join((*pieces, body[copied:]))
-
-
-def _with_model(body: bytes, written: bytes) -> bytes:
-    """Add the name where there is none."""
-    before, brace, after = body.partition(b"{")
-    comma = b"" if after.lstrip().startswith(b"}") else b","
-    return b"".join((before, brace, b'"model":', written, comma, after))
 
 
 def _model_values(body: bytes) -> Iterator[tuple[int, int]]:
@@ -91,14 +185,11 @@ def _model_values(body: bytes) -> Iterator[tuple[int, int]]:
             key = last
         elif found == b",":
             key = b"" if depth == 1 else key
-        elif depth == 1 and key and _is_model(key):
-            yield token.span()
+        elif depth == 1 and key:
+            if key == b'"model"' or (b"\\" in key and orjson.loads(key) == "model"):
+                yield token.span()
             key = b""
         last = found
-
-
-def _is_model(key: bytes) -> bool:
-    return key == b'"model"' or (b"\\" in key and orjson.loads(key) == "model")
 
 
 # Methods by the names that clients give them, within what the server allows.
@@ -137,7 +228,7 @@ class MethodChoice:
         self._most_calls = most_calls
         self._make = lru_cache(_KEPT)(_made)
         self._is_too_costly = lru_cache(_KEPT)(self._needs_too_many)
-        self._automatic = lru_cache(_KEPT)(_automatic)
+        self._automatic = lru_cache(_KEPT)(choose_method)
 
     def check(self) -> None:
         """Make the server's own methods once, so that a mistake shows before the first request."""
@@ -154,7 +245,7 @@ class MethodChoice:
         """Make a method, or find it; refuse one that reaches further than a client may."""
         is_own = name in self.own
         if name == AUTO:
-            name = self._automatic(upstream)
+            name = self._automatic(upstream).method
         if not is_own and ".toml" in name.lower():
             raise _refused("policy files are named by whoever starts the server, with --method")
         chosen = self._make(name)
@@ -179,10 +270,6 @@ class MethodChoice:
 def _made(name: str) -> ChosenMethod:
     method = make(name)
     return ChosenMethod(name, method, split_name(name)[0], models_of(method))
-
-
-def _automatic(upstream: str) -> str:
-    return choose_method(upstream).method
 
 
 def _refused(why: str) -> RequestError:
@@ -239,35 +326,31 @@ class ChatRequest:
 
 
 def is_foreign(fields: Fields) -> bool:
-    """Whether a request wants something that no method gives, and so passes through."""
-    if any(fields.get(name) for name in _FOREIGN):
-        return True
-    if any(name.startswith("guided_") and fields[name] for name in fields):
-        return True
-    form = fields.get("response_format")
-    if isinstance(form, dict) and cast("Fields", form).get("type") != "text":
-        return True
-    modes = fields.get("modalities")
-    if isinstance(modes, list) and any(mode != "text" for mode in cast("list[Any]", modes)):
-        return True
-    messages = fields.get("messages")
-    return isinstance(messages, list) and _is_foreign_talk(cast("list[Any]", messages))
+    """Whether a request wants something that no method gives, and so passes through.
+
+    That is any field of those, more than text, or a conversation that does not end with a question.
+    """
+    sent = _objects(fields.get("messages"))
+    parts = [part for one in sent for part in _objects(one.get("content"))]
+    form, modes = _objects([fields.get("response_format")]), fields.get("modalities")
+    return (
+        any(fields.get(name) for name in _FOREIGN)
+        or any(name.startswith("guided_") and fields[name] for name in fields)
+        or any(one.get("type") != "text" for one in (*form, *parts))
+        or (isinstance(modes, list) and any(mode != "text" for mode in cast("list[Any]", modes)))
+        or any(one.get("role") in ("tool", "function") or one.get("tool_calls") for one in sent)
+        or (bool(sent) and sent[-1].get("role") in ("assistant", "system", "developer"))
+    )
 
 
-def _is_foreign_talk(messages: Sequence[Any]) -> bool:
-    """Whether a conversation has more than texts, or does not end with a question."""
-    sent = [cast("Fields", one) for one in messages if isinstance(one, dict)]
-    if any(one.get("role") in ("tool", "function") or one.get("tool_calls") for one in sent):
-        return True
-    contents = [one.get("content") for one in sent]
-    parts = [part for one in contents if isinstance(one, list) for part in cast("list[Any]", one)]
-    if any(isinstance(one, dict) and cast("Fields", one).get("type") != "text" for one in parts):
-        return True
-    return bool(sent) and sent[-1].get("role") in ("assistant", "system", "developer")
+def _objects(value: Any) -> list[Fields]:
+    """List the objects of a JSON list; whatever else it holds is refused when it is read."""
+    listed = cast("list[Any]", value) if isinstance(value, list) else []
+    return [cast("Fields", one) for one in listed if isinstance(one, dict)]
 
 
 def read_request(fields: Fields) -> ChatRequest:
-    """Read a request; whatever is wrong with it is refused by name."""
+    """Read a request; an error names the field that is wrong."""
     messages = _messages(fields.get("messages"))
     problem = messages[-1].content
     if not problem.strip():
@@ -286,19 +369,19 @@ def read_request(fields: Fields) -> ChatRequest:
     extra = {name: value for name, value in fields.items() if name not in _KNOWN}
     for name, value in extra.items():
         _check_depth(name, value)
-    budgets = (_whole(fields, name, 1) for name in ("max_completion_tokens", "max_tokens"))
+    budgets = [_whole(fields, name, 1) for name in ("max_completion_tokens", "max_tokens")]
     stream = _truth(fields, "stream")
-    options: Any = fields.get("stream_options")
+    options = _objects([fields.get("stream_options")])
     return ChatRequest(
         problem=problem,
         context=tuple(messages[:-1]),
         chosen=chosen,
         stop=_stops(fields.get("stop")),
         extra=extra,
-        max_tokens=next((budget for budget in budgets if budget), None),
+        max_tokens=budgets[0] or budgets[1],
         n=_whole(fields, "n", 1, 128) or 1,
         stream=stream,
-        include_usage=stream and _truth(_object(options), "include_usage"),
+        include_usage=stream and any(_truth(one, "include_usage") for one in options),
     )
 
 
@@ -306,16 +389,12 @@ def _check_depth(name: str, value: Any) -> None:
     """Refuse a field that nests deeper than what has to write it again."""
     level: list[Any] = [value]
     for _ in range(_DEEPEST):
-        level = [one for held in level for one in _held(held)]
+        objects = [cast("Fields", one).values() for one in level if isinstance(one, dict)]
+        lists = [cast("list[Any]", one) for one in level if isinstance(one, list)]
+        level = list(chain(*objects, *lists))
         if not level:
             return
     raise _bad(name, f"nests deeper than {_DEEPEST} levels")
-
-
-def _held(value: Any) -> Iterable[Any]:
-    if isinstance(value, dict):
-        return cast("Fields", value).values()
-    return cast("list[Any]", value) if isinstance(value, list) else ()
 
 
 def check_length(asked: ChatRequest) -> None:
@@ -329,26 +408,21 @@ def check_length(asked: ChatRequest) -> None:
         )
 
 
-def _object(value: Any) -> Fields:
-    return cast("Fields", value) if isinstance(value, dict) else {}
-
-
 def _messages(value: Any) -> list[Message]:
     if not isinstance(value, list) or not value:
         raise _bad("messages", "must be a list of messages, the problem last")
-    return [_message(number, one) for number, one in enumerate(cast("list[Any]", value))]
-
-
-def _message(number: int, value: Any) -> Message:
-    where = f"messages[{number}]"
-    if not isinstance(value, dict):
-        raise _bad(where, "must be an object with a role and a content")
-    fields = cast("Fields", value)
-    named = fields.get("role")
-    role = _ROLES.get(named) if isinstance(named, str) else None
-    if role is None:
-        raise _bad(f"{where}.role", f"must be one of {', '.join(_ROLES)}")
-    return Message(role, _text(f"{where}.content", fields.get("content")))
+    messages: list[Message] = []
+    for number, one in enumerate(cast("list[Any]", value)):
+        where = f"messages[{number}]"
+        if not isinstance(one, dict):
+            raise _bad(where, "must be an object with a role and a content")
+        fields = cast("Fields", one)
+        named = fields.get("role")
+        role = _ROLES.get(named) if isinstance(named, str) else None
+        if role is None:
+            raise _bad(f"{where}.role", f"must be one of {', '.join(_ROLES)}")
+        messages.append(Message(role, _text(f"{where}.content", fields.get("content"))))
+    return messages
 
 
 def _text(where: str, content: Any) -> str:

@@ -9,43 +9,79 @@ from __future__ import annotations
 import asyncio
 import errno
 import gc
+import json
 import logging
 import signal
 import socket
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
-from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Sequence
+from contextlib import (
+    AsyncExitStack,
+    ExitStack,
+    aclosing,
+    asynccontextmanager,
+    contextmanager,
+    suppress,
+)
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from datetime import UTC, datetime
+from typing import Any, Final, TypeAlias, cast
 
 from aiohttp import web
 
+from constraint_first.attempt.attempt import Attempt
 from constraint_first.attempt.drive import collecting_rarely
 from constraint_first.attempt.events import raised_at
 from constraint_first.error import CfrError, InputError
-from constraint_first.model.error import EngineError
+from constraint_first.file.safe import one_line
+from constraint_first.model.connection import Response
+from constraint_first.model.error import BadReply, EngineError, StaleReply, StreamCut, Transient
+from constraint_first.model.replicas import Replica
 from constraint_first.model.resolve import AUTO, ModelRef, choose_method
-from constraint_first.serve.api import API
-from constraint_first.serve.context import (
-    SERVED,
+from constraint_first.model.transport import COMPLETIONS, Transport, read_beginning, refusal
+from constraint_first.problem import Json
+from constraint_first.protocol import (
+    Usage,
+)
+from constraint_first.serve.attempt import (
+    CONTENT_TYPE,
+    DONE,
     SERVICES,
     Log,
     Metrics,
-    Served,
+    Outbox,
+    Question,
+    ReplyHead,
     Services,
-    access_line,
+    StreamWriter,
+    answer,
+    describe_start,
+    pose,
 )
 from constraint_first.serve.guard import (
+    SERVED,
     Admission,
     Bodies,
     Connection,
     Connections,
     Guard,
-    LimitedSite,
+    Served,
+    ServeSettings,
     allow_many_files,
+    note_rarely,
+    parse_json,
 )
-from constraint_first.serve.request import MethodChoice
-from constraint_first.serve.setting import RequestError, ServeSettings, request_error
+from constraint_first.serve.request import (
+    Fields,
+    MethodChoice,
+    ModelName,
+    RequestError,
+    is_foreign,
+    read_request,
+    rename_model,
+    request_error,
+    split_model,
+)
 from constraint_first.serve.upstream import (
     Fetching,
     Upstream,
@@ -56,6 +92,355 @@ from constraint_first.serve.upstream import (
 from constraint_first.store.database import StoreError, without_password
 from constraint_first.store.journal import Traffic
 from constraint_first.store.store import Store
+
+# One line a request, for programs or for people.
+
+_LONGEST: Final = 500
+_GONE: Final = "\N{REPLACEMENT CHARACTER}"
+
+
+def access_line(request: web.Request, served: Served, status: int) -> dict[str, Json]:
+    """List what is known of a request; of its contents, only the model's name."""
+    usage = served.usage
+    told: dict[str, Json] = {
+        "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
+        "id": served.id,
+        "remote": request.remote,
+        "verb": request.method,
+        "path": request.rel_url.raw_path[:_LONGEST],
+        "status": status,
+        "seconds": round(time.monotonic() - served.began, 4),
+        "model": served.model,
+        "method": served.method,
+        "upstream": served.upstream,
+        "stream": served.stream,
+        "first_word_seconds": None if served.first is None else round(served.first, 4),
+        "input_tokens": usage.input if usage else None,
+        "output_tokens": usage.output if usage else None,
+        "error": served.error,
+    }
+    return {
+        name: value
+        for name, value in told.items()
+        if value is not None and value is not False and value != ""
+    }
+
+
+def describe_access(line: dict[str, Json]) -> str:
+    """Write a line for people."""
+    time_of_day = str(line["time"])[11:19]
+    asked = f"{_word(line['verb'])} {_word(line['path'])}"
+    said = f"{time_of_day} {line['status']} {line['seconds']} s {asked}"
+    if model := line.get("model"):
+        said += f" {_word(model)}"
+    if "input_tokens" in line:
+        said += f" {line['input_tokens']}+{line['output_tokens']} tokens"
+    if "error" in line:  # without signs that a terminal obeys or that turn its text
+        error = one_line(str(line["error"]))
+        said += ": " + "".join(sign if sign.isprintable() else _GONE for sign in error)
+    return said
+
+
+def _word(value: Json) -> str:
+    """Write a client's own word so that it cannot be read as more than one, nor as a new line."""
+    word = str(value)[:_LONGEST]
+    return word if word.isprintable() and " " not in word and '"' not in word else json.dumps(word)
+
+
+_COMMENT: Final = b": still at work\n\n"
+_FAREWELL: Final = 1.0
+"""Seconds that a client has to hear what went wrong."""
+_EVENTS: Final = {
+    "Content-Type": "text/event-stream; charset=utf-8",
+    "Cache-Control": "no-cache",
+    "X-Accel-Buffering": "no",  # nginx would keep events back
+}
+
+
+async def _answer_in_stream(request: web.Request, question: Question) -> web.StreamResponse:
+    """Make all attempts and send what happens; nothing is sent before there is something to say."""
+    served, asked, outbox = question.served, question.asked, Outbox()
+    head, response = _head(question), web.StreamResponse(headers=_EVENTS)
+
+    async def work() -> None:
+        start = describe_start(question.chosen.method, question.problem)
+
+        async def attempt(number: int) -> Attempt:
+            writer = StreamWriter(outbox, number, question.chosen.method, start)
+            made = await answer(question, number, writer.tell)
+            writer.conclude(made)
+            return made
+
+        served.usage = _used(await _attempts(asked.n, attempt))
+
+    async def write(data: bytes) -> None:
+        if not response.prepared:
+            await response.prepare(request)
+            data = b"".join(map(head.role, range(asked.n))) + data
+        await response.write(data)
+
+    try:
+        async with aclosing(outbox.follow(work(), question.services.settings.silence)) as feed:
+            async for waiting in feed:
+                if waiting:
+                    served.spoke()
+                await write(b"".join(map(head.event, waiting)) or _COMMENT)
+    except (Exception, asyncio.CancelledError) as raised:
+        told = served.overdue if isinstance(raised, asyncio.CancelledError) else raised
+        if told is None or not response.prepared:  # nobody is there, or it can still be a status
+            raise
+        error = request_error(told)
+        served.error = str(error)
+        try:
+            async with asyncio.timeout(_FAREWELL):
+                await write(b"data: " + error.body() + b"\n\n")
+                await response.write_eof()
+        except (TimeoutError, ConnectionError):  # the client takes nothing any more
+            if request.transport:
+                request.transport.abort()
+    else:
+        usage = served.usage or Usage()
+        await write((head.usage(usage) if asked.include_usage else b"") + DONE)
+        await response.write_eof()
+    return response
+
+
+async def _attempts(
+    n: int, attempt: Callable[[int], Coroutine[Any, Any, Attempt]]
+) -> list[Attempt]:
+    """Make n attempts at the same time; one that fails ends the others."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(attempt(number)) for number in range(n)]
+    except BaseExceptionGroup as failures:
+        raise failures.exceptions[0] from None
+    return [task.result() for task in tasks]
+
+
+def _used(answers: Sequence[Attempt]) -> Usage:
+    return sum((one.usage for one in answers), Usage())
+
+
+def _head(question: Question) -> ReplyHead:
+    head = ReplyHead(question.served.model, include_usage=question.asked.include_usage)
+    question.served.id = head.id
+    return head
+
+
+# Requests that pass through: the endpoint's own reply, byte for byte and as it comes.
+
+# A reply that is compressed would have to be unpacked here: nothing is sent on but what it says.
+_HEADERS: Final = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
+_KEPT: Final = frozenset(
+    "content-type retry-after cache-control x-request-id openai-processing-ms "
+    "openai-version".split()
+)
+_KEPT_FAMILY: Final = "x-ratelimit-"
+_SMALL: Final = 2**16
+_TRIES: Final = 3
+"""How often a request is sent whose reply may belong to another one."""
+
+
+async def _pass_through(
+    request: web.Request, services: Services, served: Served, body: bytes
+) -> web.StreamResponse:
+    """Send a request on and its reply back.
+
+    The client's own headers stay here, its token among them; the endpoint gets its key from us.
+    """
+    for _ in range(_TRIES - 1):
+        with suppress(StaleReply):
+            return await _pass_once(request, services.upstream, served, body)
+    return await _pass_once(request, services.upstream, served, body)
+
+
+async def _pass_once(
+    request: web.Request, upstream: Upstream, served: Served, body: bytes
+) -> web.StreamResponse:
+    async with AsyncExitStack() as stack:
+        transport, reply = await _ask(upstream, stack, body)
+        headers = {
+            name: value
+            for name, value in reply.headers.items()
+            if name.lower() in _KEPT or name.lower().startswith(_KEPT_FAMILY)
+        }
+        if not 200 <= reply.status < 300:
+            return await _refusal(transport, reply, headers)
+        most = transport.bounds.reply_bytes
+        # The header of a compressed reply has another length than what is sent on.
+        length = None if "Content-Encoding" in reply.headers else reply.content_length
+        if length is not None and length > most:
+            raise _too_large(most)
+        if length is not None and length <= _SMALL:
+            whole = b"".join([piece async for piece in reply.pieces()])
+            return web.Response(status=reply.status, body=whole, headers=headers)
+        response = web.StreamResponse(status=reply.status, headers=headers)
+        response.content_length = length
+        served.stream, size = True, 0
+        try:
+            async for piece in reply.pieces():
+                size += len(piece)
+                if size > most:
+                    raise _too_large(most)
+                if not response.prepared:
+                    served.spoke()
+                    await response.prepare(request)
+                await response.write(piece)  # waits while the client reads no more
+        except StaleReply as fault:
+            if response.prepared:  # too late to ask again
+                raise StreamCut(str(fault)) from None
+            raise
+        if not response.prepared:
+            await response.prepare(request)
+        await response.write_eof()
+        return response
+
+
+async def _ask(
+    upstream: Upstream, stack: AsyncExitStack, body: bytes
+) -> tuple[Transport, Response]:
+    """Ask the endpoint, or several until one answers; of the last any reply is sent on."""
+    balancer = upstream.balancer
+    if balancer is None:
+        await upstream.limiter.requests.wait()
+        sent = upstream.transport.exchange("POST", COMPLETIONS, body, _HEADERS)
+        return upstream.transport, await stack.enter_async_context(sent)
+    tried, faults = frozenset[Replica](), list[Transient]()
+    while visit := await balancer.turn(1, tried):
+        one, tried = visit.replica, tried | {visit.replica}
+        async with AsyncExitStack() as asking:
+            asking.callback(balancer.leave, visit)
+            try:
+                await one.limiter.requests.wait()
+                sent = one.transport.exchange("POST", COMPLETIONS, body, _HEADERS)
+                reply = await asking.enter_async_context(sent)
+            except Transient as fault:
+                balancer.failed(visit, fault)
+                faults.append(fault)
+                continue
+            said = refusal(one.endpoint, reply.status, reply.headers, b"")
+            if reply.ok or not isinstance(said, Transient):
+                balancer.answered(visit)
+            else:
+                balancer.failed(visit, said)
+                faults.append(said)
+                if balancer.has_other(tried):
+                    continue
+            await stack.enter_async_context(asking.pop_all())
+            return one.transport, reply
+    raise faults[-1]
+
+
+async def _refusal(transport: Transport, reply: Response, headers: dict[str, str]) -> web.Response:
+    """Send an error on, unless it repeats a key."""
+    body = await read_beginning(reply)
+    text = body.decode("utf-8", "replace")
+    if transport.redaction.is_clean(text):
+        return web.Response(status=reply.status, body=body, headers=headers)
+    response = RequestError(transport.redaction.quote(text), reply.status).response()
+    if retry_after := headers.get("Retry-After"):
+        response.headers["Retry-After"] = retry_after
+    return response
+
+
+def _too_large(most: int) -> BadReply:
+    return BadReply(
+        f"the endpoint's reply is larger than {most / 10**6:g} MB and was not read further; "
+        "allow more with --max-reply-bytes"
+    )
+
+
+# The routes of the API: chat completions, models, health and counts.
+
+API: Final = web.RouteTableDef()
+PASSED: Final = "pass-through"
+"""What requests are counted under that no method answers."""
+
+_LONGEST_NAME: Final = 500
+
+
+@API.post("/v1/chat/completions")
+async def complete_chat(request: web.Request) -> web.StreamResponse:
+    """Answer a question by the method that its model names, or send it on."""
+    services, served = request.app[SERVICES], request[SERVED]
+    body = await request.read()
+    parsed = await parse_json(body)
+    if not isinstance(parsed, dict):
+        raise RequestError("the body must be a JSON object", code="invalid_json")
+    fields = cast("Fields", parsed)
+    name = fields.get("model", "")
+    if not isinstance(name, str) or len(name) > _LONGEST_NAME:
+        raise RequestError("model: must be a name", param="model")
+    served.model, served.method = name, PASSED
+    named = split_model(name) if name else ModelName(services.settings.methods[0], "")
+    if named is None:
+        return await _pass_through(request, services, served, body)
+    served.upstream = upstream = await services.upstream.find(named.upstream)
+    if is_foreign(fields):
+        return await _pass_through(request, services, served, rename_model(body, upstream))
+    asked = read_request(fields)
+    chosen = services.methods.choose(named.method, upstream, asked.n).after(asked.context)
+    if await services.leaves_alone(chosen, asked.problem):
+        return await _pass_through(request, services, served, rename_model(body, upstream))
+    served.method, served.stream = chosen.family, asked.stream
+    served.model = name or str(ModelName(named.method, upstream))
+    question = pose(services, served, asked, chosen, upstream)
+    if asked.stream:
+        return await _answer_in_stream(request, question)
+    head = _head(question)
+    answers = (
+        [await answer(question)]
+        if asked.n == 1
+        else await _attempts(asked.n, lambda number: answer(question, number))
+    )
+    served.usage = _used(answers)
+    return web.Response(body=head.whole(answers), content_type="application/json")
+
+
+@API.get("/v1/models")
+async def list_models(request: web.Request) -> web.Response:
+    return web.json_response({"object": "list", "data": await _models(request.app[SERVICES])})
+
+
+@API.get("/v1/models/{name:.+}")
+async def show_model(request: web.Request) -> web.Response:
+    name = request.match_info["name"]
+    for model in await _models(request.app[SERVICES]):
+        if model.get("id") == name:
+            return web.json_response(model)
+    said = f"model {name!r}: not listed; GET /v1/models lists all"
+    raise RequestError(said, 404, code="model_not_found", param="model")
+
+
+async def _models(services: Services) -> list[dict[str, Json]]:
+    listed = await services.upstream.models()
+    names = [name for one in listed if isinstance(name := one.get("id"), str)]
+    shared: dict[str, Json] = {"object": "model", "created": 0}
+    ours: list[dict[str, Json]] = [
+        {"id": str(ModelName(method, name)), **shared, "owned_by": "constraint-first"}
+        for name in names
+        for method in services.settings.methods
+    ]
+    return ours + [shared | {"owned_by": "upstream"} | one for one in listed]
+
+
+@API.get("/health")
+async def tell_health(request: web.Request) -> web.Response:
+    if request.app[SERVICES].stopping:
+        return web.json_response({"status": "stopping"}, status=503)
+    return web.json_response({"status": "ok"})
+
+
+@API.get("/metrics")
+async def tell_metrics(request: web.Request) -> web.Response:
+    counts = request.app[SERVICES].metrics.exposed()
+    if counts is None:
+        said = "counts need prometheus-client: pip install 'constraint-first[serve]'"
+        raise RequestError(said, 501)
+    return web.Response(body=counts, headers={"Content-Type": CONTENT_TYPE})
+
+
+# The application: what every route has.
 
 Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
 ErrorPage: TypeAlias = Callable[[web.Request, RequestError], "web.Response | None"]
@@ -69,8 +454,7 @@ _CLIENT_GONE: Final = 499
 _COUNTED: Final = "/v1/"
 
 
-def make_application(services: Services, *tables: web.RouteTableDef) -> web.Application:
-    """Build the application of the API and of more tables of routes, such as those of a page."""
+def _application(services: Services) -> web.Application:
     settings, metrics = services.settings, services.metrics
     guard, bodies = Guard(settings), Bodies(settings.body_bytes)
     admission = Admission(settings.most_requests, settings.most_waiting, settings.request_seconds)
@@ -121,8 +505,7 @@ def make_application(services: Services, *tables: web.RouteTableDef) -> web.Appl
     application[SERVICES] = services
     application[ADMISSION] = admission
     application.on_response_prepare.append(prepare)  # pyright: ignore[reportArgumentType]
-    for table in (API, *tables):
-        application.add_routes(table)
+    application.add_routes(API)
     return application
 
 
@@ -156,6 +539,8 @@ _BACKLOG: Final = 1_024
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _LISTING: Final = 5.0
 _OBJECTS_A_COLLECTION: Final = 5_000
+_ACCEPTED_AT_ONCE: Final = 64
+"""Connections accepted before the event loop does anything else."""
 _LAST: Final = 2.0
 """Seconds for the last error replies, before connections are closed."""
 
@@ -171,7 +556,6 @@ class Serving:
     note: Callable[[str], None]
     """Writes a line for the person who started it."""
     store: str | None = None
-    tables: Sequence[web.RouteTableDef] = ()
     install: Callable[[web.Application], None] | None = None
     """Adds pages to the application."""
     fetching: Fetching = fetch_silently
@@ -183,7 +567,13 @@ async def serve(serving: Serving, stop: asyncio.Event | None = None) -> None:
     settings.check()
     methods = MethodChoice(settings.methods, settings.most_calls)
     methods.check()
-    most = min(settings.most_connections, allow_many_files())
+
+    async def watch(traffic: Traffic) -> None:
+        try:
+            await traffic.watch()
+        except StoreError as error:  # methods answer with an error from now on
+            serving.note(str(error))
+
     with ExitStack() as stack:
         stack.enter_context(collecting_rarely(_OBJECTS_A_COLLECTION))
         listening = stack.enter_context(_listening(settings))
@@ -197,28 +587,21 @@ async def serve(serving: Serving, stop: asyncio.Event | None = None) -> None:
         ) as upstream:
             services = Services(settings, upstream, methods, Metrics(), serving.log, traffic)
             stack.callback(services.readers.close)
-            async with _running(serving, services, listening, most) as runner:
+            async with _running(serving, services, listening) as (runner, accepting):
                 if not gc.get_freeze_count():
                     gc.freeze()  # a collection of all loaded modules would stop every request
                     stack.callback(gc.unfreeze)
                 with _stopping_by_signal(stop or asyncio.Event()) as (once, again):
                     tasks = [asyncio.create_task(_introduce(serving, upstream, listening))]
                     if traffic:
-                        tasks.append(asyncio.create_task(_watch(serving, traffic)))
+                        tasks.append(asyncio.create_task(watch(traffic)))
                     await once.wait()
                     for task in tasks:
                         task.cancel()
                     with suppress(asyncio.CancelledError):
                         await asyncio.gather(*tasks)
+                    accepting.close()
                     await _stop(serving, services, runner, again)
-
-
-async def _watch(serving: Serving, traffic: Traffic) -> None:
-    """Report a store that cannot be written any more; methods answer with an error from then on."""
-    try:
-        await traffic.watch()
-    except StoreError as error:
-        serving.note(str(error))
 
 
 @contextmanager
@@ -241,46 +624,47 @@ def _listening(settings: ServeSettings) -> Generator[socket.socket]:
             taken.bind(address)
             taken.listen(_BACKLOG)
         except OSError as error:
-            raise InputError(_cannot_listen(settings, error)) from None
+            host, port = settings.host, settings.port
+            why = {
+                errno.EADDRINUSE: f"--port {port}: taken already on {host}; choose another, "
+                "or 0 for any that is free",
+                errno.EACCES: f"--port {port}: needs more rights; choose one from 1024 on",
+            }
+            other = f"--host {host}: cannot listen there ({error.strerror})"
+            raise InputError(why.get(error.errno or 0, other)) from None
         yield taken
-
-
-def _cannot_listen(settings: ServeSettings, error: OSError) -> str:
-    host, port = settings.host, settings.port
-    match error.errno:
-        case errno.EADDRINUSE:
-            return (
-                f"--port {port}: taken already on {host}; choose another, or 0 for any that is free"
-            )
-        case errno.EACCES:
-            return f"--port {port}: needs more rights; choose one from 1024 on"
-        case _:
-            return f"--host {host}: cannot listen there ({error.strerror})"
 
 
 @asynccontextmanager
 async def _running(
-    serving: Serving, services: Services, listening: socket.socket, most: int
-) -> AsyncGenerator[web.AppRunner]:
-    application = make_application(services, *serving.tables)
+    serving: Serving, services: Services, listening: socket.socket
+) -> AsyncGenerator[tuple[web.AppRunner, asyncio.Server]]:
+    settings = serving.settings
+    application = _application(services)
     if serving.install:
         serving.install(application)
     runner = web.AppRunner(
-        application,
-        handler_cancellation=True,
-        shutdown_timeout=serving.settings.grace + _LAST,
+        application, handler_cancellation=True, shutdown_timeout=settings.grace + _LAST
     )
     await runner.setup()
+    # aiohttp would log a traceback for whatever is not HTTP, and any client can send that.
+    silent = logging.getLogger("constraint_first.serve.guard")
+    silent.addHandler(logging.NullHandler())
+    silent.propagate = False
+    most = min(settings.most_connections, allow_many_files())
+    connections = Connections(most, max(1, most // 2))
+    loop, server = asyncio.get_running_loop(), cast("web.Server", runner.server)
+    loop.set_exception_handler(note_rarely(serving.note))
+    accepting = await loop.create_server(
+        lambda: Connection(connections, server, loop=loop, access_log=None, logger=silent),
+        sock=listening,
+        backlog=_ACCEPTED_AT_ONCE,
+    )
+    listening.listen(_BACKLOG)  # which create_server has set to the number above
     try:
-        # aiohttp would log a traceback for whatever is not HTTP, and any client can send that.
-        silent = logging.getLogger("constraint_first.serve.guard")
-        silent.addHandler(logging.NullHandler())
-        silent.propagate = False
-        limited = Connections(most, max(1, most // 2))
-        options: dict[str, Any] = {"access_log": None, "logger": silent}
-        await LimitedSite(runner, listening, limited, serving.note, **options).start()
-        yield runner
+        yield runner, accepting
     finally:
+        accepting.close()
         if runner.server:  # unless it was stopped already
             await runner.cleanup()
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 import orjson
@@ -16,7 +16,7 @@ import orjson
 from constraint_first.model.client import CallDone, Client, OpenAI, ServedModel
 from constraint_first.model.connection import Tell
 from constraint_first.model.error import EngineError, ModelNotFound
-from constraint_first.model.limit import Limiter, PriceList, Retry
+from constraint_first.model.limit import Limiter, Retry
 from constraint_first.model.local import NO_PROGRESS, Local, Progress
 from constraint_first.model.replicas import Balanced, Balancer
 from constraint_first.model.resolve import (
@@ -47,26 +47,26 @@ _PREPARING: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class RequestDecoding:
-    """How a request is decoded, where it says so; the model's own settings hold for the rest."""
+    """How a request is decoded; where it has no setting, the model's own holds."""
 
     chosen: Mapping[str, float | int]
     extra: str = ""
-    """Fields for every call."""
+    """Fields for every call, as JSON."""
     extra_solving: str = ""
     """Fields for calls that write a solution: those for every call, and the stop texts."""
 
+    @classmethod
+    def of(cls, asked: ChatRequest) -> RequestDecoding:
+        stops: dict[str, Json] = {"stop": [*asked.stop]} if asked.stop else {}
+        return cls(asked.chosen, _written(asked.extra), _written({**asked.extra, **stops}))
+
     def over(self, usual: Decoding, call: Call) -> Decoding:
-        """Put what the request says over what is usual."""
+        """Replace the settings that the request has."""
         extra = self.extra if call.json or call.stage in _PREPARING else self.extra_solving
         if not self.chosen and not extra:
             return usual
         chosen: dict[str, float | int] = dict(self.chosen)
         return replace(usual, **chosen, extra=extra)  # pyright: ignore[reportArgumentType]
-
-
-def request_decoding(asked: ChatRequest) -> RequestDecoding:
-    stops: dict[str, Json] = {"stop": [*asked.stop]} if asked.stop else {}
-    return RequestDecoding(asked.chosen, _written(asked.extra), _written({**asked.extra, **stops}))
 
 
 def _written(fields: Mapping[str, Json]) -> str:
@@ -138,8 +138,9 @@ class Upstream:
         self._options = options
         self._others = others or {}
         self._named = self.endpoint.model
-        self._engines: OrderedDict[str, OpenAI | Balanced] = OrderedDict()
-        self._prices: OrderedDict[tuple[str, ...], PriceList] = OrderedDict()
+        # A client may make up any number of names.
+        self.engine = lru_cache(_KEPT)(self._engine)
+        self.prices = lru_cache(_KEPT)(price_list)
         self._listed: tuple[float, list[dict[str, Json]]] = (-_FRESH, [])
         self._turn = asyncio.Lock()
         self.limiter = options.limiter()
@@ -160,11 +161,11 @@ class Upstream:
 
     @property
     def _endpoints(self) -> list[Endpoint]:
-        known = self.balancer.replicas if self.balancer else ()
-        return [one.endpoint for one in known] or [self.endpoint]
+        replicas = self.balancer.replicas if self.balancer else ()
+        return [one.endpoint for one in replicas] or [self.endpoint]
 
     async def survey(self, tell: Tell) -> None:
-        """See whether it can be asked now, and tell what is odd, now and from now on."""
+        """Ask it once, and report what is odd, now and later."""
         engine = self.engine(self._named)
         for one in (engine, *self._others.values()):
             one.report_to(tell)
@@ -191,7 +192,12 @@ class Upstream:
                     known = await self.engine("").models() or known
             except (EngineError, TimeoutError) as error:
                 if not known:
-                    raise _unlisted(self.endpoint, error) from None
+                    late = (
+                        f"{self.endpoint.shown}: did not list its models in time; try again later"
+                    )
+                    raise (
+                        error if isinstance(error, EngineError) else ModelNotFound(late)
+                    ) from None
             self._listed = (time.monotonic(), known)
             return known
 
@@ -208,15 +214,10 @@ class Upstream:
             return names[0]
         raise ModelNotFound("model: name one, as METHOD@MODEL; GET /v1/models lists what there is")
 
-    def engine(self, name: str) -> OpenAI | Balanced:
-        if name not in self._engines:
-            context = self.endpoint.context if name == self._named else None
-            endpoints = [replace(one, model=name, context=context) for one in self._endpoints]
-            self._engines[name] = _lent(endpoints, self._options, self.balancer or self.transport)
-        self._engines.move_to_end(name)
-        while len(self._engines) > _KEPT:
-            self._engines.popitem(last=False)
-        return self._engines[name]
+    def _engine(self, name: str) -> OpenAI | Balanced:
+        context = self.endpoint.context if name == self._named else None
+        endpoints = [replace(one, model=name, context=context) for one in self._endpoints]
+        return _lent(endpoints, self._options, self.balancer or self.transport)
 
     def client(
         self, name: str, others: Sequence[str], decoding: RequestDecoding, done: CallDone
@@ -233,14 +234,6 @@ class Upstream:
         main = ServedModel(self.engine(name), limiter)
         return Client(main, beside, decoding=decoding.over, done=done)
 
-    def prices(self, name: str, others: Sequence[str]) -> PriceList:
-        key = (name, *others)
-        if key not in self._prices:
-            self._prices[key] = price_list(name, others)
-        while len(self._prices) > _KEPT:
-            self._prices.popitem(last=False)
-        return self._prices[key]
-
 
 def _lent(
     endpoints: Sequence[Endpoint], options: UpstreamOptions, way: Transport | Balancer
@@ -250,12 +243,6 @@ def _lent(
     if isinstance(way, Balancer):
         return Balanced(endpoints, decoding, retry, bounds=bounds, balancer=way)
     return OpenAI(endpoints[0], decoding, retry, bounds=bounds, transport=way)
-
-
-def _unlisted(endpoint: Endpoint, error: Exception) -> EngineError:
-    if isinstance(error, EngineError):
-        return error
-    return ModelNotFound(f"{endpoint.shown}: did not list its models in time; try again later")
 
 
 @asynccontextmanager
@@ -271,20 +258,20 @@ async def opened_upstream(
     """
     async with AsyncExitStack() as stack:
         beside = refs_beside(ref, others)
-        wanted = tuple(dict.fromkeys((ref, *beside.values())))
+        bounds, slots = options.bounds, options.slots
         with fetching() as progress:
-            found = {one: _resolve(one, options, progress) for one in wanted}
+            found = {
+                one: resolve(
+                    one, options.decoding, bounds=bounds, concurrency=slots, progress=progress
+                )
+                for one in dict.fromkeys((ref, *beside.values()))
+            }
         opened = {one: await _open(stack, engine, options) for one, engine in found.items()}
         engines = {
             name: _lent(_endpoints(found[one]), options, opened[one])
             for name, one in beside.items()
         }
         yield Upstream(opened[ref], options, is_local=runs_here(ref), others=engines)
-
-
-def _resolve(ref: ModelRef, options: UpstreamOptions, progress: Progress) -> Resolved:
-    bounds, slots = options.bounds, options.slots
-    return resolve(ref, options.decoding, bounds=bounds, concurrency=slots, progress=progress)
 
 
 def _endpoints(found: Resolved) -> Sequence[Endpoint]:

@@ -91,13 +91,6 @@ async def test_every_set_can_be_chosen(endpoint: Server, split: Split, said: str
     assert f'href="/benchmark?split={quote(split)}"' in first.text
 
 
-async def test_a_change_renews_the_list_alone(endpoint: Server) -> None:
-    async with paged(endpoint.url) as pages:
-        part = await pages.get("/benchmark?tier=joint", HX_Request="true")
-    assert part.text.startswith('<section id="items"')
-    assert "<form" not in part.text
-
-
 async def test_what_is_not_in_a_set_is_no_limit(endpoint: Server) -> None:
     async with paged(endpoint.url) as pages:
         shown = await pages.get("/benchmark?tier=joint&family=x&level=9&kind=odd&split=x")

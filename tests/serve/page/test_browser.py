@@ -289,21 +289,6 @@ async def test_problems_are_found_opened_and_tried(
 
 
 @pytest.mark.long
-async def test_words_are_looked_for_while_they_are_written(
-    endpoint: Server, started: Browser
-) -> None:
-    item = PUBLIC[100]
-    async with visit(endpoint, started, "/benchmark") as (_, at):
-        page = at.page
-        await page.get_by_label("With the words").press_sequentially(item.id)
-        await has_count(page, ".item", 1)
-        assert await focused(page) == "words"
-        assert await page.input_value("#words") == item.id
-        await page.go_back()
-        await has_count(page, ".item", 20)
-
-
-@pytest.mark.long
 async def test_it_works_without_a_script(endpoint: Server, started: Browser) -> None:
     async with visit(endpoint, started, "/benchmark", script=False) as (_, at):
         page = at.page
@@ -342,12 +327,3 @@ async def test_a_report_is_made_opened_and_kept(
         assert await page.locator("svg").count() > 2
         await at.picture("report-page")
         await at.check()
-
-
-@pytest.mark.long
-async def test_it_is_followed_without_a_script(
-    endpoint: Server, started: Browser, store: str
-) -> None:
-    async with visit(endpoint, started, "/report", runs=[store], script=False) as (_, at):
-        await at.page.get_by_role("button", name="Make the report").click()
-        await at.page.get_by_role("link", name="Open it").wait_for()

@@ -19,7 +19,7 @@ from paged_store import ITEMS, make_store
 
 from constraint_first.serve.page.report import Reports
 from constraint_first.serve.page.site import SiteOptions
-from constraint_first.serve.setting import RequestError
+from constraint_first.serve.request import RequestError
 
 
 @pytest_asyncio.fixture

@@ -14,26 +14,13 @@ from paged_store import ITEMS, make_store
 from stored import attempt
 
 import constraint_first.report.canvas as figures
-from constraint_first.error import CfrError
 from constraint_first.report.table import MissingExtra
 from constraint_first.serve.page.runs import view_store
-from constraint_first.serve.page.site import ALL, RunLibrary, RunSource
-from constraint_first.serve.setting import RequestError
+from constraint_first.serve.page.site import RunLibrary, RunSource
 from constraint_first.store import schema
 from constraint_first.store.store import Store
 
 FEW = ITEMS[:2]
-
-
-def test_sources_go_by_numbers_and_each_is_there_once(tmp_path: Path) -> None:
-    library = RunLibrary(["a.db", "b.jsonl", "a.db"])
-    assert [(one.number, one.url, one.is_store) for one in library.sources] == [
-        (1, "a.db", True),
-        (2, "b.jsonl", False),
-    ]
-    for number in (0, 3, 99, -1):
-        with pytest.raises(RequestError, match="no such store"):
-            library.source(number)
 
 
 def test_a_password_is_not_shown() -> None:
@@ -54,25 +41,6 @@ def test_a_study_is_read_again_when_its_store_has_changed(tmp_path: Path) -> Non
     assert len(list(second.all_attempts())) == len(list(first.all_attempts())) + 1
 
 
-def test_all_sources_can_be_one_study(tmp_path: Path) -> None:
-    one = make_store(tmp_path / "one.db", FEW, runs=1)
-    two = make_store(tmp_path / "two.db", FEW, runs=1, model="m-2")
-    library = RunLibrary([one, two])
-    assert library.study(ALL).names("model") == ["m-1", "m-2"]
-    assert library.study(2).names("model") == ["m-2"]
-
-
-def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
-    with pytest.raises(CfrError, match="no runs were named"):
-        RunLibrary([]).study(ALL)
-    with pytest.raises(CfrError, match="there is no such store"):
-        RunLibrary([str(tmp_path / "gone.db")]).study(1)
-    with Store(str(tmp_path / "empty.db")):
-        pass
-    with pytest.raises(CfrError, match="no attempts yet"):
-        RunLibrary([str(tmp_path / "empty.db")]).study(1)
-
-
 def test_a_database_on_a_server_has_a_stamp_too(postgres: str) -> None:
     with Store(postgres) as store:
         source = RunSource(1, postgres)
@@ -80,17 +48,6 @@ def test_a_database_on_a_server_has_a_stamp_too(postgres: str) -> None:
         assert source.is_store
         assert before == source.stamp()
         schema.METADATA.drop_all(store.database)
-
-
-def test_each_series_has_its_score_and_its_cost(store: str) -> None:
-    view = view_store(RunSource(1, store))
-    direct, cfr, program = view.lines
-    assert (direct.accuracy, cfr.accuracy, program.accuracy) == ("50.0", "75.0", "100.0")
-    assert direct.interval.startswith("[29.")
-    assert (direct.attempted, direct.problems, direct.begun) == (24, 24, 0)
-    assert view.attempts == 3 * 48
-    assert view.tokens == sum(line.summary.tally.usage.total for line in view.lines)
-    assert (view.failures, view.running, view.cost, view.begun) == ((), False, None, 0)
 
 
 def test_words_choose_series(store: str) -> None:
@@ -104,19 +61,6 @@ def test_words_choose_series(store: str) -> None:
     assert found("mini cot") == ["direct"]
     assert found("3") == ["program"]
     assert found("nothing like it") == []
-
-
-def test_failures_and_what_is_under_way(tmp_path: Path) -> None:
-    url = make_store(tmp_path / "runs.db", ITEMS[:2], runs=1)
-    with Store(url) as store, store.exclusively():
-        ended = {"status": "failed", "verdict": None, "tier": None, "answer": None}
-        row = attempt(1, 1, 9, **ended, error="HTTP 500; wait")
-        store.change(lambda c: c.execute(schema.attempts.insert(), row))
-        view = view_store(RunSource(1, url))
-        assert view.running
-    (failure,) = view.failures
-    assert (failure.count, failure.run) == (1, 9)
-    assert not view_store(RunSource(1, url)).running
 
 
 SAFE = HOSTILE.replace("\x1b", "").replace("\u202e", "")

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loopback import Endpoint as Server
 from paged import HOSTILE, paged
-from served import chat, served
 
 from constraint_first.constraint.router import route
 from constraint_first.constraint.stated.read import read_stated
@@ -19,9 +18,8 @@ from constraint_first.serve.page.site import (
     quote_words,
     read_number,
     stated_marks,
-    write_query,
 )
-from constraint_first.serve.setting import RequestError
+from constraint_first.serve.request import RequestError
 
 
 async def test_every_page_has_the_strict_policy_and_is_not_kept(endpoint: Server) -> None:
@@ -71,13 +69,6 @@ async def test_forms_are_taken_from_our_own_pages_alone(
     assert endpoint.requests == []
 
 
-async def test_our_own_page_may_send_forms(endpoint: Server) -> None:
-    async with paged(endpoint.url) as pages:
-        own = {"Origin": pages.server.root, "Sec_Fetch_Site": "same-origin"}
-        shown = await pages.post("/playground/problem", {"problem": "How many?"}, **own)
-    assert shown.status == 200
-
-
 async def test_files_carry_their_type_and_may_be_kept_for_good(endpoint: Server) -> None:
     async with paged(endpoint.url) as pages:
         style = await pages.get(asset_url("page.css"))
@@ -90,11 +81,6 @@ async def test_files_carry_their_type_and_may_be_kept_for_good(endpoint: Server)
     assert "immutable" in style.headers["Cache-Control"]
     assert without.headers["Cache-Control"] == "no-cache"
     assert "math .boxed" in style.text  # what formulas need
-
-
-def test_an_address_changes_with_the_content() -> None:
-    assert re.fullmatch(r"/static/page\.js\?v=[0-9a-f]{12}", asset_url("page.js"))
-    assert asset_url("page.js") != asset_url("chart.js")
 
 
 @pytest.mark.parametrize(
@@ -125,25 +111,6 @@ def test_a_number_is_a_number(written: str) -> None:
     assert read_number({}, "n", 7) == 7
     assert read_number({"n": ""}, "n", 7) == 7
     assert read_number({"n": "0"}, "n", 7, least=0) == 0
-
-
-def test_an_address_has_what_is_not_empty() -> None:
-    assert write_query({"a": "x&y", "b": "", "at": 0}) == "a=x%26y&at=0"
-
-
-async def test_the_api_is_what_it_was(endpoint: Server) -> None:
-    async with paged(endpoint.url) as pages:
-        status, told = await chat(pages.server)
-    assert (status, told["choices"][0]["finish_reason"]) == (200, "stop")
-
-
-async def test_without_pages_there_are_none(endpoint: Server) -> None:
-    async with served(endpoint.url) as server:
-        assert server.root
-    async with paged(endpoint.url, install=lambda _: None) as pages:
-        shown = await pages.get("/")
-    assert shown.status == 404
-    assert shown.headers["Content-Type"].startswith("application/json")
 
 
 TOKEN = 'a;"odd",token=\\1'  # noqa: S105
@@ -209,12 +176,6 @@ async def test_it_leads_to_no_other_server(endpoint: Server, after: str) -> None
     async with paged(endpoint.url, token=TOKEN) as pages:
         taken = await pages.post("/login", {"token": TOKEN, "next": after})
     assert (taken.status, taken.headers["Location"]) == (303, "/")
-
-
-async def test_without_a_token_there_is_nothing_to_ask_for(endpoint: Server) -> None:
-    async with paged(endpoint.url) as pages:
-        shown = await pages.get("/login")
-    assert (shown.status, shown.headers["Location"]) == (303, "/")
 
 
 TEXT = "Find the remainder when $3^5$ is divided by 7."

@@ -11,29 +11,8 @@ from aiohttp import web
 
 from constraint_first.constraint.router import route
 from constraint_first.report.comparison import constrained_method, find_baseline
+from constraint_first.report.exhibit import marks
 from constraint_first.report.exhibit.errors import Flip, flips
-from constraint_first.report.exhibit.marks import (
-    MARKS,
-    MISTAKE_LABELS,
-    MISTAKES,
-    ErrorLabel,
-    Label,
-    Mark,
-    MarkingTask,
-    annotator_table,
-    append_label,
-    begin_labels,
-    check_annotator,
-    draw,
-    error_annotator_table,
-    labels_of,
-    lay_out,
-    manual_audit_table,
-    rates,
-    read_error_labels,
-    read_labels,
-    resume,
-)
 from constraint_first.report.study import (
     ProblemText,
     Study,
@@ -48,6 +27,7 @@ from constraint_first.serve.page.site import (
     Site,
     check_same_origin,
     cue_marks,
+    go_to,
     in_thread,
     mark_text,
     read_form,
@@ -56,7 +36,7 @@ from constraint_first.serve.page.site import (
     render,
     write_query,
 )
-from constraint_first.serve.setting import RequestError
+from constraint_first.serve.request import RequestError
 from constraint_first.store.query import RecordKey
 
 T = TypeVar("T")
@@ -66,7 +46,7 @@ ROUTES: Final = web.RouteTableDef()
 _LARGEST: Final = 100_000
 _LONGEST: Final = 2_000
 """Characters of a note, or of a constraint that is missing."""
-_KEYS: Final[dict[Mark, str]] = {"entailed": "e", "not_entailed": "n", "vague": "v"}
+_KEYS: Final[dict[marks.Mark, str]] = {"entailed": "e", "not_entailed": "n", "vague": "v"}
 _NO_TEXT: Final = ProblemText("(its text is not in these runs)")
 
 
@@ -88,8 +68,8 @@ class Sitting:
     def read(cls, sent: Mapping[str, object]) -> Sitting:
         names = ("benchmark", "model", "method", "baseline")
         return cls(
-            check_annotator(str(sent.get("annotator", "")).strip()),
-            read_number(sent, "runs", 1, least=0),
+            marks.check_annotator(str(sent.get("annotator", "")).strip()),
+            read_runs(sent),
             read_number(sent, "size", 50, most=_LARGEST),
             read_number(sent, "seed", 1, least=0),
             *(str(sent.get(name, "")) for name in names),
@@ -106,7 +86,7 @@ class Sitting:
 @ROUTES.get("/audit")
 async def show_audit(request: web.Request) -> web.Response:
     """Show what was marked so far, and the forms to mark more."""
-    site, runs = request.app[SITE], read_runs(request)
+    site, runs = request.app[SITE], read_runs(request.query)
     if not site.library.sources:
         return render(request, "no_runs.html", title="Audit")
     values = await in_thread(_overview, site, runs)
@@ -116,9 +96,13 @@ async def show_audit(request: web.Request) -> web.Response:
 
 def _overview(site: Site, runs: int) -> dict[str, Any]:
     study = with_short_names(site.library.study(runs))
-    labels, elsewhere = labels_of(_labels(site), study)
-    errors = read_error_labels(site.options.classes)
-    tables = [manual_audit_table(labels), annotator_table(labels)] if rates(labels) else []
+    labels, elsewhere = marks.labels_of(_labels(site), study)
+    errors = marks.read_error_labels(site.options.classes)
+    tables = (
+        [marks.manual_audit_table(labels), marks.annotator_table(labels)]
+        if marks.rates(labels)
+        else []
+    )
     base = find_baseline(study)
     base = base if base in study.names("method") else study.names("method")[0]
     people: dict[str, tuple[int, int]] = {}
@@ -134,15 +118,15 @@ def _overview(site: Site, runs: int) -> dict[str, Any]:
         "method": constrained_method(study, base),
         "people": people,
         "classed": Counter(one.annotator for one in errors),
-        "tables": [*tables, *([error_annotator_table(errors)] if errors else [])],
+        "tables": [*tables, *([marks.error_annotator_table(errors)] if errors else [])],
         "elsewhere": elsewhere,
         "paths": (site.options.labels, site.options.classes),
     }
 
 
-def _labels(site: Site) -> list[Label]:
+def _labels(site: Site) -> list[marks.Label]:
     path = site.options.labels
-    return read_labels([path]) if path.exists() else []
+    return marks.read_labels([path]) if path.exists() else []
 
 
 def _turn(
@@ -165,10 +149,6 @@ def _show(
     return render(request, f"{template}{part}.html", sitting=sitting, marked=marked, **values)
 
 
-def _moved(path: str, query: str) -> web.Response:
-    return web.Response(status=303, headers={"Location": f"{path}?{query}"})
-
-
 def _one_of(sent: Mapping[str, str], name: str, known: Sequence[T]) -> T:
     written = sent.get(name, "")
     for one in known:
@@ -186,7 +166,7 @@ class _Open:
     """An attempt of a sample that is open before an annotator."""
 
     sample: tuple[RecordKey, ...]
-    task: MarkingTask
+    task: marks.MarkingTask
     judged: int
     next: int | None
     """The number of the next attempt that is not judged yet."""
@@ -209,7 +189,7 @@ async def save_mark(request: web.Request) -> web.Response:
     if "HX-Request" in request.headers:
         return _show_task(request, sitting, opened)
     task = opened.task
-    return _moved("/audit/mark", sitting.to_query(n=task.number, at=task.at + 1))
+    return go_to(f"/audit/mark?{sitting.to_query(n=task.number, at=task.at + 1)}")
 
 
 def _show_task(request: web.Request, sitting: Sitting, opened: _Open) -> web.Response:
@@ -224,7 +204,7 @@ def _open(site: Site, sitting: Sitting, sent: Mapping[str, str]) -> _Open:
     The same names always draw the same sample, so that several people judge the same attempts.
     """
     study = site.library.study(sitting.runs)
-    sample = draw(
+    sample = marks.draw(
         study,
         size=sitting.size,
         seed=sitting.seed,
@@ -233,11 +213,11 @@ def _open(site: Site, sitting: Sitting, sent: Mapping[str, str]) -> _Open:
         method=sitting.method or None,
     )
     labels = _labels(site)
-    left = [sample.index(key) + 1 for key in resume(sample, labels, sitting.annotator)]
+    left = [sample.index(key) + 1 for key in marks.resume(sample, labels, sitting.annotator)]
     number, after = _turn(sent, left, len(sample), "attempts in the sample")
     key = sample[number - 1]
     about = [label for label in labels if label.key == key]
-    task = lay_out(study, sample, about, sitting.annotator, key)
+    task = marks.lay_out(study, sample, about, sitting.annotator, key)
     if sent.get("at"):
         task.at = min(read_number(sent, "at", 1) - 1, len(task.label.constraints))
     return _Open(sample, task, len(sample) - len(left), after)
@@ -245,20 +225,20 @@ def _open(site: Site, sitting: Sitting, sent: Mapping[str, str]) -> _Open:
 
 def _save(site: Site, sitting: Sitting, sent: Mapping[str, str]) -> _Open:
     with site.marking:  # two marks at the same time must not undo each other
-        begin_labels(site.options.labels)
+        marks.begin_labels(site.options.labels)
         task = _open(site, sitting, sent).task
         _change(task, sent)
         if task.label != task.saved:
-            append_label(site.options.labels, task.label)
+            marks.append_label(site.options.labels, task.label)
         return _open(site, sitting, {"n": str(task.number), "at": str(task.at + 1)})
 
 
-def _change(task: MarkingTask, sent: Mapping[str, str]) -> None:
+def _change(task: marks.MarkingTask, sent: Mapping[str, str]) -> None:
     label = task.label
     if sent.get("mark"):
         if task.finished:
             raise RequestError("at: there is no such constraint", param="at")
-        task.mark(_one_of(sent, "mark", MARKS))
+        task.mark(_one_of(sent, "mark", marks.MARKS))
     elif (missing := sent.get("missing", "").strip()[:_LONGEST]) and missing not in label.missing:
         task.label = replace(label, missing=(*label.missing, missing))
     elif "drop" in sent:
@@ -282,7 +262,7 @@ class _Error:
     flip: Flip
     asked: ProblemText
     said: Transcript | None
-    given: ErrorLabel | None
+    given: marks.ErrorLabel | None
     """The annotator's earlier label."""
     method: str
     next: int | None
@@ -304,12 +284,15 @@ async def save_class(request: web.Request) -> web.Response:
     found = await in_thread(_save_class, request.app[SITE], sitting, sent)
     if "HX-Request" in request.headers:
         return _show_error(request, sitting, found)
-    return _moved("/audit/errors", sitting.to_query(n=found.number))
+    return go_to(f"/audit/errors?{sitting.to_query(n=found.number)}")
 
 
 def _show_error(request: web.Request, sitting: Sitting, found: _Error) -> web.Response:
-    keys = [(name, MISTAKE_LABELS[name], str((n + 1) % 10)) for n, name in enumerate(MISTAKES)]
-    values = {"found": found, "classes": keys, "labels": MISTAKE_LABELS}
+    keys = [
+        (name, marks.MISTAKE_LABELS[name], str((n + 1) % 10))
+        for n, name in enumerate(marks.MISTAKES)
+    ]
+    values = {"found": found, "classes": keys, "labels": marks.MISTAKE_LABELS}
     return _show(request, "error_task", sitting, found.asked.text, **values)
 
 
@@ -327,7 +310,7 @@ def _open_error(site: Site, sitting: Sitting, sent: Mapping[str, str]) -> _Error
         raise StudyError(f"{study.source}: {names} have no problem that only one of them solves")
     labels = {
         one.key: one
-        for one in read_error_labels(site.options.classes)
+        for one in marks.read_error_labels(site.options.classes)
         if one.annotator == sitting.annotator
     }
     keys = [(one.benchmark, one.problem, method, one.model) for one in found]
@@ -361,15 +344,15 @@ def _save_class(site: Site, sitting: Sitting, sent: Mapping[str, str]) -> _Error
     with site.marking:
         found = _open_error(site, sitting, sent)
         flip = found.flip
-        label = ErrorLabel(
+        label = marks.ErrorLabel(
             sitting.annotator,
             flip.benchmark,
             flip.problem,
             found.method,
             flip.model,
-            _one_of(sent, "class", MISTAKES),
+            _one_of(sent, "class", marks.MISTAKES),
             sent.get("note", "").strip()[:_LONGEST],
         )
         if label != found.given:
-            append_label(site.options.classes, label)
+            marks.append_label(site.options.classes, label)
         return _open_error(site, sitting, {"n": str(found.next or found.number)})

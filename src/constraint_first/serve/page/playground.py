@@ -8,25 +8,15 @@ import secrets
 import shlex
 from collections.abc import Callable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from typing import Any, Final, TypeAlias, cast
 
 import orjson
 from aiohttp import web
 
 from constraint_first.answer.grade import grade
+from constraint_first.attempt import events
 from constraint_first.attempt.attempt import Attempt
-from constraint_first.attempt.events import (
-    Event,
-    Executed,
-    Finished,
-    InOrder,
-    Retrying,
-    Started,
-    Wrote,
-    stage_title,
-)
 from constraint_first.benchmark.constraintbench.family import Item, find_item, load
 from constraint_first.constraint.router import route
 from constraint_first.constraint.stage1 import read_spec
@@ -38,28 +28,23 @@ from constraint_first.model.error import EngineError
 from constraint_first.model.resolve import AUTO
 from constraint_first.protocol import Call
 from constraint_first.report.math import to_html
-from constraint_first.serve.attempt import Outbox, Question, answer, pose
-from constraint_first.serve.context import SERVED, SERVICES, Services
-from constraint_first.serve.guard import parse_json
-from constraint_first.serve.page.site import (
-    SITE,
-    check_same_origin,
-    cue_marks,
-    mark_text,
-    read_form,
-    render,
-    stated_marks,
-    write_query,
+from constraint_first.serve.attempt import (
+    SERVICES,
+    Outbox,
+    Question,
+    Services,
+    Words,
+    answer,
+    own_part,
+    pose,
 )
-from constraint_first.serve.reply import own_part
-from constraint_first.serve.request import ModelName, read_request
-from constraint_first.serve.setting import RequestError, request_error
+from constraint_first.serve.guard import SERVED, parse_json
+from constraint_first.serve.page import site
+from constraint_first.serve.request import ModelName, RequestError, read_request, request_error
 from constraint_first.thinking import without_thinking
 
 Fill: TypeAlias = Callable[..., str]
 """Fills a template by its name, with values."""
-Conclude: TypeAlias = Callable[[Attempt], str]
-"""Writes what comes last: the answer and what it is worth."""
 
 _COMMENT: Final = b": still at work\n\n"
 _EVENTS: Final = {
@@ -77,20 +62,20 @@ class PageWriter:
     """
 
     def __init__(self, outbox: Outbox, fill: Fill, *, held: bool = False) -> None:
-        self.tell = InOrder(self._take)
+        self.tell = events.InOrder(self._take)
         self._outbox = outbox
         self._fill = fill
         self._held = held
         """Whether replies are drafts, folded away when the checked one comes."""
         self._step = 0
 
-    def _take(self, event: Event) -> None:
+    def _take(self, event: events.Event) -> None:
         match event:
-            case Started(call):
+            case events.Started(call):
                 self._open(self._title(call))
-            case Wrote(_, text, thought):
+            case events.Wrote(_, text, thought):
                 self._outbox.write(self._step, "thought" if thought else "words", text)
-            case Finished(call, completion, written):
+            case events.Finished(call, completion, written):
                 if not written:
                     self._open(self._title(call))
                 spec = read_spec(completion.text) if call.stage == "stage1" else None
@@ -98,16 +83,16 @@ class PageWriter:
                 self._close(
                     "reply_part.html", reply=completion, call=call, recovered=spec, fold=fold
                 )
-            case Executed(program, output):
+            case events.Executed(program, output):
                 self._open("Program run")
                 self._close("program_part.html", source=program.source, output=output)
-            case Retrying(_, fault):
+            case events.Retrying(_, fault):
                 self._outbox.write(self._step, "again", one_line(str(fault)))
             case _:
                 pass
 
     def _title(self, call: Call) -> str:
-        return "Draft" if self._held else stage_title(call.stage)
+        return "Draft" if self._held else events.stage_title(call.stage)
 
     def _open(self, title: str) -> None:
         self._step += 1
@@ -118,11 +103,9 @@ class PageWriter:
         self._outbox.write(self._step, "html", html)
 
 
-async def stream_answer(
-    request: web.Request, question: Question, fill: Fill, conclude: Conclude
-) -> web.StreamResponse:
+async def _stream_answer(request: web.Request, question: Question) -> web.StreamResponse:
     """Answer a question, and send what happens as it happens."""
-    outbox = Outbox()
+    outbox, fill = Outbox(), request.app[site.SITE].fill
     held = await question.services.holds(question.chosen, question.problem)
     response = web.StreamResponse(headers=_EVENTS)
 
@@ -131,7 +114,7 @@ async def stream_answer(
         try:
             made = await answer(question, tell=PageWriter(outbox, fill, held=held).tell)
             question.served.usage = made.usage
-            outbox.write(0, "end", await asyncio.to_thread(conclude, made))
+            outbox.write(0, "end", await asyncio.to_thread(_conclusion, fill, made))
         except Exception as error:
             told = request_error(error)
             question.served.error = str(told)
@@ -142,62 +125,42 @@ async def stream_answer(
         silence = question.services.settings.silence
         async with aclosing(outbox.follow(work(), silence)) as feed:
             async for words in feed:
-                events = (_event(one.name, one.text.getvalue(), one.index) for one in words)
-                await response.write(b"".join(events) or _COMMENT)
+                await response.write(b"".join(map(_event, words)) or _COMMENT)
         await response.write_eof()
     except ConnectionError:
         question.served.error = question.served.why_cancelled
     return response
 
 
-def _event(kind: str, text: str, step: int = 0) -> bytes:
-    value = {"kind": kind, "step": step, "text": storable_text(text)}
-    return b"data: " + orjson.dumps(value) + b"\n\n"
+def _event(words: Words) -> bytes:
+    text = storable_text(words.text.getvalue())
+    return b"data: %b\n\n" % orjson.dumps({"kind": words.name, "step": words.index, "text": text})
 
 
 # The same question as lines for a shell and for Python.
 
-Setting: TypeAlias = "float | int"
-
-
-@dataclass(frozen=True, slots=True)
-class CodeSample:
-    """What one model's name stands for, in two languages."""
-
-    model: str
-    curl: str
-    python: str
-
 
 def write_samples(
-    base_url: str, model: str, problem: str, settings: Mapping[str, Setting], *, token: bool
-) -> CodeSample:
+    base_url: str, model: str, problem: str, settings: Mapping[str, float | int], *, token: bool
+) -> dict[str, str]:
+    """Write a request in two languages."""
     body = {"model": model, "messages": [{"role": "user", "content": problem}], **settings}
-    return CodeSample(model, _curl(base_url, body, token=token), _python(base_url, body, token))
-
-
-def _curl(base_url: str, body: Mapping[str, object], *, token: bool) -> str:
     key = ' -H "Authorization: Bearer $CFR_TOKEN"' if token else ""
-    data = shlex.quote(json.dumps(body))
-    address = shlex.quote(f"{base_url}/chat/completions")
-    return f"curl {address}{key} -H 'Content-Type: application/json' -d {data}"
-
-
-def _python(base_url: str, body: Mapping[str, object], token: bool) -> str:
+    data, address = shlex.quote(json.dumps(body)), shlex.quote(f"{base_url}/chat/completions")
+    curl = f"curl {address}{key} -H 'Content-Type: application/json' -d {data}"
     key = 'os.environ["CFR_TOKEN"]' if token else '"none"'
-    given = "".join(f"    {name}={_literal(value)},\n" for name, value in body.items())
-    return (
+    # Python reads texts, numbers, lists and objects as JSON does.
+    given = "".join(
+        f"    {name}={json.dumps(value, ensure_ascii=False)},\n" for name, value in body.items()
+    )
+    python = (
         f"{'import os' + chr(10) * 2 if token else ''}"
         "from openai import OpenAI\n\n"
-        f"client = OpenAI(base_url={_literal(base_url)}, api_key={key})\n"
+        f"client = OpenAI(base_url={json.dumps(base_url, ensure_ascii=False)}, api_key={key})\n"
         f"reply = client.chat.completions.create(\n{given})\n"
         "print(reply.choices[0].message.content)"
     )
-
-
-def _literal(value: object) -> str:
-    """Write a value that Python reads as JSON does: texts, numbers, lists and objects."""
-    return json.dumps(value, ensure_ascii=False)
+    return {"model": model, "curl": curl, "python": python}
 
 
 # The playground: one problem, two methods side by side, each answer as it comes about.
@@ -205,10 +168,9 @@ def _literal(value: object) -> str:
 ROUTES: Final = web.RouteTableDef()
 _FIELDS: Final = ("problem", "left", "right", "model", "temperature", "seed", "max_tokens")
 _WHOLE: Final = ("seed", "max_tokens")
-_SPLIT: Final = "public"
 _LISTING: Final = 2.0
 _LONGEST: Final = 4_000
-"""Characters of a problem that are read for cues while somebody types."""
+"""Characters of a problem that are read for cues while it is typed."""
 
 
 def prepare() -> None:
@@ -225,7 +187,7 @@ async def show_playground(request: web.Request) -> web.Response:
     first = services.settings.methods[0]
     usual = {"left": first, "right": "direct" if first != "direct" else "cfr"}
     filled = dict.fromkeys(_FIELDS, "") | usual | {n: given[n] for n in _FIELDS if given.get(n)}
-    return render(
+    return site.render(
         request,
         "playground.html",
         form=filled,
@@ -237,22 +199,22 @@ async def show_playground(request: web.Request) -> web.Response:
 
 @ROUTES.get("/playground/example")
 async def choose_example(request: web.Request) -> web.Response:
-    item = secrets.choice(load(_SPLIT))
+    item = secrets.choice(load("public"))
     form = dict.fromkeys(_FIELDS, "") | dict(request.query) | {"problem": item.text}
-    return render(request, "example_part.html", form=form, **_reading(request, form))
+    return site.render(request, "example_part.html", form=form, **_reading(request, form))
 
 
 @ROUTES.post("/playground/problem")
 async def read_problem(request: web.Request) -> web.Response:
     """Say what a text demands, before any model is asked."""
-    check_same_origin(request)
-    form = dict.fromkeys(_FIELDS, "") | await read_form(request)
-    return render(request, "reading_part.html", form=form, **_reading(request, form))
+    site.check_same_origin(request)
+    form = dict.fromkeys(_FIELDS, "") | await site.read_form(request)
+    return site.render(request, "reading_part.html", form=form, **_reading(request, form))
 
 
 @ROUTES.post("/playground/answer")
 async def give_answer(request: web.Request) -> web.StreamResponse:
-    check_same_origin(request)
+    site.check_same_origin(request)
     services, served = request.app[SERVICES], request[SERVED]
     form = _read_form(await parse_json(await request.read()))
     served.upstream = upstream = await services.upstream.find(form["model"].strip())
@@ -264,8 +226,7 @@ async def give_answer(request: web.Request) -> web.StreamResponse:
     served.method, served.stream = chosen.family, True
     served.model = str(ModelName(method, upstream))
     question = pose(services, served, asked, chosen, upstream)
-    fill = request.app[SITE].fill
-    return await stream_answer(request, question, fill, partial(_conclusion, fill))
+    return await _stream_answer(request, question)
 
 
 def _read_form(value: Any) -> dict[str, str]:
@@ -289,15 +250,10 @@ def _settings(form: Mapping[str, str]) -> dict[str, float | int]:
 
 def _methods(services: Services) -> dict[str, str]:
     """List methods with what they do, the server's own first."""
+    auto = "The policy for the model; what is no problem goes to the model untouched."
+    about = {name: (made.__doc__ or "").partition("\n")[0] for name, made in METHODS.items()}
     known = dict.fromkeys((*services.settings.methods, AUTO, *names()))
-    return {name: _about(name) for name in known}
-
-
-def _about(name: str) -> str:
-    if name == AUTO:
-        return "The policy for the model; what is no problem goes to the model untouched."
-    made = METHODS.get(name)
-    return ((made.__doc__ if made else "") or "").partition("\n")[0]
+    return {name: auto if name == AUTO else about.get(name, "") for name in known}
 
 
 async def _models(services: Services) -> list[str]:
@@ -312,39 +268,32 @@ async def _models(services: Services) -> list[str]:
 
 def _reading(request: web.Request, form: Mapping[str, str]) -> dict[str, Any]:
     """Gather what is known of a problem without a model: cues, demands, how to ask it again."""
-    text = form["problem"][:_LONGEST]
+    text, root = form["problem"][:_LONGEST], f"{request.scheme}://{request.host}"
     cues, stated = route(text), read_stated(text)
-    marked = mark_text(text, (*cue_marks(cues), *stated_marks(stated)))
-    again = write_query(form)
+    try:
+        settings = _settings(form)
+        methods = (form["left"].strip(), form["right"].strip()) if form["problem"].strip() else ()
+    except RequestError:
+        settings, methods = {}, ()
+    token = bool(request.app[SERVICES].settings.token)
     return {
-        "marked": marked,
+        "marked": site.mark_text(text, (*site.cue_marks(cues), *site.stated_marks(stated))),
         "cues": [(cue, cue.phrases(text)) for cue in cues],
         "stated": list({one.sentence: one for one in stated}.values()),
         "text": text,
         "item": _items().get(text.strip()),
-        "link": f"{request.scheme}://{request.host}/?{again}",
-        "samples": _samples(request, form),
+        "link": f"{root}/?{site.write_query(form)}",
+        "samples": [
+            write_samples(
+                f"{root}/v1",
+                str(ModelName(method, form["model"].strip())),
+                form["problem"],
+                settings,
+                token=token,
+            )
+            for method in filter(None, dict.fromkeys(methods))
+        ],
     }
-
-
-def _samples(request: web.Request, form: Mapping[str, str]) -> list[Any]:
-    try:
-        settings = _settings(form)
-    except RequestError:
-        return []
-    if not form["problem"].strip():
-        return []
-    return [
-        write_samples(
-            f"{request.scheme}://{request.host}/v1",
-            str(ModelName(method, form["model"].strip())),
-            form["problem"],
-            settings,
-            token=bool(request.app[SERVICES].settings.token),
-        )
-        for method in dict.fromkeys((form["left"].strip(), form["right"].strip()))
-        if method
-    ]
 
 
 @cache

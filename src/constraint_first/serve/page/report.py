@@ -20,15 +20,8 @@ from typing import Final, cast
 from aiohttp import web
 
 from constraint_first.report.report import report_style
-from constraint_first.serve.page.site import (
-    SITE,
-    SiteOptions,
-    check_same_origin,
-    read_form,
-    read_number,
-    render,
-)
-from constraint_first.serve.setting import RequestError
+from constraint_first.serve.page import site
+from constraint_first.serve.request import RequestError
 
 ROUTES: Final = web.RouteTableDef()
 
@@ -63,7 +56,7 @@ class _Report:
 class Reports:
     """The last report on each choice of runs; one is made at a time."""
 
-    def __init__(self, options: SiteOptions, seconds: float = _SECONDS) -> None:
+    def __init__(self, options: site.SiteOptions, seconds: float = _SECONDS) -> None:
         self.made: dict[int, _Report] = {}
         self._marks = (("--labels", options.labels), ("--classes", options.classes))
         self._seconds = seconds
@@ -147,11 +140,11 @@ REPORTS: Final = web.AppKey("reports", Reports)
 
 @ROUTES.get("/report")
 async def show_report(request: web.Request) -> web.Response:
-    library, runs = request.app[SITE].library, read_number(request.query, "runs", 1, least=0)
+    library, runs = request.app[site.SITE].library, site.read_runs(request.query)
     if not library.sources:
-        return render(request, "no_runs.html", title="Report")
+        return site.render(request, "no_runs.html", title="Report")
     library.chosen(runs)
-    return render(
+    return site.render(
         request,
         "report_part.html" if "HX-Request" in request.headers else "report.html",
         library=library,
@@ -162,11 +155,11 @@ async def show_report(request: web.Request) -> web.Response:
 
 @ROUTES.post("/report")
 async def make_report(request: web.Request) -> web.Response:
-    check_same_origin(request)
-    runs = read_number(await read_form(request), "runs", 1, least=0)
-    sources = request.app[SITE].library.chosen(runs)
+    site.check_same_origin(request)
+    runs = site.read_runs(await site.read_form(request))
+    sources = request.app[site.SITE].library.chosen(runs)
     request.app[REPORTS].begin(runs, [source.url for source in sources])
-    return web.Response(status=303, headers={"Location": f"/report?runs={runs}"})
+    return site.go_to(f"/report?runs={runs}")
 
 
 @ROUTES.get(r"/report/{runs:\d{1,9}}/view")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -39,56 +39,21 @@ from constraint_first.report.comparison import (
     find_method,
     score_problems,
 )
+from constraint_first.report.exhibit import gains
 from constraint_first.report.exhibit.cost import ratios_table
 from constraint_first.report.exhibit.errors import ChangedProblem, changed_problems, open_case
-from constraint_first.report.exhibit.gains import (
-    forest_figure,
-    paired_table,
-    verdict,
-    verdict_note,
-)
 from constraint_first.report.study import Study, benchmark_label, model_label, with_short_names
 from constraint_first.report.table import NONE, MissingExtra, decimal, interval
-from constraint_first.serve.page.site import (
-    SITE,
-    RunLibrary,
-    RunSource,
-    TextMark,
-    cue_marks,
-    in_thread,
-    mark_text,
-    quote_words,
-    read_number,
-    read_runs,
-    render,
-    write_query,
-)
-from constraint_first.serve.setting import RequestError
-from constraint_first.store.query import (
-    SHOWN,
-    Failure,
-    SeriesName,
-    SeriesResult,
-    Shown,
-    count_begun,
-    count_problems,
-    describe_cost,
-    explain_ending,
-    failures,
-    find_series,
-    list_problems,
-    read_attempt,
-    read_growth,
-    read_series,
-    summaries,
-)
+from constraint_first.serve.page import site
+from constraint_first.serve.request import RequestError
+from constraint_first.store import query
 
 
 @dataclass(frozen=True, slots=True)
 class SeriesLine:
     """A series as the table of a store shows it."""
 
-    summary: SeriesResult
+    summary: query.SeriesResult
     accuracy: str
     interval: str
     begun: int
@@ -108,7 +73,7 @@ class StoreView:
     lines: tuple[SeriesLine, ...]
     shown: tuple[SeriesLine, ...]
     """Those that were asked for."""
-    failures: tuple[Failure, ...]
+    failures: tuple[query.Failure, ...]
     running: bool
 
     @property
@@ -129,36 +94,31 @@ class StoreView:
         return sum_costs(line.summary.tally.cost for line in self.lines)
 
 
-def view_store(source: RunSource, search: str = "") -> StoreView:
+def view_store(source: site.RunSource, search: str = "") -> StoreView:
     """Look into a store; the series that are shown are those whose names have all the words."""
     with source.open() as store:
-        known, begun = count_problems(store), count_begun(store)
+        known, begun = query.count_problems(store), query.count_begun(store)
         lines = tuple(
             line_of(one, begun.get(one.series.number, 0), known.get(one.series.benchmark, 0))
-            for one in summaries(store)
+            for one in query.summaries(store)
         )
-        failed = tuple(failures(store))
-        return StoreView(lines, tuple(_matching(lines, search)), failed, store.is_taken)
+        words = search.casefold().split()
+        shown = tuple(line for line in lines if _has_words(line, words))
+        return StoreView(lines, shown, tuple(query.failures(store)), store.is_taken)
 
 
-def line_of(summary: SeriesResult, begun: int = 0, problems: int = 0) -> SeriesLine:
-    found = score_problems(summary.scores)
-    if found is None:
+def line_of(summary: query.SeriesResult, begun: int = 0, problems: int = 0) -> SeriesLine:
+    if (found := score_problems(summary.scores)) is None:
         return SeriesLine(summary, NONE, "", begun, problems)
-    return SeriesLine(
-        summary, decimal(found.accuracy), interval(found.interval).strip(), begun, problems
-    )
+    accuracy, around = decimal(found.accuracy), interval(found.interval).strip()
+    return SeriesLine(summary, accuracy, around, begun, problems)
 
 
-def _matching(lines: Iterable[SeriesLine], search: str) -> Iterable[SeriesLine]:
-    """Keep the series whose names have all the words."""
-    words = search.casefold().split()
-    for line in lines:
-        one = line.summary.series
-        names = (one.benchmark, benchmark_label(one.benchmark), one.method, one.label, one.model)
-        told = " ".join((str(one.number), *names, model_label(one.model))).casefold()
-        if all(word in told for word in words):
-            yield line
+def _has_words(line: SeriesLine, words: Iterable[str]) -> bool:
+    one = line.summary.series
+    names = (one.benchmark, benchmark_label(one.benchmark), one.method, one.label, one.model)
+    told = " ".join((str(one.number), *names, model_label(one.model))).casefold()
+    return all(word in told for word in words)
 
 
 # Stored runs: what each store holds, live while something is added to it, down to one attempt.
@@ -171,14 +131,14 @@ _READ_ELSEWHERE: Final = ("checks", "confidence", "interventions", "programs")
 
 @ROUTES.get("/runs")
 async def list_sources(request: web.Request) -> web.Response:
-    sources = request.app[SITE].library.sources
+    sources = request.app[site.SITE].library.sources
     if len(sources) == 1 and sources[0].is_store:
         raise web.HTTPSeeOther("/runs/1")
-    seen = await in_thread(lambda: [(source, _glance(source)) for source in sources])
-    return render(request, "sources.html", sources=seen)
+    seen = await site.in_thread(lambda: [(source, _glance(source)) for source in sources])
+    return site.render(request, "sources.html", sources=seen)
 
 
-def _glance(source: RunSource) -> StoreView | str:
+def _glance(source: site.RunSource) -> StoreView | str:
     """Look into a store; say why that cannot be."""
     try:
         return view_store(source) if source.is_store else "a file of attempts"
@@ -198,52 +158,55 @@ async def show_series_table(request: web.Request) -> web.Response:
 
 async def _show_store(request: web.Request, template: str) -> web.Response:
     source, search = _source(request), request.query.get("q", "")
-    view = await in_thread(view_store, source, search)
+    view = await site.in_thread(view_store, source, search)
     again = f"/runs/{source.number}/series?{urlencode({'q': search})}"
     now = time.strftime("%H:%M:%S")
-    return render(request, template, source=source, view=view, q=search, again=again, now=now)
+    return site.render(request, template, source=source, view=view, q=search, again=again, now=now)
 
 
-def _source(request: web.Request) -> RunSource:
-    return request.app[SITE].library.source(int(request.match_info["source"]))
+def _source(request: web.Request) -> site.RunSource:
+    return request.app[site.SITE].library.source(int(request.match_info["source"]))
 
 
 @ROUTES.get(r"/runs/{source:\d{1,6}}/growth")
 async def tell_growth(request: web.Request) -> web.Response:
     source, named = _source(request), request.query.get("series", "")
-    series = read_number(request.query, "series", 1) if named else None
+    series = site.read_number(request.query, "series", 1) if named else None
 
     def read() -> dict[str, Any]:
         with source.open() as store:
-            found = read_growth(store, series)
+            found = query.read_growth(store, series)
         return {"times": found.times, "attempts": found.attempts, "right": found.right}
 
-    return web.json_response(await in_thread(read), headers={"Cache-Control": "no-store"})
+    return web.json_response(await site.in_thread(read), headers={"Cache-Control": "no-store"})
 
 
 @ROUTES.get(r"/runs/{source:\d{1,6}}/{series:\d{1,9}}")
 async def show_series(request: web.Request) -> web.Response:
     source, number = _source(request), int(request.match_info["series"])
-    query = request.query
-    shown = _shown(query.get("show", ""))
-    search, at = query.get("q", ""), read_number(query, "at", 0, least=0)
+    sent = request.query
+    shown: query.Shown = next((one for one in query.SHOWN if one == sent.get("show")), "all")
+    search, at = sent.get("q", ""), site.read_number(sent, "at", 0, least=0)
 
     def read() -> dict[str, Any]:
         with source.open() as store:
-            series = read_series(store, number)
-            page = list_problems(store, number, shown, search, at=at, most=_MOST)
-            (line,) = (one for one in summaries(store) if one.series.number == number)
+            series = query.read_series(store, number)
+            page = query.list_problems(store, number, shown, search, at=at, most=_MOST)
+            (line,) = (one for one in query.summaries(store) if one.series.number == number)
         return {"series": series, "page": page, "line": line_of(line)}
 
-    values = await in_thread(read)
-    turn = partial(_turned, {"show": shown, "q": search})
-    return render(
+    values = await site.in_thread(read)
+
+    def turn(at: int) -> str:
+        return "?" + site.write_query({"show": shown, "q": search, "at": max(0, at)})
+
+    return site.render(
         request,
         "series.html" if "HX-Request" not in request.headers else "problem_table_part.html",
         source=source,
         shown=shown,
         q=search,
-        kinds=SHOWN,
+        kinds=query.SHOWN,
         at=at,
         back=turn(at - _MOST) if at else None,
         on=turn(at + _MOST) if at + _MOST < values["page"].total else None,
@@ -251,41 +214,30 @@ async def show_series(request: web.Request) -> web.Response:
     )
 
 
-def _shown(name: str) -> Shown:
-    for one in SHOWN:
-        if one == name:
-            return one
-    return "all"
-
-
-def _turned(kept: dict[str, str], at: int) -> str:
-    return "?" + write_query(kept | {"at": max(0, at)})
-
-
 @ROUTES.get(r"/runs/{source:\d{1,6}}/{series:\d{1,9}}/attempt")
 async def show_attempt(request: web.Request) -> web.Response:
     source, series = _source(request), request.match_info["series"]
     problem = request.query.get("problem", "1")
-    run = read_number(request.query, "run", 0, least=0)
+    run = site.read_number(request.query, "run", 0, least=0)
 
     def read() -> Any:
         with source.open() as store:
-            return read_attempt(store, SeriesName(series), problem, run)
+            return query.read_attempt(store, query.SeriesName(series), problem, run)
 
-    found = await in_thread(read)
+    found = await site.in_thread(read)
     text = str(found.problem["text"])
     rest = {name: value for name, value in found.details.items() if name not in _READ_ELSEWHERE}
-    return render(
+    return site.render(
         request,
         "attempt.html",
         source=source,
         found=found,
-        marked=mark_text(text, cue_marks(route(text))),
-        ending=list(explain_ending(found)),
+        marked=site.mark_text(text, site.cue_marks(route(text))),
+        ending=list(query.explain_ending(found)),
         summary=read_summary(found.details, text),
         rest=printable_json(rest, indent=2) if rest else "",
         stage_title=stage_title,
-        describe_cost=describe_cost,
+        describe_cost=query.describe_cost,
         read_spec=read_spec,
     )
 
@@ -305,22 +257,22 @@ class _Choice:
 
     @classmethod
     def read(cls, request: web.Request) -> _Choice:
-        query = request.query
+        sent = request.query
         names = ("baseline", "method", "model", "benchmark")
-        return cls(read_runs(request), *(query.get(name, "") for name in names))
+        return cls(site.read_runs(sent), *(sent.get(name, "") for name in names))
 
     def to_query(self, **more: object) -> str:
         own = {name: getattr(self, name) for name in self.__slots__}
-        return write_query(own | more)
+        return site.write_query(own | more)
 
 
 @ROUTES.get("/compare")
 async def show_comparison(request: web.Request) -> web.Response:
-    library, choice = request.app[SITE].library, _Choice.read(request)
+    library, choice = request.app[site.SITE].library, _Choice.read(request)
     if not library.sources:
-        return render(request, "no_runs.html", title="Compare")
-    return render(
-        request, "compare.html", library=library, **await in_thread(_compared, library, choice)
+        return site.render(request, "no_runs.html", title="Compare")
+    return site.render(
+        request, "compare.html", library=library, **await site.in_thread(_compared, library, choice)
     )
 
 
@@ -335,7 +287,7 @@ def _study(whole: Study, choice: _Choice) -> tuple[Study, _Choice]:
     return part, _Choice(choice.runs, base, method, model, choice.benchmark)
 
 
-def _compared(library: RunLibrary, choice: _Choice) -> dict[str, Any]:
+def _compared(library: site.RunLibrary, choice: _Choice) -> dict[str, Any]:
     whole = with_short_names(library.study(choice.runs))
     study, found = _study(whole, choice)
     named: dict[str, Any] = {
@@ -351,10 +303,10 @@ def _compared(library: RunLibrary, choice: _Choice) -> dict[str, Any]:
     changed = changed_problems(study, found.baseline, found.method)
     return named | {
         "comparison": comparison,
-        "verdict": verdict(comparison, found.method),
-        "note": verdict_note([comparison]),
+        "verdict": gains.verdict(comparison, found.method),
+        "note": gains.verdict_note([comparison]),
         "figure": _forest(comparison),
-        "tables": [paired_table(comparison), ratios_table(comparison)],
+        "tables": [gains.paired_table(comparison), ratios_table(comparison)],
         "sides": [
             (title, [one for one in changed if one.change == change])
             for title, change in (("Improved", "fixed"), ("Degraded", "broken"))
@@ -365,14 +317,14 @@ def _compared(library: RunLibrary, choice: _Choice) -> dict[str, Any]:
 
 def _forest(comparison: Comparison) -> Figure | None:
     try:
-        return forest_figure(comparison, "forest", "Gains with their 95 % intervals")
+        return gains.forest_figure(comparison, "forest", "Gains with their 95 % intervals")
     except MissingExtra:  # the table says the same
         return None
 
 
 @ROUTES.get("/compare/case")
 async def show_case(request: web.Request) -> web.Response:
-    library, choice = request.app[SITE].library, _Choice.read(request)
+    library, choice = request.app[site.SITE].library, _Choice.read(request)
     place = tuple(request.query.get(name, "") for name in ("on", "with", "problem"))
 
     def read() -> Any:
@@ -384,11 +336,11 @@ async def show_case(request: web.Request) -> web.Response:
             raise RequestError(f"problem {place[2]}: the two do not differ there", 404)
         return case, _links(library, choice.runs, one)
 
-    case, links = await in_thread(read)
-    return render(request, "case_part.html", case=case, links=links)
+    case, links = await site.in_thread(read)
+    return site.render(request, "case_part.html", case=case, links=links)
 
 
-def _links(library: RunLibrary, runs: int, changed: ChangedProblem) -> list[tuple[str, str]]:
+def _links(library: site.RunLibrary, runs: int, changed: ChangedProblem) -> list[tuple[str, str]]:
     """Lead to all messages of both attempts, where they are in one store."""
     if not runs or not library.source(runs).is_store:
         return []
@@ -396,7 +348,7 @@ def _links(library: RunLibrary, runs: int, changed: ChangedProblem) -> list[tupl
         return [
             (
                 arm.name,
-                f"/runs/{runs}/{find_series(store, *arm.key)}/attempt?"
+                f"/runs/{runs}/{query.find_series(store, *arm.key)}/attempt?"
                 + urlencode({"problem": changed.problem, "run": attempt.run}),
             )
             for arm, attempt in changed.attempts
@@ -423,16 +375,16 @@ class _Filter:
     q: str = ""
 
     @classmethod
-    def read(cls, query: Mapping[str, str]) -> _Filter:
+    def read(cls, sent: Mapping[str, str]) -> _Filter:
         """Read an address; a value that there is not in the set is no limit."""
-        found: list[Split] = [one for one in SPLITS if one == query.get("split")]
+        found: list[Split] = [one for one in SPLITS if one == sent.get("split")]
         split = found[0] if found else "public"
         given = {
-            name: query.get(name, "")
+            name: sent.get(name, "")
             for name, values in _choices(split).items()
-            if query.get(name) in values
+            if sent.get(name) in values
         }
-        return cls(split, **given, q=query.get("q", "")[:_LONGEST])
+        return cls(split, **given, q=sent.get("q", "")[:_LONGEST])
 
     def items(self) -> list[Item]:
         words = self.q.casefold().split()
@@ -451,7 +403,7 @@ class _Filter:
     def to_query(self, **more: object) -> str:
         own = {name: getattr(self, name) for name in self.__slots__}
         own["split"] = "" if self.split == "public" else self.split
-        return write_query(own | more)
+        return site.write_query(own | more)
 
 
 @cache
@@ -476,11 +428,11 @@ def _families(items: Sequence[Item]) -> dict[str, list[str]]:
 
 @ROUTES.get("/benchmark")
 async def list_items(request: web.Request) -> web.Response:
-    query = request.query
-    wanted, at = _Filter.read(query), read_number(query, "at", 0, least=0)
-    values = await in_thread(_listed, wanted, at)
+    sent = request.query
+    wanted, at = _Filter.read(sent), site.read_number(sent, "at", 0, least=0)
+    values = await site.in_thread(_listed, wanted, at)
     part = "HX-Request" in request.headers
-    return render(request, "benchmark_part.html" if part else "benchmark.html", **values)
+    return site.render(request, "benchmark_part.html" if part else "benchmark.html", **values)
 
 
 def _listed(wanted: _Filter, at: int) -> dict[str, Any]:
@@ -497,7 +449,9 @@ def _listed(wanted: _Filter, at: int) -> dict[str, Any]:
         "every": every,
         "total": len(found),
         "at": at,
-        "shown": [(item, mark_text(item.text, cue_marks(route(item.text)))) for item in here],
+        "shown": [
+            (item, site.mark_text(item.text, site.cue_marks(route(item.text)))) for item in here
+        ],
         "back": wanted.to_query(at=max(0, at - _BENCHMARK_MOST)) if at else None,
         "on": wanted.to_query(at=at + _BENCHMARK_MOST)
         if at + _BENCHMARK_MOST < len(found)
@@ -512,7 +466,9 @@ async def show_item(request: web.Request) -> web.Response:
     if item is None:
         raise RequestError(f"{name[:80]}: no problem of ConstraintBench is called so", 404)
     wanted = _Filter.read(request.query)
-    return render(request, "benchmark_item.html", **await in_thread(_opened, item, wanted))
+    return site.render(
+        request, "benchmark_item.html", **await site.in_thread(_opened, item, wanted)
+    )
 
 
 def _opened(item: Item, wanted: _Filter) -> dict[str, Any]:
@@ -526,10 +482,10 @@ def _opened(item: Item, wanted: _Filter) -> dict[str, Any]:
         "wanted": wanted,
         "benchmark": split_name(split),
         "about": family.about if family and item.version == 2 else "",
-        "marked": mark_text(text, (*cue_marks(cues), *_gold_marks(item))),
+        "marked": site.mark_text(text, (*site.cue_marks(cues), *_gold_marks(item))),
         "cues": [(cue, cue.phrases(text)) for cue in cues],
         "stated": [
-            (one, quote_words(text, one.span))
+            (one, site.quote_words(text, one.span))
             for one in {one.sentence: one for one in stated}.values()
         ],
         "lures": [(lure, _broken(stated, lure.answer)) for lure in item.tempting],
@@ -551,10 +507,10 @@ def _neighbours(item: Item, found: Sequence[Item]) -> tuple[Item | None, Item | 
     return found[place - 1] if place else None, next(iter(found[place + 1 : place + 2]), None)
 
 
-def _gold_marks(item: Item) -> list[TextMark]:
+def _gold_marks(item: Item) -> list[site.TextMark]:
     """Mark the words that state a gold constraint; one that contains the answer stays hidden."""
     return [
-        TextMark(start, start + len(gold.span), "stated", f"gold: {gold.description}")
+        site.TextMark(start, start + len(gold.span), "stated", f"gold: {gold.description}")
         for gold in item.constraints
         if gold.span and not gold.pins and (start := item.text.find(gold.span)) >= 0
     ]

@@ -9,6 +9,7 @@ import threading
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -32,9 +33,9 @@ from constraint_first.report.math import STYLE, formula_spans, to_html
 from constraint_first.report.reader import existing_store, open_study
 from constraint_first.report.report import page_environment
 from constraint_first.report.study import Study, StudyError, benchmark_label, model_label
-from constraint_first.serve.context import SERVICES
+from constraint_first.serve.attempt import SERVICES
 from constraint_first.serve.guard import TOKEN_COOKIE
-from constraint_first.serve.setting import RequestError
+from constraint_first.serve.request import RequestError
 from constraint_first.store import schema
 from constraint_first.store.database import sqlite_path, without_password
 from constraint_first.store.store import Store
@@ -135,15 +136,12 @@ class RunSource:
             with self.open() as store:
                 a = schema.attempts.c
                 return tuple(store.read(sa.select(sa.func.count(), sa.func.max(a.finished_at)))[0])
-        return tuple(map(_state, (path, path.with_name(path.name + "-wal"))))
-
-
-def _state(path: Path) -> tuple[int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size
+        found: list[object] = []
+        for one in (path, path.with_name(path.name + "-wal")):
+            with suppress(OSError):
+                state = one.stat()
+                found += (one.name, state.st_mtime_ns, state.st_size)
+        return tuple(found)
 
 
 class RunLibrary:
@@ -290,7 +288,6 @@ _HEADERS: Final = {
     # With "no-referrer" a browser sends "Origin: null" with our own forms.
     "Referrer-Policy": "same-origin",
 }
-_TEMPLATES: Final = "constraint_first.serve.page.templates"
 _NOT_PAGES: Final = ("/v1/", "/health", "/metrics")
 _SAFE: Final = ("GET", "HEAD")
 
@@ -303,7 +300,6 @@ _TABS: Final = {
     "/benchmark": "Benchmark",
     "/report": "Report",
 }
-_FAMILIES: Final = {family: number for number, family in enumerate(FAMILIES)}
 _TEX: Final = lazy_pattern(r"[\\^_{}]")
 
 
@@ -333,11 +329,11 @@ class Site:
         self.library = RunLibrary(options.runs)
         self.marking = threading.Lock()
         """Held while a mark is kept."""
-        self._environment = page_environment(_TEMPLATES)
+        self._environment = page_environment("constraint_first.serve.page.templates")
         shared: dict[str, Any] = {
             "asset": asset_url,
             "tabs": _TABS,
-            "families": _FAMILIES,
+            "families": {family: number for number, family in enumerate(FAMILIES)},
             "formula": _formula,
             "benchmark_label": benchmark_label,
             "model_label": model_label,
@@ -362,9 +358,9 @@ def render(
     return web.Response(status=status, text=text, content_type="text/html", headers=_HEADERS)
 
 
-def read_runs(request: web.Request) -> int:
+def read_runs(sent: Mapping[str, object]) -> int:
     """Read the number of a source; 0 means all."""
-    return read_number(request.query, "runs", 1, least=0)
+    return read_number(sent, "runs", 1, least=0)
 
 
 async def in_thread(work: Callable[..., T], *given: Any) -> T:
@@ -400,17 +396,13 @@ def show_error(request: web.Request, error: RequestError) -> web.Response | None
     wanted = part or "text/html" in request.headers.get("Accept", "")
     if not wanted or request.path.startswith(_NOT_PAGES):
         return None
+    if error.status == 401 and part:  # the whole page must go there, and not a part of it
+        return web.Response(status=401, headers={"HX-Redirect": "/login"})
     if error.status == 401:
-        return _ask_for_token(request, part=part)
+        after = request.path_qs if request.method in _SAFE else "/"
+        return go_to(f"/login?next={quote(after, safe='')}")
     template = "error_part.html" if part else "error.html"
     return render(request, template, status=error.status, error=error)
-
-
-def _ask_for_token(request: web.Request, *, part: bool) -> web.Response:
-    if part:  # the whole page must go there, and not a part of it
-        return web.Response(status=401, headers={"HX-Redirect": "/login"})
-    after = request.path_qs if request.method in _SAFE else "/"
-    return web.Response(status=303, headers={"Location": f"/login?next={quote(after, safe='')}"})
 
 
 # Login: the server's token is entered once, and the browser keeps it in a cookie.
@@ -423,7 +415,7 @@ _PAUSE: Final = 0.5
 async def ask_token(request: web.Request) -> web.Response:
     after = _local(request.query.get("next", "/"))
     if not request.app[SERVICES].settings.token:
-        return _go(after)
+        return go_to(after)
     return render(request, "login.html", after=after, wrong=False)
 
 
@@ -436,7 +428,7 @@ async def take_token(request: web.Request) -> web.Response:
     if not hmac.compare_digest(token.encode("utf-8", "replace"), own.encode()):
         await asyncio.sleep(_PAUSE)
         return render(request, "login.html", status=401, after=after, wrong=True)
-    answer = _go(after)
+    answer = go_to(after)
     answer.set_cookie(
         TOKEN_COOKIE, own, httponly=True, samesite="Strict", secure=request.secure, path="/"
     )
@@ -446,12 +438,12 @@ async def take_token(request: web.Request) -> web.Response:
 @ROUTES.post("/logout")
 async def forget_token(request: web.Request) -> web.Response:
     check_same_origin(request)
-    answer = _go("/login")
+    answer = go_to("/login")
     answer.del_cookie(TOKEN_COOKIE, path="/")
     return answer
 
 
-def _go(path: str) -> web.Response:
+def go_to(path: str) -> web.Response:
     return web.Response(status=303, headers={"Location": path})
 
 
