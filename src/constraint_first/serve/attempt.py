@@ -90,7 +90,7 @@ class Services:
         return await self._decide("holds", chosen, problem.text)
 
     async def _decide(self, task: str, chosen: ChosenMethod, text: str) -> bool:
-        """Answer in a worker, and with yes where reading the text takes too long."""
+        """Ask a worker; True where reading the text takes too long."""
         try:
             return bool(await self.readers.ask(task, chosen.name, chosen.alone, text))
         except Undecided:
@@ -225,10 +225,9 @@ def pose(
 
 
 async def answer(question: Question, number: int = 0, tell: events.Tell | None = None) -> Attempt:
-    """Make one attempt.
+    """Make one attempt; with a store, store each call before the next and the attempt at its end.
 
-    With a store, every call is stored before the attempt goes on, and the attempt before its answer
-    is returned. A cancelled attempt is stored as cancelled.
+    An attempt that fails or is cancelled is stored as failed.
     """
     begun, began = await _begin(question), time.monotonic()
     asked, chosen = question.asked, question.chosen
@@ -291,7 +290,7 @@ async def _begin(question: Question) -> TrafficAttempt | None:
 
 
 def _noted(question: Question, solution: Solution) -> Solution:
-    """Note with a stored solution what its request asked for beyond the settings of its series."""
+    """Add the request's own settings to a solution that is stored; its series has the others."""
     asked = question.asked
     said: dict[str, Json] = {
         "id": question.served.id or None,
@@ -323,10 +322,7 @@ class Words:
 
 
 class Outbox(events.Feed[Words]):
-    """A feed that holds words and not the pieces that they came in.
-
-    A client that does not read costs as much memory as the words that it was sent.
-    """
+    """A feed that joins pieces to words: a slow client costs as much memory as the words."""
 
     def write(self, index: int, name: str, text: str) -> None:
         """Add words; those that follow on the last ones join them."""
@@ -355,7 +351,6 @@ class StreamWriter:
         self._in_order = events.InOrder(self._take)
 
     def tell(self, event: events.Event) -> None:
-        """Write what has happened."""
         if isinstance(event, events.Retrying) and self._is_final(event.call) and self._content:
             raise event.fault  # the client has read a part of the reply that would begin anew
         self._in_order(event)
@@ -397,10 +392,10 @@ class StreamWriter:
             self._reason(completion.text)
 
     def conclude(self, made: Attempt) -> None:
-        """Write what is still missing of the solution, and end the choice.
+        """Write what is missing of the solution, and end the choice.
 
-        Content that was sent and is not how the solution begins ends the stream with an error: two
-        replies one after the other would be read as one.
+        If the solution does not begin with the content sent so far, the stream ends with an error:
+        two replies in a row would be read as one.
         """
         solution = made.solution
         final, said = final_text(solution), "".join(self._content).strip()
@@ -448,7 +443,7 @@ def _finish_reason(made: Attempt) -> str:
 
 
 def message(made: Attempt) -> dict[str, Json]:
-    """Write the message: the work as reasoning, the solution as content."""
+    """The work is reasoning, the solution content."""
     solution, exchanges = made.solution, made.exchanges
     last = exchanges[-1] if exchanges else None
     solving = last if last and last.completion.text == solution.text else None
@@ -573,7 +568,7 @@ class ReplyHead:
 
 
 def _dumped(value: Mapping[str, Json]) -> bytes:
-    """Write JSON, also of what a method noted and no JSON can hold as it stands."""
+    """Write JSON; what a method noted may need to be changed for it."""
     try:
         return orjson.dumps(value)
     except TypeError:
@@ -590,7 +585,7 @@ def heading(stage: Stage) -> str:
 
 
 def describe_start(method: Method, problem: Problem) -> str:
-    """Say what is known before anything is asked: the policy's choice, cues, stated demands."""
+    """Describe what is known before any call: the policy's choice, cues, stated demands."""
     if len(problem.text) > SHORT:  # it is read elsewhere
         return ""
     demands = [one.sentence for one in read_stated(problem.text)]

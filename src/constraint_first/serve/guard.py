@@ -1,6 +1,6 @@
-"""The guard of every route: host names, origins, the token, places, connections, bodies.
+"""Settings, and the guard of every route: names, origins, token, places, connections, bodies.
 
-All of it but the token's own check holds for clients without a token, too.
+All checks but that of the token hold for clients without a token, too.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from constraint_first.serve.request import RequestError
 
 @dataclass(frozen=True, slots=True)
 class ServeSettings:
-    """What the person who starts a server decides."""
+    """The options of ``cfr serve``."""
 
     host: str = "127.0.0.1"
     port: int = 8080
@@ -132,10 +132,10 @@ _PORTS: Final = {"http": 80, "https": 443}
 
 
 class Guard:
-    """Refuses requests that are not for this server, or that may not be made.
+    """Checks the host name, the origin and the token of a request.
 
-    A foreign name that resolves to this machine is how a web page elsewhere reaches a server here
-    (DNS rebinding), so only known names are answered.
+    Only known host names are answered: a web page elsewhere can reach a server here under a name
+    of its own that resolves to this machine (DNS rebinding).
     """
 
     def __init__(self, settings: ServeSettings) -> None:
@@ -173,7 +173,7 @@ class Guard:
             )
 
     def add_headers(self, request: web.BaseRequest, response: web.StreamResponse) -> None:
-        """Add the headers of every reply, unless its handler has set them."""
+        """Add the headers of every reply; those that its handler has set stay."""
         headers = response.headers
         for name, value in _HEADERS.items():
             headers.setdefault(name, value)
@@ -300,7 +300,6 @@ class Admission:
             raise
 
     def _leave(self) -> None:
-        """Hand the place to the next in the queue."""
         while self._queue:
             turn = self._queue.popleft()
             if not turn.done():
@@ -483,7 +482,7 @@ class Connection(web.RequestHandler):
 def note_rarely(
     note: Callable[[str], None],
 ) -> Callable[[asyncio.AbstractEventLoop, dict[str, Any]], None]:
-    """Report now and then that no file is left for a connection; asyncio reports every try."""
+    """Report once a minute that no file is left for a connection; asyncio reports each time."""
     noted = -_NOTE_EVERY
 
     def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

@@ -156,7 +156,7 @@ class ReadRun(RemoteRun[Solution]):
             self._take([_step(one) for one in reply["round"]])
 
     def _go_unread(self, asked: Sequence[Step]) -> None:
-        """Pass the text, or the reply, on unread where reading takes too long."""
+        """Reading took too long: pass the text, or the reply, on unread."""
         if not asked:
             self._method = Plain()
             self._here = Run(_noted(self._method.solve(self._problem)))
@@ -203,11 +203,10 @@ _NOTHING_LEFT: Final = Completion("", "length", usage=Usage())
 
 
 def within(steps: Steps[T], most: int) -> Steps[T]:
-    """Keep a method within a budget, from its first round to its last.
+    """Keep a method within a budget of output tokens.
 
-    A short stage gets a quarter of what is left at most, any other call all of it. Calls of one
-    round are alternatives: each has what is left. Where nothing is left a call is not asked, and
-    its reply is an empty one that was cut.
+    A short stage may use a quarter of what is left, any other call all of it, also where a round
+    has several. When nothing is left, calls are answered by an empty reply that was cut.
     """
     run, left = Run(steps), most
     while run.round:
@@ -274,7 +273,6 @@ def _advance(
 
 
 def main() -> None:
-    """Serve as a worker, behind the server itself."""
     os.nice(_NICE)
     serve({"leaves_alone": _leaves_alone, "holds": _holds, "advance": _advance}, _CPU_SECONDS)
 

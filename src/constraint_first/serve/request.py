@@ -247,12 +247,16 @@ class MethodChoice:
         if name == AUTO:
             name = self._automatic(upstream).method
         if not is_own and ".toml" in name.lower():
-            raise _refused("policy files are named by whoever starts the server, with --method")
+            raise _refused(
+                "policy files can only be named when the server is started, with --method"
+            )
         chosen = self._make(name)
         if self._is_too_costly(name):
             raise self._too_many(f"method {name!r}")
         if not is_own and chosen.others:
-            raise _refused("other models are named by whoever starts the server, with --method")
+            raise _refused(
+                "other models can only be named when the server is started, with --method"
+            )
         if attempts > self._most_calls:
             raise self._too_many(f"n={attempts}")
         return chosen
@@ -308,8 +312,6 @@ _SEED: Final = 2**62
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """A chat request, read."""
-
     problem: str
     """The last user message."""
     context: tuple[Message, ...] = ()
@@ -326,10 +328,7 @@ class ChatRequest:
 
 
 def is_foreign(fields: Fields) -> bool:
-    """Whether a request wants something that no method gives, and so passes through.
-
-    That is any field of those, more than text, or a conversation that does not end with a question.
-    """
+    """Whether a request needs what no method gives: it passes through."""
     sent = _objects(fields.get("messages"))
     parts = [part for one in sent for part in _objects(one.get("content"))]
     form, modes = _objects([fields.get("response_format")]), fields.get("modalities")
@@ -386,7 +385,7 @@ def read_request(fields: Fields) -> ChatRequest:
 
 
 def _check_depth(name: str, value: Any) -> None:
-    """Refuse a field that nests deeper than what has to write it again."""
+    """Refuse a field that is nested too deeply to be written again."""
     level: list[Any] = [value]
     for _ in range(_DEEPEST):
         objects = [cast("Fields", one).values() for one in level if isinstance(one, dict)]

@@ -43,6 +43,7 @@ from constraint_first.problem import Json
 from constraint_first.protocol import (
     Usage,
 )
+from constraint_first.serve import guard
 from constraint_first.serve.attempt import (
     CONTENT_TYPE,
     DONE,
@@ -57,19 +58,6 @@ from constraint_first.serve.attempt import (
     answer,
     describe_start,
     pose,
-)
-from constraint_first.serve.guard import (
-    SERVED,
-    Admission,
-    Bodies,
-    Connection,
-    Connections,
-    Guard,
-    Served,
-    ServeSettings,
-    allow_many_files,
-    note_rarely,
-    parse_json,
 )
 from constraint_first.serve.request import (
     Fields,
@@ -99,7 +87,7 @@ _LONGEST: Final = 500
 _GONE: Final = "\N{REPLACEMENT CHARACTER}"
 
 
-def access_line(request: web.Request, served: Served, status: int) -> dict[str, Json]:
+def access_line(request: web.Request, served: guard.Served, status: int) -> dict[str, Json]:
     """List what is known of a request; of its contents, only the model's name."""
     usage = served.usage
     told: dict[str, Json] = {
@@ -142,7 +130,7 @@ def describe_access(line: dict[str, Json]) -> str:
 
 
 def _word(value: Json) -> str:
-    """Write a client's own word so that it cannot be read as more than one, nor as a new line."""
+    """Quote a client's word that could be read as several, or as another line."""
     word = str(value)[:_LONGEST]
     return word if word.isprintable() and " " not in word and '"' not in word else json.dumps(word)
 
@@ -242,7 +230,7 @@ _TRIES: Final = 3
 
 
 async def _pass_through(
-    request: web.Request, services: Services, served: Served, body: bytes
+    request: web.Request, services: Services, served: guard.Served, body: bytes
 ) -> web.StreamResponse:
     """Send a request on and its reply back.
 
@@ -255,7 +243,7 @@ async def _pass_through(
 
 
 async def _pass_once(
-    request: web.Request, upstream: Upstream, served: Served, body: bytes
+    request: web.Request, upstream: Upstream, served: guard.Served, body: bytes
 ) -> web.StreamResponse:
     async with AsyncExitStack() as stack:
         transport, reply = await _ask(upstream, stack, body)
@@ -362,9 +350,9 @@ _LONGEST_NAME: Final = 500
 @API.post("/v1/chat/completions")
 async def complete_chat(request: web.Request) -> web.StreamResponse:
     """Answer a question by the method that its model names, or send it on."""
-    services, served = request.app[SERVICES], request[SERVED]
+    services, served = request.app[SERVICES], request[guard.SERVED]
     body = await request.read()
-    parsed = await parse_json(body)
+    parsed = await guard.parse_json(body)
     if not isinstance(parsed, dict):
         raise RequestError("the body must be a JSON object", code="invalid_json")
     fields = cast("Fields", parsed)
@@ -446,7 +434,7 @@ Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
 ErrorPage: TypeAlias = Callable[[web.Request, RequestError], "web.Response | None"]
 """Shows an error to a person; None where a program asked."""
 
-ADMISSION: Final = web.AppKey("admission", Admission)
+ADMISSION: Final = web.AppKey("admission", guard.Admission)
 ERROR_PAGE: Final = web.AppKey[ErrorPage]("error_page")
 _AT_ONCE: Final = frozenset({"/health", "/metrics"})
 """Paths without admission: monitoring needs an answer from a busy server, too."""
@@ -456,25 +444,27 @@ _COUNTED: Final = "/v1/"
 
 def _application(services: Services) -> web.Application:
     settings, metrics = services.settings, services.metrics
-    guard, bodies = Guard(settings), Bodies(settings.body_bytes)
-    admission = Admission(settings.most_requests, settings.most_waiting, settings.request_seconds)
+    door, bodies = guard.Guard(settings), guard.Bodies(settings.body_bytes)
+    admission = guard.Admission(
+        settings.most_requests, settings.most_waiting, settings.request_seconds
+    )
     metrics.watch(lambda: admission.under_way, lambda: admission.waiting)
 
     async def admitted(request: web.Request, handler: Handler) -> web.StreamResponse:
         """Check a request, read its body, wait for its place, and handle it."""
-        guard.check_origin(request)
+        door.check_origin(request)
         if request.method == "OPTIONS":  # a browser's preflight: the headers are the answer
             return web.Response(status=204)
-        guard.check_token(request)
+        door.check_token(request)
         if request.path in _AT_ONCE:
             return await handler(request)
         async with bodies.read(request, form=not request.path.startswith(_COUNTED)):
             protocol = request.protocol
-            connection = protocol if isinstance(protocol, Connection) else None
+            connection = protocol if isinstance(protocol, guard.Connection) else None
             if connection:
                 connection.connections.hold(connection)
             try:
-                async with admission.place(request[SERVED]):
+                async with admission.place(request[guard.SERVED]):
                     return await handler(request)
             finally:
                 if connection:
@@ -482,7 +472,7 @@ def _application(services: Services) -> web.Application:
 
     @web.middleware
     async def front(request: web.Request, handler: Handler) -> web.StreamResponse:
-        served = request[SERVED] = Served()
+        served = request[guard.SERVED] = guard.Served()
         status = _CLIENT_GONE
         try:
             response = await _answered(request, admitted(request, handler))
@@ -499,7 +489,7 @@ def _application(services: Services) -> web.Application:
                 services.log(access_line(request, served, status))
 
     async def prepare(request: web.BaseRequest, response: web.StreamResponse) -> None:
-        guard.add_headers(request, response)
+        door.add_headers(request, response)
 
     application = web.Application(middlewares=[front], client_max_size=settings.body_bytes)
     application[SERVICES] = services
@@ -513,7 +503,7 @@ async def _answered(
     request: web.Request, answering: Awaitable[web.StreamResponse]
 ) -> web.StreamResponse:
     """Turn an exception into an error reply. Half of a reply can only be cut off."""
-    served = request[SERVED]
+    served = request[guard.SERVED]
     try:
         return await answering
     except web.HTTPException as answer:
@@ -547,9 +537,7 @@ _LAST: Final = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """The arguments of a server."""
-
-    settings: ServeSettings
+    settings: guard.ServeSettings
     ref: ModelRef
     options: UpstreamOptions
     log: Log | None
@@ -605,7 +593,7 @@ async def serve(serving: Serving, stop: asyncio.Event | None = None) -> None:
 
 
 @contextmanager
-def _listening(settings: ServeSettings) -> Generator[socket.socket]:
+def _listening(settings: guard.ServeSettings) -> Generator[socket.socket]:
     """Take the port before anything that takes time."""
     try:
         found = socket.getaddrinfo(
@@ -651,12 +639,12 @@ async def _running(
     silent = logging.getLogger("constraint_first.serve.guard")
     silent.addHandler(logging.NullHandler())
     silent.propagate = False
-    most = min(settings.most_connections, allow_many_files())
-    connections = Connections(most, max(1, most // 2))
+    most = min(settings.most_connections, guard.allow_many_files())
+    connections = guard.Connections(most, max(1, most // 2))
     loop, server = asyncio.get_running_loop(), cast("web.Server", runner.server)
-    loop.set_exception_handler(note_rarely(serving.note))
+    loop.set_exception_handler(guard.note_rarely(serving.note))
     accepting = await loop.create_server(
-        lambda: Connection(connections, server, loop=loop, access_log=None, logger=silent),
+        lambda: guard.Connection(connections, server, loop=loop, access_log=None, logger=silent),
         sock=listening,
         backlog=_ACCEPTED_AT_ONCE,
     )

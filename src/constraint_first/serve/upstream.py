@@ -118,10 +118,7 @@ class UpstreamOptions:
 
 
 class Upstream:
-    """An endpoint while it is being served from; its models go by the names that it has for them.
-
-    One of them is the usual one, unless the endpoint has several and nobody chose.
-    """
+    """An open endpoint, or several that serve the same model; it names its models itself."""
 
     def __init__(
         self,
@@ -177,10 +174,7 @@ class Upstream:
             await engine.models()
 
     async def models(self) -> list[dict[str, Json]]:
-        """List its models: the one that was chosen, else all that the endpoint lists.
-
-        While the endpoint cannot be asked, what it said last holds.
-        """
+        """List the model that was chosen, else what the endpoint lists, or listed last."""
         if self._named:
             return [{"id": self._named, "object": "model", "owned_by": "upstream"}]
         async with self._turn:
@@ -252,10 +246,7 @@ async def opened_upstream(
     others: Sequence[str] = (),
     fetching: Fetching = fetch_silently,
 ) -> AsyncGenerator[Upstream]:
-    """Open the endpoint that a person named, or the model on this machine, for as long as needed.
-
-    Nothing is asked of an endpoint yet: it may be away for now.
-    """
+    """Open an endpoint, or the model on this machine; an endpoint is not asked yet."""
     async with AsyncExitStack() as stack:
         beside = refs_beside(ref, others)
         bounds, slots = options.bounds, options.slots

@@ -17,7 +17,7 @@ from loopback import Endpoint as Server
 from paged import Paged, Shown, paged
 from paged_store import ITEMS, make_store
 
-from constraint_first.serve.page.report import Reports
+from constraint_first.serve.page.runs import Reports
 from constraint_first.serve.page.site import SiteOptions
 from constraint_first.serve.request import RequestError
 

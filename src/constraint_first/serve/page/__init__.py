@@ -2,7 +2,7 @@
 
 from aiohttp import web
 
-from constraint_first.serve.page import marking, playground, report, runs, site
+from constraint_first.serve.page import marking, playground, runs, site
 from constraint_first.serve.server import ERROR_PAGE
 
 
@@ -10,7 +10,7 @@ def install_pages(application: web.Application, options: site.SiteOptions) -> No
     playground.prepare()
     application[site.SITE] = site.Site(options)
     application[ERROR_PAGE] = site.show_error
-    application[report.REPORTS] = reports = report.Reports(options)
+    application[runs.REPORTS] = reports = runs.Reports(options)
     application.on_cleanup.append(lambda _: reports.close())
-    for module in (site, playground, runs, marking, report):
+    for module in (site, playground, runs, marking):
         application.add_routes(module.ROUTES)

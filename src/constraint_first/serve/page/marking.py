@@ -85,7 +85,6 @@ class Sitting:
 
 @ROUTES.get("/audit")
 async def show_audit(request: web.Request) -> web.Response:
-    """Show what was marked so far, and the forms to mark more."""
     site, runs = request.app[SITE], read_runs(request.query)
     if not site.library.sources:
         return render(request, "no_runs.html", title="Audit")
@@ -181,7 +180,7 @@ async def show_task(request: web.Request) -> web.Response:
 
 @ROUTES.post("/audit/mark")
 async def save_mark(request: web.Request) -> web.Response:
-    """Keep a mark, a missing constraint or a note; it is on the disk when the answer comes."""
+    """Write a mark, a missing constraint or a note to the disk, then answer."""
     check_same_origin(request)
     sent = await read_form(request)
     sitting = Sitting.read(sent)
@@ -199,10 +198,7 @@ def _show_task(request: web.Request, sitting: Sitting, opened: _Open) -> web.Res
 
 
 def _open(site: Site, sitting: Sitting, sent: Mapping[str, str]) -> _Open:
-    """Draw the sample again, and lay out one attempt of it: the one named, or the first open one.
-
-    The same names always draw the same sample, so that several people judge the same attempts.
-    """
+    """Draw the sample, the same for the same names, and lay out one attempt of it."""
     study = site.library.study(sitting.runs)
     sample = marks.draw(
         study,
@@ -277,7 +273,6 @@ async def show_error(request: web.Request) -> web.Response:
 
 @ROUTES.post("/audit/errors")
 async def save_class(request: web.Request) -> web.Response:
-    """Keep the class of an error, and show the next one."""
     check_same_origin(request)
     sent = await read_form(request)
     sitting = Sitting.read(sent)

@@ -1,4 +1,4 @@
-"""One answer on its way to a page: each stage as it is written, and as HTML once it is whole."""
+"""The playground: one problem, two methods side by side, each answer as it is written."""
 
 from __future__ import annotations
 
@@ -55,11 +55,7 @@ _EVENTS: Final = {
 
 
 class PageWriter:
-    """Writes an attempt step by step.
-
-    A step is a reply or a program. It has a title, then words as they come, then HTML that takes
-    the place of the words.
-    """
+    """Writes an attempt in steps: the title of a reply or program, its words, then its HTML."""
 
     def __init__(self, outbox: Outbox, fill: Fill, *, held: bool = False) -> None:
         self.tell = events.InOrder(self._take)
@@ -104,13 +100,11 @@ class PageWriter:
 
 
 async def _stream_answer(request: web.Request, question: Question) -> web.StreamResponse:
-    """Answer a question, and send what happens as it happens."""
     outbox, fill = Outbox(), request.app[site.SITE].fill
     held = await question.services.holds(question.chosen, question.problem)
     response = web.StreamResponse(headers=_EVENTS)
 
     async def work() -> None:
-        """Answer, and end with an event that has the answer or the error."""
         try:
             made = await answer(question, tell=PageWriter(outbox, fill, held=held).tell)
             question.served.usage = made.usage
@@ -137,13 +131,10 @@ def _event(words: Words) -> bytes:
     return b"data: %b\n\n" % orjson.dumps({"kind": words.name, "step": words.index, "text": text})
 
 
-# The same question as lines for a shell and for Python.
-
-
 def write_samples(
     base_url: str, model: str, problem: str, settings: Mapping[str, float | int], *, token: bool
 ) -> dict[str, str]:
-    """Write a request in two languages."""
+    """Write a request as lines for a shell and for Python."""
     body = {"model": model, "messages": [{"role": "user", "content": problem}], **settings}
     key = ' -H "Authorization: Bearer $CFR_TOKEN"' if token else ""
     data, address = shlex.quote(json.dumps(body)), shlex.quote(f"{base_url}/chat/completions")
@@ -163,8 +154,6 @@ def write_samples(
     return {"model": model, "curl": curl, "python": python}
 
 
-# The playground: one problem, two methods side by side, each answer as it comes about.
-
 ROUTES: Final = web.RouteTableDef()
 _FIELDS: Final = ("problem", "left", "right", "model", "temperature", "seed", "max_tokens")
 _WHOLE: Final = ("seed", "max_tokens")
@@ -174,7 +163,7 @@ _LONGEST: Final = 4_000
 
 
 def prepare() -> None:
-    """Load what the first visitor would stop all others for."""
+    """Load at the start what would stop all requests at the first visit."""
     _items()
     to_html("$1$")
 
@@ -206,7 +195,7 @@ async def choose_example(request: web.Request) -> web.Response:
 
 @ROUTES.post("/playground/problem")
 async def read_problem(request: web.Request) -> web.Response:
-    """Say what a text demands, before any model is asked."""
+    """Show what a text demands; no model is asked."""
     site.check_same_origin(request)
     form = dict.fromkeys(_FIELDS, "") | await site.read_form(request)
     return site.render(request, "reading_part.html", form=form, **_reading(request, form))

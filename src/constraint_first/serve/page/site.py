@@ -98,7 +98,7 @@ def read_number(
 
 
 def write_query(fields: Mapping[str, object]) -> str:
-    """Write the query of an address without its empty fields."""
+    """Leave out empty fields."""
     return urlencode({name: value for name, value in fields.items() if value != ""})
 
 
@@ -130,7 +130,7 @@ class RunSource:
         return existing_store(self.url)
 
     def stamp(self) -> Stamp:
-        """Return a value that differs after a change, at little cost."""
+        """Return a value that changes with the source and is cheap to find."""
         path = sqlite_path(self.url) if self.is_store else expand_user(self.url)
         if path is None:
             with self.open() as store:
@@ -215,11 +215,7 @@ def stated_marks(stated: Iterable[Stated]) -> Iterator[TextMark]:
 
 
 def mark_text(text: str, marks: Iterable[TextMark]) -> Markup:
-    """Write a text as HTML with its marks.
-
-    A mark that begins or ends within a formula is widened to the whole of it; one that crosses a
-    blank line is left out.
-    """
+    """Write a text as HTML with marks, widened to whole formulas; none crosses a blank line."""
     text = _OURS.sub(_GONE, text)
     formulas = formula_spans(text)
     fitting = [_around(mark, formulas) for mark in marks if 0 <= mark.start < mark.end <= len(text)]
@@ -311,8 +307,6 @@ def _formula(answer: str) -> object:
 
 @dataclass(frozen=True, slots=True)
 class SiteOptions:
-    """What pages show, and where marks are kept."""
-
     runs: tuple[str, ...] = ()
     """Stores and files of attempts."""
     labels: Path = Path("labels.jsonl")
@@ -322,8 +316,6 @@ class SiteOptions:
 
 
 class Site:
-    """The pages of one server."""
-
     def __init__(self, options: SiteOptions) -> None:
         self.options = options
         self.library = RunLibrary(options.runs)
