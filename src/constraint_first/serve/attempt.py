@@ -28,11 +28,10 @@ from constraint_first.file.safe import one_line, storable_json, storable_text
 from constraint_first.method.constraint_first import Routed
 from constraint_first.method.method import Method, marks_final
 from constraint_first.method.policy import Calibrated
-from constraint_first.method.sound import is_held, read_summary
+from constraint_first.method.sound import read_summary
 from constraint_first.model.limit import PriceList
 from constraint_first.model.wire import Engine
 from constraint_first.problem import Json, Problem, Solution
-from constraint_first.process import Undecided
 from constraint_first.protocol import (
     Call,
     Completion,
@@ -75,26 +74,6 @@ class Services:
     readers: Readers = field(default_factory=Readers)
     stopping: bool = False
     """Whether the server takes no more requests."""
-
-    async def leaves_alone(self, chosen: ChosenMethod, text: str) -> bool:
-        if not isinstance(chosen.method, Calibrated):
-            return False
-        if len(text) <= SHORT:
-            return chosen.method.leaves_alone(Problem(text))
-        return await self._decide("leaves_alone", chosen, text)
-
-    async def holds(self, chosen: ChosenMethod, problem: Problem) -> bool:
-        """Whether replies are only drafts until the method has returned."""
-        if len(problem.text) <= SHORT:
-            return is_held(chosen.method, problem)
-        return await self._decide("holds", chosen, problem.text)
-
-    async def _decide(self, task: str, chosen: ChosenMethod, text: str) -> bool:
-        """Ask a worker; True where reading the text takes too long."""
-        try:
-            return bool(await self.readers.ask(task, chosen.name, chosen.alone, text))
-        except Undecided:
-            return True
 
 
 SERVICES: Final = web.AppKey("services", Services)

@@ -13,6 +13,7 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import partial
 from itertools import islice
@@ -56,6 +57,14 @@ _NICE: Final = 10
 _UNREAD: Final = "took too long to read, so nothing was read, checked or changed"
 
 
+def _leaves_alone(method: Method, problem: Problem) -> bool:
+    return isinstance(method, Calibrated) and method.leaves_alone(problem)
+
+
+# Whether a method leaves a text to the model; whether it holds replies back until it has returned.
+_DECISIONS: Final = {"leaves_alone": _leaves_alone, "holds": is_held}
+
+
 class Readers:
     """The workers of a server; they start when the first long text comes."""
 
@@ -75,6 +84,14 @@ class Readers:
             return await asyncio.get_running_loop().run_in_executor(self._threads, ask)
         finally:
             self._turns.release()
+
+    async def decide(self, task: str, chosen: ChosenMethod, text: str) -> bool:
+        """Read a text; True where that takes too long."""
+        if len(text) <= SHORT:
+            return _DECISIONS[task](chosen.method, Problem(text))
+        with suppress(Undecided):
+            return bool(await self.ask(task, chosen.name, chosen.alone, text))
+        return True
 
     def close(self) -> None:
         self._pool.close()
@@ -244,13 +261,8 @@ def _made(name: str, alone: bool) -> Method:
     return method if alone or not isinstance(method, Calibrated) else replace(method, alone=False)
 
 
-def _leaves_alone(name: str, alone: bool, text: str) -> Json:
-    method = _made(name, alone)
-    return isinstance(method, Calibrated) and method.leaves_alone(Problem(text))
-
-
-def _holds(name: str, alone: bool, text: str) -> Json:
-    return is_held(_made(name, alone), Problem(text))
+def _decide(task: str, name: str, alone: bool, text: str) -> Json:
+    return _DECISIONS[task](_made(name, alone), Problem(text))
 
 
 def _advance(
@@ -274,7 +286,9 @@ def _advance(
 
 def main() -> None:
     os.nice(_NICE)
-    serve({"leaves_alone": _leaves_alone, "holds": _holds, "advance": _advance}, _CPU_SECONDS)
+    serve(
+        {"advance": _advance, **{task: partial(_decide, task) for task in _DECISIONS}}, _CPU_SECONDS
+    )
 
 
 if __name__ == "__main__":

@@ -17,7 +17,6 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Sequence
 from contextlib import (
     AsyncExitStack,
-    ExitStack,
     aclosing,
     asynccontextmanager,
     contextmanager,
@@ -34,6 +33,7 @@ from constraint_first.attempt.drive import collecting_rarely
 from constraint_first.attempt.events import raised_at
 from constraint_first.error import CfrError, InputError
 from constraint_first.file.safe import one_line
+from constraint_first.method.policy import Calibrated
 from constraint_first.model.connection import Response
 from constraint_first.model.error import BadReply, EngineError, StaleReply, StreamCut, Transient
 from constraint_first.model.replicas import Replica
@@ -368,7 +368,9 @@ async def complete_chat(request: web.Request) -> web.StreamResponse:
         return await _pass_through(request, services, served, rename_model(body, upstream))
     asked = read_request(fields)
     chosen = services.methods.choose(named.method, upstream, asked.n).after(asked.context)
-    if await services.leaves_alone(chosen, asked.problem):
+    if isinstance(chosen.method, Calibrated) and await services.readers.decide(
+        "leaves_alone", chosen, asked.problem
+    ):
         return await _pass_through(request, services, served, rename_model(body, upstream))
     served.method, served.stream = chosen.family, asked.stream
     served.model = name or str(ModelName(named.method, upstream))
@@ -562,7 +564,7 @@ async def serve(serving: Serving, stop: asyncio.Event | None = None) -> None:
         except StoreError as error:  # methods answer with an error from now on
             serving.note(str(error))
 
-    with ExitStack() as stack:
+    async with AsyncExitStack() as stack:
         stack.enter_context(collecting_rarely(_OBJECTS_A_COLLECTION))
         listening = stack.enter_context(_listening(settings))
         traffic = None
@@ -570,26 +572,27 @@ async def serve(serving: Serving, stop: asyncio.Event | None = None) -> None:
             store = stack.enter_context(Store(serving.store))
             stack.enter_context(store.exclusively())
             traffic = Traffic(store)
-        async with opened_upstream(
-            serving.ref, serving.options, methods.other_models, serving.fetching
-        ) as upstream:
-            services = Services(settings, upstream, methods, Metrics(), serving.log, traffic)
-            stack.callback(services.readers.close)
-            async with _running(serving, services, listening) as (runner, accepting):
-                if not gc.get_freeze_count():
-                    gc.freeze()  # a collection of all loaded modules would stop every request
-                    stack.callback(gc.unfreeze)
-                with _stopping_by_signal(stop or asyncio.Event()) as (once, again):
-                    tasks = [asyncio.create_task(_introduce(serving, upstream, listening))]
-                    if traffic:
-                        tasks.append(asyncio.create_task(watch(traffic)))
-                    await once.wait()
-                    for task in tasks:
-                        task.cancel()
-                    with suppress(asyncio.CancelledError):
-                        await asyncio.gather(*tasks)
-                    accepting.close()
-                    await _stop(serving, services, runner, again)
+        upstream = await stack.enter_async_context(
+            opened_upstream(serving.ref, serving.options, methods.other_models, serving.fetching)
+        )
+        services = Services(settings, upstream, methods, Metrics(), serving.log, traffic)
+        stack.callback(services.readers.close)
+        runner, accepting = await stack.enter_async_context(_running(serving, services, listening))
+        if not gc.get_freeze_count():
+            gc.freeze()  # a collection of all loaded modules would stop every request
+            stack.callback(gc.unfreeze)
+        once = stop or asyncio.Event()
+        again = stack.enter_context(_stopping_by_signal(once))
+        tasks = [asyncio.create_task(_introduce(serving, upstream, listening))]
+        if traffic:
+            tasks.append(asyncio.create_task(watch(traffic)))
+        await once.wait()
+        for task in tasks:
+            task.cancel()
+        with suppress(asyncio.CancelledError):
+            await asyncio.gather(*tasks)
+        accepting.close()
+        await _stop(serving, services, runner, again)
 
 
 @contextmanager
@@ -681,10 +684,8 @@ async def _introduce(serving: Serving, upstream: Upstream, listening: socket.soc
 
 
 @contextmanager
-def _stopping_by_signal(
-    stop: asyncio.Event,
-) -> Generator[tuple[asyncio.Event, asyncio.Event]]:
-    """Set an event at the first signal to stop, and another one at the second."""
+def _stopping_by_signal(stop: asyncio.Event) -> Generator[asyncio.Event]:
+    """Set an event at the first signal to stop, and the one that is given out at the second."""
     loop, again = asyncio.get_running_loop(), asyncio.Event()
 
     def on_signal() -> None:
@@ -694,7 +695,7 @@ def _stopping_by_signal(
         with suppress(NotImplementedError, RuntimeError, ValueError):  # Windows, or another thread
             loop.add_signal_handler(one, on_signal)
     try:
-        yield stop, again
+        yield again
     finally:
         for one in _SIGNALS:
             with suppress(NotImplementedError, RuntimeError, ValueError):

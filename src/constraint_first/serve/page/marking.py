@@ -22,20 +22,7 @@ from constraint_first.report.study import (
     model_label,
     with_short_names,
 )
-from constraint_first.serve.page.site import (
-    SITE,
-    Site,
-    check_same_origin,
-    cue_marks,
-    go_to,
-    in_thread,
-    mark_text,
-    read_form,
-    read_number,
-    read_runs,
-    render,
-    write_query,
-)
+from constraint_first.serve.page import site
 from constraint_first.serve.request import RequestError
 from constraint_first.store.query import RecordKey
 
@@ -69,9 +56,9 @@ class Sitting:
         names = ("benchmark", "model", "method", "baseline")
         return cls(
             marks.check_annotator(str(sent.get("annotator", "")).strip()),
-            read_runs(sent),
-            read_number(sent, "size", 50, most=_LARGEST),
-            read_number(sent, "seed", 1, least=0),
+            site.read_runs(sent),
+            site.read_number(sent, "size", 50, most=_LARGEST),
+            site.read_number(sent, "seed", 1, least=0),
             *(str(sent.get(name, "")) for name in names),
         )
 
@@ -80,28 +67,26 @@ class Sitting:
         return {name: str(value) for name, value in asdict(self).items() if value != ""}
 
     def to_query(self, **more: object) -> str:
-        return write_query(self.fields() | more)
+        return site.write_query(self.fields() | more)
 
 
 @ROUTES.get("/audit")
 async def show_audit(request: web.Request) -> web.Response:
-    site, runs = request.app[SITE], read_runs(request.query)
-    if not site.library.sources:
-        return render(request, "no_runs.html", title="Audit")
-    values = await in_thread(_overview, site, runs)
+    pages, runs = request.app[site.SITE], site.read_runs(request.query)
+    if not pages.library.sources:
+        return site.render(request, "no_runs.html", title="Audit")
+    values = await site.in_thread(_overview, pages, runs)
     given = {"annotator": request.query.get("annotator", "")}
-    return render(request, "audit.html", library=site.library, runs=runs, **given, **values)
+    return site.render(request, "audit.html", library=pages.library, runs=runs, **given, **values)
 
 
-def _overview(site: Site, runs: int) -> dict[str, Any]:
-    study = with_short_names(site.library.study(runs))
-    labels, elsewhere = marks.labels_of(_labels(site), study)
-    errors = marks.read_error_labels(site.options.classes)
-    tables = (
-        [marks.manual_audit_table(labels), marks.annotator_table(labels)]
-        if marks.rates(labels)
-        else []
-    )
+def _overview(pages: site.Site, runs: int) -> dict[str, Any]:
+    study = with_short_names(pages.library.study(runs))
+    labels, elsewhere = marks.labels_of(_labels(pages), study)
+    errors = marks.read_error_labels(pages.options.classes)
+    tables = [marks.error_annotator_table(errors)] if errors else []
+    if marks.rates(labels):
+        tables = [marks.manual_audit_table(labels), marks.annotator_table(labels), *tables]
     base = find_baseline(study)
     base = base if base in study.names("method") else study.names("method")[0]
     people: dict[str, tuple[int, int]] = {}
@@ -117,14 +102,14 @@ def _overview(site: Site, runs: int) -> dict[str, Any]:
         "method": constrained_method(study, base),
         "people": people,
         "classed": Counter(one.annotator for one in errors),
-        "tables": [*tables, *([marks.error_annotator_table(errors)] if errors else [])],
+        "tables": tables,
         "elsewhere": elsewhere,
-        "paths": (site.options.labels, site.options.classes),
+        "paths": (pages.options.labels, pages.options.classes),
     }
 
 
-def _labels(site: Site) -> list[marks.Label]:
-    path = site.options.labels
+def _labels(pages: site.Site) -> list[marks.Label]:
+    path = pages.options.labels
     return marks.read_labels([path]) if path.exists() else []
 
 
@@ -132,7 +117,7 @@ def _turn(
     sent: Mapping[str, object], left: Sequence[int], total: int, name: str
 ) -> tuple[int, int | None]:
     """Choose the task that is named, or the first open one; and the next open one after it."""
-    number = read_number(sent, "n", left[0] if left else 1)
+    number = site.read_number(sent, "n", left[0] if left else 1)
     if number > total:
         raise RequestError(f"n: there are {total} {name}", param="n")
     others = [other for other in left if other != number]
@@ -144,8 +129,8 @@ def _show(
     request: web.Request, template: str, sitting: Sitting, text: str, **values: Any
 ) -> web.Response:
     part = "_part" if "HX-Request" in request.headers else ""
-    marked = mark_text(text, cue_marks(route(text)))
-    return render(request, f"{template}{part}.html", sitting=sitting, marked=marked, **values)
+    marked = site.mark_text(text, site.cue_marks(route(text)))
+    return site.render(request, f"{template}{part}.html", sitting=sitting, marked=marked, **values)
 
 
 def _one_of(sent: Mapping[str, str], name: str, known: Sequence[T]) -> T:
@@ -174,21 +159,21 @@ class _Open:
 @ROUTES.get("/audit/mark")
 async def show_task(request: web.Request) -> web.Response:
     sitting = Sitting.read(request.query)
-    opened = await in_thread(_open, request.app[SITE], sitting, dict(request.query))
+    opened = await site.in_thread(_open, request.app[site.SITE], sitting, dict(request.query))
     return _show_task(request, sitting, opened)
 
 
 @ROUTES.post("/audit/mark")
 async def save_mark(request: web.Request) -> web.Response:
     """Write a mark, a missing constraint or a note to the disk, then answer."""
-    check_same_origin(request)
-    sent = await read_form(request)
+    site.check_same_origin(request)
+    sent = await site.read_form(request)
     sitting = Sitting.read(sent)
-    opened = await in_thread(_save, request.app[SITE], sitting, sent)
+    opened = await site.in_thread(_save, request.app[site.SITE], sitting, sent)
     if "HX-Request" in request.headers:
         return _show_task(request, sitting, opened)
     task = opened.task
-    return go_to(f"/audit/mark?{sitting.to_query(n=task.number, at=task.at + 1)}")
+    return site.go_to(f"/audit/mark?{sitting.to_query(n=task.number, at=task.at + 1)}")
 
 
 def _show_task(request: web.Request, sitting: Sitting, opened: _Open) -> web.Response:
@@ -197,9 +182,9 @@ def _show_task(request: web.Request, sitting: Sitting, opened: _Open) -> web.Res
     return _show(request, "task", sitting, text, opened=opened, task=task, keys=_KEYS)
 
 
-def _open(site: Site, sitting: Sitting, sent: Mapping[str, str]) -> _Open:
+def _open(pages: site.Site, sitting: Sitting, sent: Mapping[str, str]) -> _Open:
     """Draw the sample, the same for the same names, and lay out one attempt of it."""
-    study = site.library.study(sitting.runs)
+    study = pages.library.study(sitting.runs)
     sample = marks.draw(
         study,
         size=sitting.size,
@@ -208,25 +193,25 @@ def _open(site: Site, sitting: Sitting, sent: Mapping[str, str]) -> _Open:
         model=sitting.model or None,
         method=sitting.method or None,
     )
-    labels = _labels(site)
+    labels = _labels(pages)
     left = [sample.index(key) + 1 for key in marks.resume(sample, labels, sitting.annotator)]
     number, after = _turn(sent, left, len(sample), "attempts in the sample")
     key = sample[number - 1]
     about = [label for label in labels if label.key == key]
     task = marks.lay_out(study, sample, about, sitting.annotator, key)
     if sent.get("at"):
-        task.at = min(read_number(sent, "at", 1) - 1, len(task.label.constraints))
+        task.at = min(site.read_number(sent, "at", 1) - 1, len(task.label.constraints))
     return _Open(sample, task, len(sample) - len(left), after)
 
 
-def _save(site: Site, sitting: Sitting, sent: Mapping[str, str]) -> _Open:
-    with site.marking:  # two marks at the same time must not undo each other
-        marks.begin_labels(site.options.labels)
-        task = _open(site, sitting, sent).task
+def _save(pages: site.Site, sitting: Sitting, sent: Mapping[str, str]) -> _Open:
+    with pages.marking:  # two marks at the same time must not undo each other
+        marks.begin_labels(pages.options.labels)
+        task = _open(pages, sitting, sent).task
         _change(task, sent)
         if task.label != task.saved:
-            marks.append_label(site.options.labels, task.label)
-        return _open(site, sitting, {"n": str(task.number), "at": str(task.at + 1)})
+            marks.append_label(pages.options.labels, task.label)
+        return _open(pages, sitting, {"n": str(task.number), "at": str(task.at + 1)})
 
 
 def _change(task: marks.MarkingTask, sent: Mapping[str, str]) -> None:
@@ -238,7 +223,7 @@ def _change(task: marks.MarkingTask, sent: Mapping[str, str]) -> None:
     elif (missing := sent.get("missing", "").strip()[:_LONGEST]) and missing not in label.missing:
         task.label = replace(label, missing=(*label.missing, missing))
     elif "drop" in sent:
-        number = read_number(sent, "drop", 1) - 1
+        number = site.read_number(sent, "drop", 1) - 1
         kept = (one for n, one in enumerate(label.missing) if n != number)
         task.label = replace(label, missing=tuple(kept))
     elif "note" in sent:
@@ -267,19 +252,19 @@ class _Error:
 @ROUTES.get("/audit/errors")
 async def show_error(request: web.Request) -> web.Response:
     sitting = Sitting.read(request.query)
-    found = await in_thread(_open_error, request.app[SITE], sitting, dict(request.query))
+    found = await site.in_thread(_open_error, request.app[site.SITE], sitting, dict(request.query))
     return _show_error(request, sitting, found)
 
 
 @ROUTES.post("/audit/errors")
 async def save_class(request: web.Request) -> web.Response:
-    check_same_origin(request)
-    sent = await read_form(request)
+    site.check_same_origin(request)
+    sent = await site.read_form(request)
     sitting = Sitting.read(sent)
-    found = await in_thread(_save_class, request.app[SITE], sitting, sent)
+    found = await site.in_thread(_save_class, request.app[site.SITE], sitting, sent)
     if "HX-Request" in request.headers:
         return _show_error(request, sitting, found)
-    return go_to(f"/audit/errors?{sitting.to_query(n=found.number)}")
+    return site.go_to(f"/audit/errors?{sitting.to_query(n=found.number)}")
 
 
 def _show_error(request: web.Request, sitting: Sitting, found: _Error) -> web.Response:
@@ -291,9 +276,9 @@ def _show_error(request: web.Request, sitting: Sitting, found: _Error) -> web.Re
     return _show(request, "error_task", sitting, found.asked.text, **values)
 
 
-def _open_error(site: Site, sitting: Sitting, sent: Mapping[str, str]) -> _Error:
+def _open_error(pages: site.Site, sitting: Sitting, sent: Mapping[str, str]) -> _Error:
     """Find the errors of two methods, and open one: the one named, or the first open one."""
-    study = site.library.study(sitting.runs).only(
+    study = pages.library.study(sitting.runs).only(
         benchmark=[sitting.benchmark] if sitting.benchmark else [],
         model=[sitting.model] if sitting.model else [],
     )
@@ -305,7 +290,7 @@ def _open_error(site: Site, sitting: Sitting, sent: Mapping[str, str]) -> _Error
         raise StudyError(f"{study.source}: {names} have no problem that only one of them solves")
     labels = {
         one.key: one
-        for one in marks.read_error_labels(site.options.classes)
+        for one in marks.read_error_labels(pages.options.classes)
         if one.annotator == sitting.annotator
     }
     keys = [(one.benchmark, one.problem, method, one.model) for one in found]
@@ -335,9 +320,9 @@ def _transcript(study: Study, flip: Flip, method: str) -> Transcript | None:
     return None
 
 
-def _save_class(site: Site, sitting: Sitting, sent: Mapping[str, str]) -> _Error:
-    with site.marking:
-        found = _open_error(site, sitting, sent)
+def _save_class(pages: site.Site, sitting: Sitting, sent: Mapping[str, str]) -> _Error:
+    with pages.marking:
+        found = _open_error(pages, sitting, sent)
         flip = found.flip
         label = marks.ErrorLabel(
             sitting.annotator,
@@ -349,5 +334,5 @@ def _save_class(site: Site, sitting: Sitting, sent: Mapping[str, str]) -> _Error
             sent.get("note", "").strip()[:_LONGEST],
         )
         if label != found.given:
-            marks.append_label(site.options.classes, label)
-        return _open_error(site, sitting, {"n": str(found.next or found.number)})
+            marks.append_label(pages.options.classes, label)
+        return _open_error(pages, sitting, {"n": str(found.next or found.number)})

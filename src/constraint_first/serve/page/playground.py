@@ -101,7 +101,7 @@ class PageWriter:
 
 async def _stream_answer(request: web.Request, question: Question) -> web.StreamResponse:
     outbox, fill = Outbox(), request.app[site.SITE].fill
-    held = await question.services.holds(question.chosen, question.problem)
+    held = await question.services.readers.decide("holds", question.chosen, question.problem.text)
     response = web.StreamResponse(headers=_EVENTS)
 
     async def work() -> None:

@@ -158,20 +158,13 @@ def _glance(source: site.RunSource) -> StoreView | str:
 
 
 @ROUTES.get(r"/runs/{source:\d{1,6}}")
-async def show_store(request: web.Request) -> web.Response:
-    return await _show_store(request, "store.html")
-
-
 @ROUTES.get(r"/runs/{source:\d{1,6}}/series")
-async def show_series_table(request: web.Request) -> web.Response:
-    return await _show_store(request, "series_table_part.html")
-
-
-async def _show_store(request: web.Request, template: str) -> web.Response:
+async def show_store(request: web.Request) -> web.Response:
     source, search = _source(request), request.query.get("q", "")
     view = await site.in_thread(view_store, source, search)
     again = f"/runs/{source.number}/series?{urlencode({'q': search})}"
     now = time.strftime("%H:%M:%S")
+    template = "series_table_part.html" if request.path.endswith("/series") else "store.html"
     return site.render(request, template, source=source, view=view, q=search, again=again, now=now)
 
 
@@ -400,17 +393,15 @@ class _Filter:
 
     def items(self) -> list[Item]:
         words = self.q.casefold().split()
-        return [item for item in load(self.split) if self._fits(item, words)]
-
-    def _fits(self, item: Item, words: Sequence[str]) -> bool:
-        told = f"{item.id} {item.text}".casefold()
-        return (
-            self.tier in ("", item.tier)
+        return [
+            item
+            for item in load(self.split)
+            if self.tier in ("", item.tier)
             and self.family in ("", item.family)
             and self.level in ("", str(item.level))
             and (not self.kind or self.kind in item.kinds)
-            and all(word in told for word in words)
-        )
+            and all(word in f"{item.id} {item.text}".casefold() for word in words)
+        ]
 
     def to_query(self, **more: object) -> str:
         own = {name: getattr(self, name) for name in self.__slots__}
@@ -427,14 +418,6 @@ def _choices(split: Split) -> dict[str, list[str]]:
         "family": sorted({item.family for item in items}),
         "level": sorted({str(item.level) for item in items}),
         "kind": [kind for kind in KINDS if kind in kinds],
-    }
-
-
-def _families(items: Sequence[Item]) -> dict[str, list[str]]:
-    return {
-        tier: sorted({item.family for item in items if item.tier == tier})
-        for tier in TIERS
-        if any(item.tier == tier for item in items)
     }
 
 
@@ -456,7 +439,10 @@ def _listed(wanted: _Filter, at: int) -> dict[str, Any]:
             name: [("", "all"), *zip(values, values, strict=True)]
             for name, values in _choices(wanted.split).items()
         },
-        "families_of": _families(every),
+        "families_of": {
+            tier: sorted({item.family for item in every if item.tier == tier})
+            for tier in _choices(wanted.split)["tier"]
+        },
         "splits": {split: split_name(split) for split in SPLITS},
         "every": every,
         "total": len(found),
@@ -486,9 +472,11 @@ async def show_item(request: web.Request) -> web.Response:
 def _opened(item: Item, wanted: _Filter) -> dict[str, Any]:
     text, stated = item.text, read_stated(item.text)
     cues, family = route(text), FAMILIES.get(item.family)
-    split = _split_of(item)
+    # A mini set comes after the one that it is part of.
+    split: Split = next(one for one in SPLITS if item in load(one))
     wanted = wanted if item in load(wanted.split) else _Filter(split)
-    before, after = _neighbours(item, wanted.items())
+    found = wanted.items()
+    place = found.index(item) if item in found else None
     return {
         "item": item,
         "wanted": wanted,
@@ -502,21 +490,9 @@ def _opened(item: Item, wanted: _Filter) -> dict[str, Any]:
         ],
         "lures": [(lure, _broken(stated, lure.answer)) for lure in item.tempting],
         "row": printable_json(item.to_json(), indent=2),
-        "before": before,
-        "after": after,
+        "before": found[place - 1] if place else None,
+        "after": None if place is None else next(iter(found[place + 1 :]), None),
     }
-
-
-def _split_of(item: Item) -> Split:
-    """Find the set that a problem belongs to; a mini set comes after the one it is part of."""
-    return next(split for split in SPLITS if item in load(split))
-
-
-def _neighbours(item: Item, found: Sequence[Item]) -> tuple[Item | None, Item | None]:
-    if item not in found:
-        return None, None
-    place = found.index(item)
-    return found[place - 1] if place else None, next(iter(found[place + 1 : place + 2]), None)
 
 
 def _gold_marks(item: Item) -> list[site.TextMark]:
