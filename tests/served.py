@@ -11,6 +11,7 @@ from typing import Any
 
 import aiohttp
 from aiohttp import web
+from yarl import URL
 
 from constraint_first.model.resolve import ModelRef
 from constraint_first.model.transport import Bounds
@@ -18,7 +19,7 @@ from constraint_first.serve.guard import ServeSettings
 from constraint_first.serve.server import Serving, serve
 from constraint_first.serve.upstream import UpstreamOptions
 
-__all__ = ["CUED", "PLAIN", "SPEC", "Served", "chat", "events", "said", "served"]
+__all__ = ["CUED", "PLAIN", "SPEC", "Served", "chat", "events", "said", "send", "served"]
 CUED = "Find the remainder when $3^5$ is divided by 7."
 PLAIN = "Compute $3^5$."
 SPEC = '{"raw_constraints": [{"id": "C1", "type": "modular", "description": "taken modulo 7"}]}'
@@ -88,6 +89,24 @@ async def served(
         await asyncio.sleep(0.02)  # connections close a turn or two after they were told to
 
 
+async def send(
+    server: Served,
+    body: Any = None,
+    path: str = "/v1/chat/completions",
+    verb: str = "POST",
+    **headers: str,
+) -> tuple[int, bytes, Any]:
+    """Send bytes, or a value as JSON; return the status, the body and the headers."""
+    sent = {name.replace("_", "-"): value for name, value in headers.items()}
+    more: Any = {"data": body} if isinstance(body, bytes) else {"json": body}
+    address = URL(server.root + path, encoded=True)
+    async with (
+        aiohttp.ClientSession() as session,
+        session.request(verb, address, headers=sent, allow_redirects=False, **more) as reply,
+    ):
+        return reply.status, await reply.read(), reply.headers
+
+
 async def chat(
     server: Served, model: str | None = "direct@", text: str = PLAIN, **fields: Any
 ) -> tuple[int, Any]:
@@ -95,11 +114,8 @@ async def chat(
     body = {"messages": [{"role": "user", "content": text}], **fields}
     if model is not None:
         body["model"] = model
-    async with (
-        aiohttp.ClientSession() as session,
-        session.post(f"{server.url}/chat/completions", json=body) as reply,
-    ):
-        return reply.status, await reply.json(content_type=None)
+    status, reply, _ = await send(server, body)
+    return status, json.loads(reply)
 
 
 async def events(

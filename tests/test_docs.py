@@ -167,9 +167,3 @@ def test_every_fault_has_a_test_that_is_there() -> None:
         assert named or "perf/faults.py" in row, row
         for file, function in named:
             assert f"def {function}(" in (REPOSITORY / file).read_text(), (file, function)
-
-
-def test_no_page_has_the_marks_of_a_merge() -> None:
-    for path in (*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").rglob("*.md")):
-        marked = re.search(r"^(?:<{7}|>{7}) ", path.read_text(encoding="utf-8"), re.MULTILINE)
-        assert marked is None, path

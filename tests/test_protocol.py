@@ -45,15 +45,6 @@ def test_a_run_shows_its_calls_and_takes_their_completions() -> None:
     ]
 
 
-def test_calls_can_be_altered_on_their_way_out() -> None:
-    run = Run(altered(asking("a", "b"), lambda asked: replace(asked, sample=7)))
-    assert run.calls == (replace(call("a"), sample=7),)
-    run.advance((Completion("1"),))
-    run.advance((Completion("2"),))
-    assert run.result == "12"
-    assert Run(altered(asking(), lambda asked: asked)).result == ""
-
-
 def test_together_asks_for_all_branches_in_one_round() -> None:
     run = Run(together([asking("a", "b"), asking(), asking("c"), asking("d", "e", "f")]))
     rounds: list[list[str]] = []
@@ -102,10 +93,6 @@ def test_a_step_takes_only_its_own_kind_of_answer() -> None:
         Run(execute(Program("x"))).advance((Completion("1"),))
 
 
-def test_together_of_nothing_asks_nothing() -> None:
-    assert Run(together(list[Steps[str]]())).result == ()
-
-
 def test_a_result_is_not_there_before_the_end() -> None:
     with pytest.raises(RuntimeError, match="still waits for 1 answer"):
         _ = Run(asking("a")).result
@@ -133,9 +120,3 @@ def test_usage_adds_up_and_remembers_what_was_not_reported() -> None:
     assert both == Usage(11, 6, reasoning=3, cached=2)
     assert both.total == 17
     assert not (both + Usage(reported=False)).reported
-
-
-def test_only_a_spent_budget_is_a_truncation() -> None:
-    assert Completion("", finish="length").truncated
-    assert not Completion("", finish="stop").truncated
-    assert not Completion("", finish="other").truncated

@@ -9,14 +9,13 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-import aiohttp
 import pytest
 from aiohttp.test_utils import make_mocked_request
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from loopback import Endpoint as Server
 from loopback import completion
-from served import PLAIN, Served, chat, served
+from served import PLAIN, Served, chat, send, served
 
 from constraint_first.file.safe import printable_json
 from constraint_first.serve import guard as bodies
@@ -46,8 +45,7 @@ async def raw(server: Served, data: bytes, seconds: float = 10) -> bytes:
 
 
 async def healthy(server: Served) -> bool:
-    async with aiohttp.ClientSession() as session, session.get(f"{server.root}/health") as reply:
-        return reply.status == 200
+    return (await send(server, None, "/health", "GET"))[0] == 200
 
 
 # Requests with fields of wrong types.
@@ -118,13 +116,10 @@ WRONG: list[dict[str, Any]] = [
 async def test_wrong_requests_are_refused_and_nothing_is_asked(
     endpoint: Server, wrong: dict[str, Any]
 ) -> None:
-    async with (
-        served(endpoint.url) as server,
-        aiohttp.ClientSession() as session,
-        session.post(f"{server.url}/chat/completions", json=ASKED | wrong) as reply,
-    ):
-        error = (await reply.json())["error"]
-    assert reply.status in (400, 404)
+    async with served(endpoint.url) as server:
+        status, reply, _ = await send(server, ASKED | wrong)
+    error = json.loads(reply)["error"]
+    assert status in (400, 404)
     assert error["message"]
     assert "log" not in error["message"]
     assert not endpoint.requests
@@ -146,22 +141,17 @@ PAGES = [
 
 
 async def test_pages_take_no_odd_address_for_an_error_of_their_own(endpoint: Server) -> None:
-    async with (
-        served(endpoint.url, install=lambda app: install_pages(app, SiteOptions())) as server,
-        aiohttp.ClientSession() as session,
-    ):
+    async with served(
+        endpoint.url, install=lambda app: install_pages(app, SiteOptions())
+    ) as server:
         for path in PAGES:
-            async with session.get(f"{server.root}{path}", allow_redirects=False) as reply:
-                assert reply.status < 500, path
+            assert (await send(server, None, path, "GET"))[0] < 500, path
         for path in ("/playground/problem", "/playground/answer", "/login", "/report"):
             for sent in (b"", b"[1]", b"problem=%00%ff", b'{"problem": ["x"]}', b"\xff" * 10):
-                kinds = ("application/json", "application/x-www-form-urlencoded", "text/\x7f")
-                for kind in kinds:
-                    head = {"Content-Type": kind.replace("\x7f", "plain; charset=nonsense")}
-                    async with session.post(
-                        f"{server.root}{path}", data=sent, headers=head, allow_redirects=False
-                    ) as reply:
-                        assert reply.status < 500, (path, sent, kind, await reply.text())
+                kinds = ("application/json", "application/x-www-form-urlencoded")
+                for kind in (*kinds, "text/plain; charset=nonsense"):
+                    status, said, _ = await send(server, sent, path, Content_Type=kind)
+                    assert status < 500, (path, sent, kind, said)
 
 
 # Bodies.
@@ -220,14 +210,8 @@ async def test_bodies_share_one_room(endpoint: Server, monkeypatch: pytest.Monke
 async def test_a_compressed_body_is_not_unpacked(endpoint: Server) -> None:
     packed = gzip.compress(b'{"messages": "' + b"x" * 30_000_000 + b'"}')
     assert len(packed) < 100_000
-    async with (
-        served(endpoint.url) as server,
-        aiohttp.ClientSession() as session,
-        session.post(
-            f"{server.url}/chat/completions", data=packed, headers={"Content-Encoding": "gzip"}
-        ) as reply,
-    ):
-        assert reply.status == 415
+    async with served(endpoint.url) as server:
+        assert (await send(server, packed, Content_Encoding="gzip"))[0] == 415
 
 
 # Connections.

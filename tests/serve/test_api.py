@@ -8,7 +8,7 @@ import aiohttp
 import pytest
 from loopback import Endpoint as Server
 from loopback import completion
-from served import CUED, SPEC, Served, chat, events, served
+from served import CUED, SPEC, Served, chat, events, send, served
 
 from constraint_first.serve import attempt as metric
 from constraint_first.serve import guard as bodies
@@ -18,9 +18,9 @@ def _missing(name: str) -> None:
     """Find no library of any name."""
 
 
-async def get(server: Served, path: str) -> tuple[int, aiohttp.ClientResponse, str]:
-    async with aiohttp.ClientSession() as session, session.get(f"{server.root}{path}") as reply:
-        return reply.status, reply, await reply.text()
+async def get(server: Served, path: str) -> tuple[int, str]:
+    status, body, _ = await send(server, None, path, "GET")
+    return status, body.decode()
 
 
 async def test_a_method_that_is_named_answers(endpoint: Server) -> None:
@@ -116,13 +116,10 @@ async def test_several_attempts_run_at_the_same_time_with_seeds_of_their_own(
 async def test_what_is_wrong_with_a_request_is_said_in_openais_way(
     endpoint: Server, body: bytes, status: int, code: str | None
 ) -> None:
-    async with (
-        served(endpoint.url) as server,
-        aiohttp.ClientSession() as session,
-        session.post(f"{server.url}/chat/completions", data=body) as reply,
-    ):
-        assert reply.status == status
-        error = (await reply.json())["error"]
+    async with served(endpoint.url) as server:
+        found, reply, _ = await send(server, body)
+    error = json.loads(reply)["error"]
+    assert found == status
     assert error["code"] == code
     assert error["type"] in ("invalid_request_error", "not_found_error")
     assert error["message"]
@@ -151,7 +148,7 @@ async def test_a_body_that_is_too_large_or_does_not_come(
 async def test_models_are_listed_with_their_methods(endpoint: Server) -> None:
     endpoint.served = [{"id": "org/one", "owned_by": "me", "extra": 1}, {"id": "two"}]
     async with served(endpoint.url, model=None, methods=("auto", "direct")) as server:
-        _, _, text = await get(server, "/v1/models")
+        _, text = await get(server, "/v1/models")
         listed = json.loads(text)
         names = [one["id"] for one in listed["data"]]
         assert listed["object"] == "list"
@@ -166,9 +163,9 @@ async def test_models_are_listed_with_their_methods(endpoint: Server) -> None:
         assert listed["data"][4] == endpoint.served[0] | {"object": "model", "created": 0}
         assert {one["object"] for one in listed["data"]} == {"model"}
         for name in ("auto@org/one", "org/one"):
-            status, _, text = await get(server, f"/v1/models/{name}")
+            status, text = await get(server, f"/v1/models/{name}")
             assert (status, json.loads(text)["id"]) == (200, name)
-        status, _, text = await get(server, "/v1/models/three")
+        status, text = await get(server, "/v1/models/three")
         assert (status, json.loads(text)["error"]["code"]) == (404, "model_not_found")
 
 
@@ -176,33 +173,28 @@ async def test_health_and_counts(endpoint: Server, monkeypatch: pytest.MonkeyPat
     async with served(endpoint.url) as server:
         await chat(server, "direct@")
         await chat(server, "test-model")
-        assert (await get(server, "/health"))[2] == '{"status": "ok"}'
-        status, reply, text = await get(server, "/metrics")
-        assert (status, reply.headers["Content-Type"]) == (200, metric.CONTENT_TYPE)
+        assert (await get(server, "/health"))[1] == '{"status": "ok"}'
+        status, body, headers = await send(server, None, "/metrics", "GET")
+        assert (status, headers["Content-Type"]) == (200, metric.CONTENT_TYPE)
+        text = body.decode()
         assert 'cfr_requests_total{method="direct",status="200"} 1.0' in text
         assert 'cfr_requests_total{method="pass-through",status="200"} 1.0' in text
         assert 'cfr_stage_calls_total{stage="direct"} 1.0' in text
         assert "test-model" not in text
     monkeypatch.setattr(metric, "find_spec", _missing)
     async with served(endpoint.url) as server:
-        status, _, text = await get(server, "/metrics")
+        status, text = await get(server, "/metrics")
         assert status == 501
         assert "pip install 'constraint-first[serve]'" in text
 
 
 async def test_half_a_surrogate_pair_is_asked_and_answered(endpoint: Server) -> None:
     body = b'{"model": "direct@", "messages": [{"role": "user", "content": "odd \\ud800 text"}]}'
-    async with (
-        served(endpoint.url) as server,
-        aiohttp.ClientSession() as session,
-        session.post(f"{server.url}/chat/completions", data=body) as reply,
-    ):
-        assert reply.status == 200
+    async with served(endpoint.url) as server:
+        assert (await send(server, body))[0] == 200
 
 
 async def test_a_body_in_several_parts_is_refused(endpoint: Server) -> None:
-    async with served(endpoint.url) as server, aiohttp.ClientSession() as session:
-        address = f"{server.url}/chat/completions"
-        head = {"Content-Type": "multipart/form-data; boundary=x"}
-        async with session.post(address, data=b"--x", headers=head) as reply:
-            assert reply.status == 415
+    async with served(endpoint.url) as server:
+        kind = "multipart/form-data; boundary=x"
+        assert (await send(server, b"--x", Content_Type=kind))[0] == 415

@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 from loopback import Endpoint as Server
 from loopback import Reply, completion, failure
-from served import CUED, PLAIN, SPEC, Served, chat, events, served
+from served import CUED, PLAIN, SPEC, Served, chat, events, send, served
 
 from constraint_first.store import schema
 from constraint_first.store.database import StoreError
@@ -131,12 +131,8 @@ async def test_no_key_is_stored(endpoint: Server, path: str) -> None:
     endpoint.script(failure(400, f"bad key {key}"))
     async with served(endpoint.url, store=path, key=key, token="a-token-of-ours") as server:  # noqa: S106
         body = {"model": "direct@", "messages": [{"role": "user", "content": PLAIN}]}
-        headers = {"Authorization": "Bearer a-token-of-ours"}
-        async with (
-            aiohttp.ClientSession(headers=headers) as session,
-            session.post(f"{server.url}/chat/completions", json=body) as reply,
-        ):
-            assert (reply.status, b"[key]" in await reply.read()) == (400, True)
+        status, said, _ = await send(server, body, Authorization="Bearer a-token-of-ours")
+        assert (status, b"[key]" in said) == (400, True)
     written = b"".join(file.read_bytes() for file in Path(path).parent.glob("served.db*"))
     assert b"[key]" in written
     assert b"very-secret" not in written

@@ -1,17 +1,16 @@
 """The guard of every route, its places, and the front that all routes share."""
 
 import asyncio
+import json
 import socket
 from contextlib import nullcontext
 from typing import Any
 
-import aiohttp
 import pytest
 from aiohttp import web
 from loopback import Endpoint as Server
 from loopback import completion
-from served import Served, chat, served
-from yarl import URL
+from served import Served, chat, send, served
 
 from constraint_first.error import InputError
 from constraint_first.serve.guard import SERVED, Admission, ServeSettings, is_loopback
@@ -27,12 +26,8 @@ BODY = {"model": "direct@", "messages": [{"role": "user", "content": "What is 2 
 async def ask(
     server: Served, path: str = "/v1/chat/completions", verb: str = "POST", **headers: str
 ) -> tuple[int, Any, Any]:
-    sent = {name.replace("_", "-"): value for name, value in headers.items()}
-    async with aiohttp.ClientSession() as session:
-        body = BODY if verb == "POST" else None
-        async with session.request(verb, server.root + path, json=body, headers=sent) as reply:
-            told = await reply.json(content_type=None) if reply.status != 204 else None
-            return reply.status, told, reply.headers
+    status, body, back = await send(server, BODY if verb == "POST" else None, path, verb, **headers)
+    return status, json.loads(body) if body else None, back
 
 
 HOSTS = ["localhost", "127.0.0.1:1", "[::1]:8080", "LOCALHOST:80", "my.localhost", "127.1.2.3"]
@@ -287,13 +282,9 @@ async def get_page(
     def install(application: web.Application) -> None:
         application.add_routes(TABLE)
 
-    async with (
-        served(endpoint.url, install=install, token=KEY) as server,
-        aiohttp.ClientSession() as session,
-        session.get(server.root + path, headers=headers, allow_redirects=False) as reply,
-    ):
-        text = await reply.text()
-        return reply.status, text, dict(reply.headers), str(await server.logged(1))
+    async with served(endpoint.url, install=install, token=KEY) as server:
+        status, body, back = await send(server, None, path, "GET", **headers)
+        return status, body.decode(), dict(back), str(await server.logged(1))
 
 
 async def test_other_tables_of_routes_are_behind_the_same_front(endpoint: Server) -> None:
@@ -323,13 +314,9 @@ async def test_a_mistake_of_ours_is_logged_by_its_place_and_told_to_nobody(
     "path", ["/", "/v2/chat", "/v1/../etc/passwd", "/v1/%2e%2e/%2e%2e/etc/passwd", "//etc/passwd"]
 )
 async def test_there_is_nothing_else(endpoint: Server, path: str) -> None:
-    async with (
-        served(endpoint.url) as server,
-        aiohttp.ClientSession() as session,
-        session.get(URL(server.root + path, encoded=True)) as reply,
-    ):
-        assert reply.status == 404
-        assert (await reply.json())["error"]["type"] == "not_found_error"
+    async with served(endpoint.url) as server:
+        status, told, _ = await ask(server, path, "GET")
+    assert (status, told["error"]["type"]) == (404, "not_found_error")
 
 
 async def test_too_many_at_a_time_are_told_to_come_back(endpoint: Server) -> None:
@@ -340,11 +327,7 @@ async def test_too_many_at_a_time_are_told_to_come_back(endpoint: Server) -> Non
         replies = await asyncio.gather(*(chat(server) for _ in range(4)))
         statuses = sorted(status for status, _ in replies)
         assert statuses == [200, 200, 503, 503]
-        async with (
-            aiohttp.ClientSession() as session,
-            session.get(f"{server.root}/health") as reply,
-        ):
-            assert reply.status == 200
+        assert (await ask(server, "/health", "GET"))[0] == 200
 
 
 async def test_a_request_has_an_end(endpoint: Server) -> None:

@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 from loopback import Endpoint as Server
 from loopback import Reply, completion, failure, gzip_bomb, large
-from served import Served, served
+from served import send, served
 
 from constraint_first.model.transport import Bounds
 from constraint_first.serve.upstream import UpstreamOptions
@@ -18,14 +18,6 @@ ODD = (
     b'{ "model" : "own-model" , "big": 123456789012345678901234567890, "e": 1E5, "twice": 1,'
     b' "twice": 2, "messages": [{"role": "user", "content": "\\u00e4\\ud83d\\ude00"}], "x": [ ] }'
 )
-
-
-async def post(server: Served, body: bytes, **headers: str) -> tuple[int, bytes, Any]:
-    async with (
-        aiohttp.ClientSession(headers=headers) as session,
-        session.post(f"{server.url}/chat/completions", data=body) as reply,
-    ):
-        return reply.status, await reply.read(), reply.headers
 
 
 class Raw:
@@ -51,7 +43,7 @@ async def through(raw: Raw, body: bytes, **headers: str) -> tuple[int, bytes, An
         port = listening.sockets[0].getsockname()[1]
         key = "sk-upstream-key-1234"
         async with served(f"http://127.0.0.1:{port}/v1", key=key) as server:
-            return await post(server, body, **headers)
+            return await send(server, body, **headers)
 
 
 REPLY = b'{"odd": 1.50, "odd": [ 1E5 ],  "text": "\\u00e4"}\n'
@@ -97,7 +89,7 @@ async def test_a_stream_is_passed_on_piece_by_piece(endpoint: Server) -> None:
 async def test_an_error_is_the_endpoints_own(endpoint: Server, status: int) -> None:
     endpoint.script(failure(status, "says the endpoint", Retry_After="7"))
     async with served(endpoint.url) as server:
-        found, body, headers = await post(server, ODD)
+        found, body, headers = await send(server, ODD)
     assert found == status
     assert body == str(failure(status, "says the endpoint").body).encode()
     assert headers["Retry-After"] == "7"
@@ -108,7 +100,7 @@ async def test_an_error_that_repeats_the_key_is_told_without_it(endpoint: Server
     key = "sk-very-secret-key-0123456789"
     endpoint.script(failure(401, f"Incorrect API key provided: {key}.", Retry_After="3"))
     async with served(endpoint.url, key=key) as server:
-        status, body, headers = await post(server, ODD)
+        status, body, headers = await send(server, ODD)
     assert status == 401
     assert b"[key]" in body
     assert b"very-secret" not in body
@@ -118,7 +110,7 @@ async def test_an_error_that_repeats_the_key_is_told_without_it(endpoint: Server
 
 async def test_an_endpoint_that_is_away(endpoint: Server) -> None:
     async with served("http://127.0.0.1:9/v1") as server:
-        status, body, _ = await post(server, ODD)
+        status, body, _ = await send(server, ODD)
         assert (status, json.loads(body)["error"]["code"]) == (502, "upstream_failed")
         assert "requests are tried all the same" in server.notes[1]
 
@@ -127,26 +119,26 @@ async def test_a_stream_that_is_cut_is_cut_for_the_client_too(endpoint: Server) 
     endpoint.script(Reply(chunks=["data: {}\n\n"] * 3, cut=True), completion("4"))
     async with served(endpoint.url) as server:
         with pytest.raises(aiohttp.ClientPayloadError):
-            await post(server, ODD)
+            await send(server, ODD)
         (line,) = await server.logged(1)
         assert "cut" in line["error"]
-        assert (await post(server, ODD))[0] == 200
+        assert (await send(server, ODD))[0] == 200
 
 
 async def test_a_reply_is_passed_on_only_so_far(endpoint: Server) -> None:
     options = UpstreamOptions(bounds=Bounds(silence=20, reply_bytes=2_000_000))
     async with served(endpoint.url, options=options) as server:
         endpoint.script(large(1))
-        assert (await post(server, ODD))[0] == 200
+        assert (await send(server, ODD))[0] == 200
         endpoint.script(large(3))
         with pytest.raises(aiohttp.ClientPayloadError):
-            await post(server, ODD)
+            await send(server, ODD)
         endpoint.script(Reply(body=b"a" * 3_000_000))
-        status, body, _ = await post(server, ODD)
+        status, body, _ = await send(server, ODD)
         assert (status, b"larger than 2 MB" in body) == (502, True)
         endpoint.script(gzip_bomb(30))
         with pytest.raises(aiohttp.ClientPayloadError):
-            await post(server, ODD)
+            await send(server, ODD)
 
 
 async def test_a_pace_holds_for_what_passes_through(endpoint: Server) -> None:
@@ -154,7 +146,7 @@ async def test_a_pace_holds_for_what_passes_through(endpoint: Server) -> None:
     async with served(endpoint.url, options=options) as server:
         began = asyncio.get_running_loop().time()
         for _ in range(3):
-            await post(server, ODD)
+            await send(server, ODD)
         assert asyncio.get_running_loop().time() - began >= 0.2
 
 
@@ -169,7 +161,7 @@ async def test_of_several_endpoints_the_least_busy_is_asked(
 ) -> None:
     async with served([endpoint.url, other.url]) as server:
         assert f"test-model at {endpoint.url}, {other.url}" in server.notes[0]
-        found = await asyncio.gather(*(post(server, ODD) for _ in range(8)))
+        found = await asyncio.gather(*(send(server, ODD) for _ in range(8)))
         assert {status for status, _, _ in found} == {200}
     assert len(endpoint.requests) + len(other.requests) == 8
     assert min(len(endpoint.requests), len(other.requests)) > 1
@@ -182,20 +174,20 @@ async def test_an_error_of_one_is_not_passed_on_while_another_answers(
     endpoint.script(fault)
     async with served([endpoint.url, other.url]) as server:
         for _ in range(3):
-            assert (await post(server, ODD))[0] == 200
+            assert (await send(server, ODD))[0] == 200
         other.script(failure(503, "busy too"))
-        statuses = [(await post(server, ODD))[0] for _ in range(3)]
+        statuses = [(await send(server, ODD))[0] for _ in range(3)]
     assert set(statuses) <= {503, 429}
 
 
 async def test_of_several_endpoints_all_may_be_away_or_just_one(endpoint: Server) -> None:
     away = "http://127.0.0.1:9/v1"
     async with served([away, endpoint.url]) as server:
-        assert [(await post(server, ODD))[0] for _ in range(4)] == [200] * 4
+        assert [(await send(server, ODD))[0] for _ in range(4)] == [200] * 4
         while not any(f"1 of 2 endpoints in use, {away} rests" in note for note in server.notes):
             await asyncio.sleep(0.005)
     async with served([away, "http://127.0.0.1:9/v2"]) as server:
-        status, body, _ = await post(server, ODD)
+        status, body, _ = await send(server, ODD)
         assert (status, json.loads(body)["error"]["code"]) == (502, "upstream_failed")
         assert "requests are tried all the same" in server.notes[1]
 
@@ -204,5 +196,5 @@ async def test_a_clients_own_mistake_is_asked_once(endpoint: Server, other: Serv
     for one in (endpoint, other):
         one.script(failure(404, "no such model"))
     async with served([endpoint.url, other.url]) as server:
-        assert (await post(server, ODD))[0] == 404
+        assert (await send(server, ODD))[0] == 404
     assert len(endpoint.requests) + len(other.requests) == 1

@@ -1,6 +1,7 @@
 """Answers as they are written: over real sockets, and choice by choice."""
 
 import asyncio
+import json
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -8,7 +9,7 @@ import aiohttp
 import pytest
 from loopback import Endpoint as Server
 from loopback import Reply, completion, cut_stream, failure, stream
-from served import CUED, PLAIN, SPEC, Served, chat, events, said, served
+from served import CUED, PLAIN, SPEC, Served, chat, events, said, send, served
 
 from constraint_first.adapter.llm_plugin import Piece, Question, stream_answer
 from constraint_first.attempt.attempt import Attempt
@@ -117,11 +118,8 @@ async def test_a_comment_while_nothing_flows(endpoint: Server) -> None:
 
 async def refused(server: Served, **fields: Any) -> tuple[int, Any, Any]:
     body = {"model": "direct@", "messages": [{"role": "user", "content": PLAIN}], **fields}
-    async with (
-        aiohttp.ClientSession() as session,
-        session.post(f"{server.url}/chat/completions", json=body) as reply,
-    ):
-        return reply.status, await reply.json(), reply.headers
+    status, reply, headers = await send(server, body)
+    return status, json.loads(reply), headers
 
 
 @pytest.mark.parametrize("streams", [True, False])

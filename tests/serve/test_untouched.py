@@ -57,9 +57,3 @@ async def test_a_problem_is_solved(endpoint: Endpoint, model: str) -> None:
         status, body = await chat(server, "auto@", messages=talk)
     assert (status, body["cfr"]["answer"]) == (200, "5")
     assert endpoint.requests[0]["messages"][1]["content"] != CUED
-
-
-async def test_a_method_that_is_named_runs_as_itself(endpoint: Endpoint) -> None:
-    async with served(endpoint.url, model=KNOWN) as server:
-        await chat(server, "direct@", "hello")
-    assert "boxed" in endpoint.requests[0]["messages"][0]["content"]

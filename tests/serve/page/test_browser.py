@@ -108,27 +108,6 @@ async def test_the_keyboard_reaches_everything(endpoint: Server, started: Browse
         assert {"problem", "left-method", "right-method", "run"} <= reached
 
 
-@pytest.mark.long
-async def test_a_person_logs_in_and_out(endpoint: Server, started: Browser) -> None:
-    token = 'a token\'s "own" value;'.replace(" ", "-")
-    path = "/?left=direct&right=&problem=2%2B2"
-    async with visit(endpoint, started, path, token=token) as (_, at):
-        page = at.page
-        await page.get_by_label("Token").fill("wrong")
-        at.complaints.clear()
-        await page.get_by_role("button", name="Log in").click()
-        await page.get_by_text("That is not the token").wait_for()
-        at.complaints.clear()  # the browser notes the 401 itself
-        await at.picture("login")
-        await page.get_by_label("Token").fill(token)
-        await page.get_by_role("button", name="Log in").click()
-        await page.wait_for_url("**problem=2%2B2")
-        await page.get_by_role("button", name="Solve").click()
-        await page.wait_for_selector("#left .final")
-        await page.get_by_role("button", name="Log out").click()
-        await page.get_by_label("Token").wait_for()
-
-
 @pytest.mark.parametrize("look", LOOKS)
 async def test_runs_lead_from_a_store_to_an_attempt(
     endpoint: Server, started: Browser, store: str, look: Look
@@ -286,20 +265,6 @@ async def test_problems_are_found_opened_and_tried(
         assert await page.input_value("#problem") == of_family[0].text
         await page.get_by_role("link", name="its gold constraints").click()
         await page.wait_for_selector("#gold")
-
-
-@pytest.mark.long
-async def test_it_works_without_a_script(endpoint: Server, started: Browser) -> None:
-    async with visit(endpoint, started, "/benchmark", script=False) as (_, at):
-        page = at.page
-        await page.select_option("#choose-tier", "misleading")
-        await page.select_option("#choose-level", "1")
-        await page.get_by_role("button", name="Show").click()
-        wanted = sum(item.tier == "misleading" and item.level == 1 for item in PUBLIC)
-        await page.get_by_text(f"{wanted} problems of 705").wait_for()
-        await page.get_by_role("link", name="Next").click()
-        await page.get_by_text("21 to 40 shown").wait_for()
-        assert await page.input_value("#choose-tier") == "misleading"
 
 
 async def test_a_report_is_made_opened_and_kept(
