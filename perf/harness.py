@@ -176,7 +176,7 @@ PROBLEMS, RUNS = 6_250, 4
 def fill(path: str) -> None:
     """Put 100,000 finished attempts into a store, each with a call and 2 kB of text."""
     from constraint_first.protocol import Usage
-    from constraint_first.store import schema
+    from constraint_first.store import database as schema
     from constraint_first.store.series import Series
     from constraint_first.store.store import Store
     from constraint_first.store.writer import usage_columns

@@ -25,7 +25,7 @@ PROCESSES = multiprocessing.get_context("spawn")
 def fill(path: str) -> None:
     """Put 100,000 attempts into a store, with texts, constraints and calls as real ones have."""
     from constraint_first.problem import Problem
-    from constraint_first.store import schema
+    from constraint_first.store import database as schema
     from constraint_first.store.series import Series
     from constraint_first.store.store import Store
 
@@ -98,8 +98,9 @@ def verdicts(path: str) -> None:
 
 
 def report(path: str) -> None:
+    from constraint_first.report.exhibit.exhibit import ReportOptions
     from constraint_first.report.reader import open_study
-    from constraint_first.report.report import ReportOptions, assemble, write
+    from constraint_first.report.report import assemble, write
 
     with tempfile.TemporaryDirectory() as folder:
         write(assemble(open_study(path), ReportOptions()), Path(folder))

@@ -11,12 +11,9 @@ from sums import sums
 import constraint_first
 from constraint_first.benchmark.registry import Benchmark
 from constraint_first.model.resolve import ModelRef
-from constraint_first.run.batch_service import WaveProgress
 from constraint_first.run.grid import BatchOptions, Experiment
-from constraint_first.run.job import EvaluationWatcher
-from constraint_first.run.run import Evaluated
-from constraint_first.store import schema
-from constraint_first.store import schema as batch_schema
+from constraint_first.run.job import Evaluated, EvaluationWatcher, WaveProgress
+from constraint_first.store import database as schema
 from constraint_first.store.query import outcome_rows
 from constraint_first.store.store import Store
 
@@ -63,4 +60,4 @@ def calls(url: str) -> set[tuple[Any, ...]]:
 
 def batches(url: str) -> list[Any]:
     with Store(url, existing=True) as store:
-        return list(store.read(sa.select(batch_schema.batches).order_by("wave")))
+        return list(store.read(sa.select(schema.batches).order_by("wave")))

@@ -64,7 +64,7 @@ def empty_database(address: str) -> None:
     """Take away all that a test has left on a server."""
     import sqlalchemy as sa
 
-    from constraint_first.store import schema
+    from constraint_first.store import database as schema
 
     engine = sa.create_engine(address.replace("postgresql://", "postgresql+psycopg://"))
     schema.BATCHES.drop_all(engine)

@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     )
     from constraint_first.report.comparison import compare
     from constraint_first.run.grid import Experiment, RunOptions
-    from constraint_first.run.job import EvaluationProgress
-    from constraint_first.run.run import Evaluated, aevaluate, evaluate
+    from constraint_first.run.job import Evaluated, EvaluationProgress
+    from constraint_first.run.run import aevaluate, evaluate
 
 __all__ = [
     "Attempt",
@@ -107,8 +107,8 @@ _NAMES = {
     "protocol": "Call Completion Output Program Run Steps ask execute together",
     "report.comparison": "compare",
     "run.grid": "Experiment RunOptions",
-    "run.job": "EvaluationProgress",
-    "run.run": "Evaluated aevaluate evaluate",
+    "run.job": "Evaluated EvaluationProgress",
+    "run.run": "aevaluate evaluate",
 }
 
 

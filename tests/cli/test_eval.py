@@ -39,7 +39,8 @@ from constraint_first.model.limit import Cost
 from constraint_first.report.exhibit.marks import ErrorRule
 from constraint_first.report.study import StudyError
 from constraint_first.run.grid import RunOptions
-from constraint_first.run.run import Evaluated, evaluate
+from constraint_first.run.job import Evaluated
+from constraint_first.run.run import evaluate
 from constraint_first.store.query import SeriesResult, Tally
 from constraint_first.store.series import Series
 

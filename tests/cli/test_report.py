@@ -21,7 +21,7 @@ from sums import sums
 from constraint_first.method.baselines import Direct
 from constraint_first.method.policy import find_policy, shipped_names
 from constraint_first.report.study import Study
-from constraint_first.store import schema
+from constraint_first.store import database as schema
 from constraint_first.store.series import Series
 from constraint_first.store.store import Store
 

@@ -27,7 +27,7 @@ from constraint_first.protocol import Call, Completion, Output, Program, Steps, 
 from constraint_first.report.comparison import score
 from constraint_first.report.reader import open_study, read_file
 from constraint_first.run.job import prepare, run
-from constraint_first.store import schema
+from constraint_first.store import database as schema
 from constraint_first.store.database import StoreError
 from constraint_first.store.series import Series
 from constraint_first.store.store import Store

@@ -25,12 +25,12 @@ from constraint_first.model.wire import SILENT, Decoding, Engine, Watcher
 from constraint_first.problem import Json, Problem, Solution
 from constraint_first.protocol import Call, Completion, Output, Program, Steps, Usage, ask, execute
 from constraint_first.run.job import Job, prepare, run
-from constraint_first.store import journal, schema
+from constraint_first.store import database as schema
+from constraint_first.store import store as journal
 from constraint_first.store.database import StoreError
-from constraint_first.store.journal import StoredJournal
 from constraint_first.store.query import attempt_rows, begun_calls, stage_rows, summaries
 from constraint_first.store.series import Series
-from constraint_first.store.store import Store
+from constraint_first.store.store import Store, StoredJournal
 
 SERIES = Series("sums", "direct", "model-a")
 

@@ -19,7 +19,6 @@ from instructed import NO_COMMA
 from loopback import Endpoint as Server
 from loopback import Reply, answer, choices, completion, failure, large
 from postgres import Postgres
-from stored import attempt
 from sums import number_in, reply_right, right, sums, write_sums
 
 from constraint_first import aevaluate, evaluate
@@ -27,11 +26,10 @@ from constraint_first.attempt.drive import Scripted
 from constraint_first.benchmark.registry import Benchmark, names, write_instructions
 from constraint_first.error import InputError
 from constraint_first.method.baselines import Direct
-from constraint_first.method.constraint_first import CFR
 from constraint_first.method.registry import METHODS
 from constraint_first.model.client import Client, OpenAI, ServedModel
 from constraint_first.model.error import JournalMismatch
-from constraint_first.model.limit import Budget, BudgetSpent, Cost, Limiter, Price, Retry
+from constraint_first.model.limit import Budget, BudgetSpent, Limiter, Price, Retry
 from constraint_first.model.resolve import ModelRef, presets
 from constraint_first.model.transport import Bounds, DecodingRefused, Endpoint
 from constraint_first.model.wire import SILENT, Decoding, Engine, Watcher
@@ -44,11 +42,10 @@ from constraint_first.run.job import (
     Job,
     Progress,
     prepare,
-    progress_of,
     run,
     seconds_left,
 )
-from constraint_first.store import schema
+from constraint_first.store import database as schema
 from constraint_first.store.database import StoreError
 from constraint_first.store.query import attempt_rows, outcome_rows, summaries
 from constraint_first.store.series import Series
@@ -404,14 +401,6 @@ def test_a_grid_has_a_series_for_each_combination(tmp_path: Path) -> None:
     assert {s.system for s in series} == {"Be brief."}
 
 
-def test_a_setting_may_be_left_unsent(tmp_path: Path) -> None:
-    grid = 'temperatures = [0.2, "none"]\ntop_p = "none"\nmax_tokens = 4096\n'
-    found = list(read_experiment(written(tmp_path, grid)).decodings())
-    assert found == [Decoding(0.2, None, None, 4096), Decoding(None, None, None, 4096)]
-    changed = Experiment().changed(Changes(top_p="none", temperatures=("none",), max_tokens=9))
-    assert list(changed.decodings()) == [Decoding(None, None, None, 9)]
-
-
 def test_the_command_line_wins_over_the_file(tmp_path: Path) -> None:
     path = written(tmp_path, 'runs = 4\nmodels = ["deepseek-chat"]\n')
     experiment = read_experiment(path, Changes(runs=1, methods=("check",)))
@@ -473,12 +462,6 @@ def test_a_mistake_is_named_with_its_file_and_key(text: str, message: str, tmp_p
     assert message in str(caught.value)
 
 
-def test_models_that_methods_name_are_listed_once() -> None:
-    methods = ("direct", "cfr(extractor=a)", CFR(extractor="b"), "llm-router(model=a,extractor=c)")
-    assert Experiment(methods=methods).other_models() == ("a", "b", "c")
-    assert Experiment().other_models() == ()
-
-
 def test_a_table_in_the_place_of_a_setting_is_named(tmp_path: Path) -> None:
     path = written(tmp_path, "[methods]\na = 1")
     with pytest.raises(InputError, match=r"grid\.toml: 'methods' must be a list"):
@@ -509,25 +492,6 @@ def test_every_experiment_of_the_paper_can_be_run(path: Path) -> None:
     assert experiment.runs == 4
     for method in map(str, experiment.methods):
         assert "brief" not in method, f"{method} is not the paper's"
-
-
-def test_every_experiment_is_listed() -> None:
-    listed = (EXPERIMENTS[0].parent / "README.md").read_text()
-    assert len(EXPERIMENTS) == 10
-    for path in EXPERIMENTS:
-        assert f"({path.name})" in listed
-
-
-def test_the_bounds_of_a_call_are_the_engines_own_unless_told_otherwise() -> None:
-    assert RunOptions().bounds == Bounds()
-    assert RunOptions(call_timeout=5, max_reply_bytes=9).bounds == Bounds(seconds=5, reply_bytes=9)
-
-
-def test_whether_there_is_a_limit_on_what_is_spent() -> None:
-    assert RunOptions(max_tokens_total=1).is_bounded
-    assert RunOptions(max_cost=0.5).is_bounded
-    assert not RunOptions().is_bounded
-    assert not RunOptions(tokens_per_minute=5).is_bounded
 
 
 SERIES = Series("sums", "direct", "model-a")
@@ -828,18 +792,6 @@ def test_what_was_there_before_counts_as_done(options: RunOptions) -> None:
     assert [one.done for one in moments(options, runs=2)] == [3, 4, 5, 6]
 
 
-def test_with_a_price_dollars_are_told(
-    options: RunOptions, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def price(*_: object) -> Price:
-        return Price(1.0, 2.0)
-
-    monkeypatch.setattr("constraint_first.run.model_pool.ModelPool._price", price)
-    last = moments(options)[-1]
-    assert last.cost == Cost(pytest.approx(0.006))  # pyright: ignore
-    assert ", $0.006, " in str(last)
-
-
 def test_with_several_models_each_counts_at_its_own_price(
     options: RunOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -865,11 +817,6 @@ def test_with_several_models_each_counts_at_its_own_price(
     assert cost_at_the_end(2) == "$3.00"
 
 
-def test_failed_attempts_are_told_as_such() -> None:
-    moment = EvaluationProgress(1_200, 2_000, 3, Usage(10, 5), Cost(0.5), 61.4)
-    assert str(moment) == "1,200 of 2,000 attempts, 3 failed, 15 tokens, $0.50, 61 s"
-
-
 def test_what_the_function_raises_ends_the_run_and_loses_nothing(options: RunOptions) -> None:
     def stop(moment: EvaluationProgress) -> None:
         if moment.done == 2:
@@ -892,16 +839,6 @@ def part(method: tuple[str, str], made: int, left: int, cost: int = 0, **rest: f
     return Progress(method, left=left, made=made, tokens=made * cost, **rest)  # pyright: ignore[reportArgumentType]
 
 
-def test_nothing_is_known_before_the_first_attempt() -> None:
-    assert seconds_left([part(CHEAP, 0, 10)], 5.0) is None
-    assert seconds_left([], 5.0) is None
-
-
-def test_without_token_counts_attempts_count_alike() -> None:
-    assert seconds_left([part(CHEAP, 2, 14)], 10.0) == 70.0
-    assert seconds_left([part(CHEAP, 2, 0), part(DEAR, 0, 14)], 10.0) == 70.0
-
-
 def test_a_dear_method_that_comes_later_is_expected_to_be_dear() -> None:
     """A hundred attempts of cost 1 took 100 s; a hundred of cost 10 take 1,000 s."""
     on_another = part(DEAR, 1, 0, 1_000)
@@ -911,13 +848,6 @@ def test_a_dear_method_that_comes_later_is_expected_to_be_dear() -> None:
     assert seconds_left(stored, 100.0) == pytest.approx(1_000)
     resumed = Progress(DEAR, left=100, made=0, stored=3, tokens=3_000)
     assert seconds_left([part(CHEAP, 100, 0, 100), resumed], 100.0) == pytest.approx(1_000)
-
-
-def test_another_model_is_another_cost() -> None:
-    other = part(("vote", "other"), 50, 0, 7)
-    assert (
-        seconds_left([part(CHEAP, 10, 0, 7), other, part(DEAR, 0, 60, earlier=7.0)], 60.0) == 60.0
-    )
 
 
 @given(
@@ -938,25 +868,6 @@ def test_at_a_steady_pace_the_forecast_is_exact_in_every_moment(
         sum(cost for _, cost in some) / 10 for some in (attempts[:made], attempts[made:])
     )
     assert seconds_left(parts, elapsed) == pytest.approx(rest)
-
-
-def test_a_job_knows_what_its_method_took_in_other_series(tmp_path: Path) -> None:
-    problems = sums(4)
-    with Store(str(tmp_path / "runs.db")) as store:
-        other = store.register(Series("earlier", "vote", "m"), problems)
-        numbers = [*other.problems.values()]
-        rows = [attempt(other.series, number, output_tokens=800) for number in numbers]
-        with store.database.begin() as connection:
-            connection.execute(schema.attempts.insert(), rows)
-        job = prepare(store, Series("sums", "vote", "m"), problems, 2, Scripted([]))
-        assert progress_of(job) == Progress(DEAR, left=8, made=0, earlier=800.0)
-        assert (
-            prepare(store, Series("sums", "direct", "m"), problems, 2, Scripted([])).earlier is None
-        )
-        job.tally.ok, job.tally.usage = 3, Usage(5, 2_400)
-        assert progress_of(job).cost == 800.0
-        job.tally.usage = Usage(5, 2_400, reported=False)
-        assert progress_of(job).cost is None
 
 
 PROBLEMS = sums(6)
@@ -1160,12 +1071,6 @@ def on_postgres(server: Server, postgres: str) -> Iterator[Bench]:
     with Store(postgres) as store:
         yield Bench(store, server, count())
         schema.METADATA.drop_all(store.database)
-
-
-# Half a surrogate pair and NUL, as escapes: plain ASCII until somebody reads the JSON.
-ESCAPES = (
-    r'{"raw_constraints": [{"id": "\ud83d", "desc": "\u0000"}], "final_answer": "\ud83d\u0000"}'
-)
 
 
 @pytest.mark.slow

@@ -26,7 +26,7 @@ from constraint_first.run.forecast import (
 )
 from constraint_first.run.grid import Experiment
 from constraint_first.run.job import prepare, run
-from constraint_first.store import schema
+from constraint_first.store import database as schema
 from constraint_first.store.database import StoreError
 from constraint_first.store.series import Series
 from constraint_first.store.store import Store
@@ -37,13 +37,6 @@ PLAIN = CallSettings()
 
 def bound(method: str, settings: CallSettings = PLAIN) -> Demand:
     return bound_attempt(make(method), PROBLEM, settings)
-
-
-def test_one_call_is_known_but_for_its_reply() -> None:
-    found = bound("direct")
-    assert found.calls == Span(1, 1)
-    assert found.input.least == found.input.most > 0
-    assert found.output == Span(0, 32_768)
 
 
 @pytest.mark.parametrize(
@@ -109,13 +102,6 @@ def test_a_method_that_breaks_takes_what_it_took() -> None:
     assert bound_attempt(Breaking(), PROBLEM, PLAIN).calls == Span(1, 1)
 
 
-def test_demands_add_up_and_span() -> None:
-    one, two = Demand(calls=Span(1, 2)), Demand(calls=Span(3, 4), complete=False)
-    assert one.plus(two) == Demand(calls=Span(4, 6), complete=False)
-    assert one.around(two) == Demand(calls=Span(1, 4), complete=False)
-    assert one.times(3) == Demand(calls=Span(3, 6))
-
-
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     """Two sets of sums, of three and of one, and one whose tokens nobody counted."""
@@ -179,14 +165,6 @@ def make_all(options: RunOptions, method: str = "direct", benchmark: Benchmark =
     assert evaluate(benchmark, method, runs=1, engine=engine, options=options).complete
 
 
-def test_without_a_store_everything_is_to_be_made(options: RunOptions) -> None:
-    found = forecast(GRID, REF, options)
-    assert [(one.series.method, one.missing) for one in found.series] == [("direct", 8), ("cfr", 8)]
-    assert {one.basis for one in found.series} == {"bounds"}
-    assert (found.demand.calls, found.seconds) == (Span(24, 24), None)
-    assert not Path(options.store).exists()
-
-
 def test_what_is_stored_is_not_to_be_made(options: RunOptions) -> None:
     make_all(options)
     before = Path(options.store).read_bytes()
@@ -203,12 +181,6 @@ def test_other_sets_tell_where_the_same_does_not(options: RunOptions) -> None:
     make_all(options, benchmark=Benchmark("more", "More", sums(2)))
     direct, _ = forecast(GRID, REF, options).series
     assert (direct.missing, direct.basis) == (8, "other sets")
-
-
-def test_bounds_of_many_problems_are_scaled(options: RunOptions) -> None:
-    many = replace(GRID, benchmarks=(Benchmark("many", "Many", sums(250)),), methods=("direct",))
-    (one,) = forecast(many, REF, options).series
-    assert one.demand.calls.most == pytest.approx(500)  # pyright: ignore
 
 
 def test_auto_is_what_it_stands_for(options: RunOptions) -> None:

@@ -1,14 +1,12 @@
 import asyncio
-from dataclasses import fields
 
 import pytest
-from instructed import FEW_WORDS, NO_COMMA, TITLE, requests
+from instructed import NO_COMMA, TITLE, requests
 
 from constraint_first.answer.grade import Verdict
-from constraint_first.attempt.judge import STATUSES, judge, judge_attempt, judge_reply
+from constraint_first.attempt.judge import judge, judge_attempt, judge_reply
 from constraint_first.benchmark.registry import GoldInstruction, write_instructions
 from constraint_first.problem import Problem
-from constraint_first.store.query import Tally
 
 UNKNOWN = GoldInstruction("emoji:count", {"count": 3})
 
@@ -66,13 +64,6 @@ def test_what_cannot_be_decided(text: str, word: str) -> None:
     assert not found.correct
 
 
-def test_why_names_what_is_not_decided() -> None:
-    assert judge_reply([FEW_WORDS, UNKNOWN], "Yes.").why == (
-        "follows 1 of 2 instructions; not decided: The reply follows emoji:count, which is not "
-        "known."
-    )
-
-
 async def test_the_event_loop_is_not_held_up() -> None:
     """A long reply is checked in a thread: what else there is to do goes on meanwhile."""
     problem = Problem("Write much.", answer=write_instructions([NO_COMMA, TITLE] * 20))
@@ -88,9 +79,3 @@ async def test_the_event_loop_is_not_held_up() -> None:
     await judge_attempt(problem, None, "word " * 200_000)
     counting.cancel()
     assert turns > 1
-
-
-def test_the_statuses_are_those_of_the_docs_and_counted_in_this_order() -> None:
-    assert STATUSES == ("ok", "truncated", "unparsed", "failed")
-    names = [field.name for field in fields(Tally)]
-    assert tuple(name for name in names if name in STATUSES) == STATUSES

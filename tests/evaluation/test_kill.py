@@ -21,7 +21,7 @@ from sqlalchemy.exc import OperationalError, ProgrammingError
 from sums import reply_right, write_sums
 from worker_crew import WorkerCrew, lives
 
-from constraint_first.store import schema
+from constraint_first.store import database as schema
 from constraint_first.store.database import AdvisoryLock, open_database
 from constraint_first.store.query import outcome_rows
 from constraint_first.store.store import Store

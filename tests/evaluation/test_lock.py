@@ -11,13 +11,10 @@ from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from filelock import Timeout
 from postgres import empty_database
-from sqlalchemy.event import listen, remove
 from sums import number_in, right, sums
 
 from constraint_first import Evaluated, RunOptions, evaluate
@@ -27,9 +24,10 @@ from constraint_first.model.wire import SILENT, Watcher
 from constraint_first.protocol import Call, Completion
 from constraint_first.run.job import prepare, run
 from constraint_first.store import database as lock
-from constraint_first.store import schema, writer
+from constraint_first.store import database as schema
 from constraint_first.store import store as store_module
-from constraint_first.store.database import StoreError, StoreFile, opening
+from constraint_first.store import writer
+from constraint_first.store.database import StoreError
 from constraint_first.store.series import Series
 from constraint_first.store.store import Store
 
@@ -162,14 +160,6 @@ def test_a_store_is_free_again_when_its_holder_is_done_with_it(url: str) -> None
             assert not is_free(url)
 
 
-@pytest.mark.parametrize("error", [OSError, KeyboardInterrupt, Timeout])
-def test_a_store_is_free_again_after_an_exception(url: str, error: type[BaseException]) -> None:
-    with Store(url) as store:
-        with pytest.raises(error, match="went wrong"), store.exclusively():
-            raise error("went wrong")
-        assert is_free(url)
-
-
 def test_a_store_is_free_again_when_its_holder_is_killed(url: str) -> None:
     holder = subprocess.Popen([sys.executable, "-c", HELD, url], stdout=subprocess.PIPE)
     assert holder.stdout
@@ -192,26 +182,6 @@ def test_no_transaction_is_open_while_the_lock_is_held(on_postgres: Store) -> No
         asyncio.run(run(store, [job], width=4))
         assert job.tally.complete
         assert not sessions(store, "state LIKE 'idle in transaction%' OR xact_start IS NOT NULL")
-
-
-def test_a_lock_that_was_lost_is_told_at_the_end(on_postgres: Store) -> None:
-    with (
-        pytest.raises(StoreError, match=r"^postgresql://\S+: the lock on this store was lost"),
-        on_postgres.exclusively(),
-    ):
-        end_holder(on_postgres)
-    with on_postgres.exclusively():
-        assert len(sessions(on_postgres, "locktype = 'advisory'")) == 1
-
-
-def test_a_lock_that_was_given_up_by_somebody_else_is_told_too(on_postgres: Store) -> None:
-    # A connection pooler between us and the server may hand each statement to another session.
-    def unlock(_connection: object, cursor: Any, *_: object) -> None:
-        cursor.execute("SELECT pg_advisory_unlock_all()")
-
-    with pytest.raises(StoreError, match="it was held no longer"), on_postgres.exclusively():
-        listen(on_postgres.database, "before_cursor_execute", unlock)
-    remove(on_postgres.database, "before_cursor_execute", unlock)
 
 
 def test_what_went_wrong_first_is_what_is_told(on_postgres: Store) -> None:
@@ -327,13 +297,6 @@ def test_a_look_keeps_no_run_away(tmp_path: Path) -> None:
                 pass
         done = True
         assert looking.result() > 0
-
-
-def test_where_nobody_writes_nobody_runs(tmp_path: Path) -> None:
-    with Store(str(tmp_path / "runs.db")) as store:
-        assert not store.is_taken
-        (tmp_path / "runs.db.lock").mkdir()
-        assert not store.is_taken
 
 
 SUMS = Benchmark("sums", "Sums", sums(40))
@@ -539,14 +502,6 @@ def test_a_program_started_during_a_run_does_not_keep_the_lock(tmp_path: Path) -
         sleeper.wait()
 
 
-def test_a_reader_sees_what_a_run_writes_under_a_link(tmp_path: Path) -> None:
-    path, link = tmp_path / "runs.db", tmp_path / "link.db"
-    link.symlink_to(path)
-    seen: list[int] = []
-    run_and_meanwhile(str(path), lambda: seen.append(finished(link)))
-    assert seen[0] > 10
-
-
 def test_descriptors_are_closed_with_the_last_store_of_a_file_and_not_before(
     tmp_path: Path,
 ) -> None:
@@ -589,17 +544,3 @@ def test_where_the_system_has_no_such_lock_the_one_beside_it_is_left(
         pass
     with pytest.raises(StoreError, match="deleted or moved"):
         run_and_meanwhile(str(path), path.unlink)
-
-
-def test_two_locks_of_one_process_exclude_each_other(tmp_path: Path) -> None:
-    path = tmp_path / "any"
-    path.touch()
-    with opening():
-        one, two = StoreFile(path), StoreFile(path)
-    assert one.lock()
-    assert not two.lock()
-    assert two.is_locked()
-    one.unlock()
-    assert two.lock()
-    two.close()
-    one.close()

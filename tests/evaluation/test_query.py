@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -25,10 +24,10 @@ from constraint_first.model.client import Client
 from constraint_first.model.limit import Cost, Price, PriceList
 from constraint_first.model.wire import Decoding
 from constraint_first.problem import Problem
-from constraint_first.protocol import Call, Completion, Output, Usage
+from constraint_first.protocol import Call, Completion, Usage
 from constraint_first.run.job import prepare, run
+from constraint_first.store import database as schema
 from constraint_first.store import query as regrading
-from constraint_first.store import schema
 from constraint_first.store.database import StoreError
 from constraint_first.store.query import (
     AttemptLine,
@@ -46,17 +45,14 @@ from constraint_first.store.query import (
     failures,
     find_series,
     list_problems,
-    mean_share,
     most_frequent_reason,
     outcome_rows,
     problem_rows,
     problem_scores,
     read_attempt,
     read_growth,
-    read_series,
     regrade,
     series_costs,
-    shared_tokens,
     stage_rows,
     summaries,
     transcript_rows,
@@ -65,7 +61,6 @@ from constraint_first.store.query import (
 )
 from constraint_first.store.series import Series
 from constraint_first.store.store import Store
-from constraint_first.store.writer import EXECUTED, StoredCall, calls_by_attempt
 
 STAGE1 = '{"raw_constraints": [{"type": "domain", "description": "an integer"}]}'
 
@@ -139,13 +134,6 @@ async def test_the_columns_of_an_attempt_are_those_of_its_rows(url: str) -> None
     assert list(row) == list(columns)
     for name, value in row.items():
         assert value is None or isinstance(value, columns[name]), name
-
-
-def test_a_store_without_attempts_has_no_rows(url: str) -> None:
-    with Store(url) as store:
-        for rows in (attempt_rows, outcome_rows, problem_rows, stage_rows):
-            assert list(rows(store)) == []
-        assert summaries(store) == []
 
 
 PROGRAM = "```python\nprint(2)\n```"
@@ -268,24 +256,6 @@ def test_gold_instructions_are_told_in_words(url: str) -> None:
     assert found.to_json()["tier"] == "instructions"
 
 
-def row(problem: int, run: int, ordinal: int, **values: Any) -> Any:
-    usual = {"digest": f"d{ordinal}", "text": "2", "reasoning": "", "finish": "stop"}
-    counts = {"input_tokens": 1, "output_tokens": 2, "reasoning_tokens": 0, "cached_tokens": 0}
-    key = {"problem": problem, "run": run, "ordinal": ordinal, "reported": True, "seconds": 0.5}
-    return SimpleNamespace(**(key | usual | counts | values))
-
-
-def test_calls_are_sorted_by_attempt_and_by_their_place_in_it() -> None:
-    rows = [row(1, 0, 1), row(2, 3, 0), row(1, 0, 0, finish=EXECUTED, reasoning="no such name")]
-    found = calls_by_attempt(cast("Any", rows))
-    asked = StoredCall("d1", Completion("2", usage=Usage(1, 2)))
-    ran = StoredCall("d0", Output("2", "no such name", 0.5))
-    assert found == {
-        (1, 0): {1: asked, 0: ran},
-        (2, 3): {0: StoredCall("d0", Completion("2", usage=Usage(1, 2)))},
-    }
-
-
 NO_VERDICT = {"verdict": None, "tier": None, "answer": None}
 
 
@@ -369,14 +339,6 @@ def test_a_page_at_a_time(listed: Store) -> None:
     assert (beyond.lines, beyond.total) == ((), 5)
 
 
-def test_a_series_goes_by_its_number(listed: Store) -> None:
-    found = read_series(listed, 2)
-    with pytest.raises(InputError, match="has no series 99"):
-        read_series(listed, 99)
-    assert (found.method, found.label, found.benchmark) == ("cfr", "CFR (always-on)", "sums")
-    assert found.settings["temperature"] == 0.7
-
-
 def test_a_series_goes_by_all_that_names_it(listed: Store) -> None:
     decoding = '{"temperature":0.7,"top_p":0.95,"seed":null}'
     assert find_series(listed, "sums", "cfr", "m", decoding) == 2
@@ -398,18 +360,6 @@ def test_growth_follows_the_clock(listed: Store) -> None:
     assert found.right[-1] == 3
     assert every.attempts[-1] == 7
     assert none.times == ()
-
-
-def test_growth_of_a_large_series_takes_few_steps(tmp_path: Path) -> None:
-    with Store(str(tmp_path / "runs.db")) as store:
-        known = store.register(Series("sums", "direct", "m"), sums(1))
-        rows = [
-            attempt(1, known.problems["p0"], run, finished_at=float(run)) for run in range(2_001)
-        ]
-        store.change(lambda c: c.execute(schema.attempts.insert(), rows))
-        found = read_growth(store, 1)
-    assert len(found.times) <= 401
-    assert (found.attempts[-1], found.right[-1]) == (2_001, 2_001)
 
 
 def test_what_was_read_from_a_reply_that_is_judged_whole_is_no_answer(url: str) -> None:
@@ -578,12 +528,6 @@ async def test_a_smaller_run_counts_only_what_belongs_to_it(url: str) -> None:
     assert tally.usage == Usage(12, 16)
 
 
-def test_the_most_frequent_reason_is_that_of_all_series_together() -> None:
-    counts: list[Counter[str]] = [Counter(slow=2, odd=3), Counter(), Counter(slow=2)]
-    results = [SeriesResult(SERIES_TALLY, Tally(9, reasons=reasons)) for reasons in counts]
-    assert most_frequent_reason(results) == ("slow", 4)
-
-
 def test_reasons_that_differ_in_a_number_are_one() -> None:
     reasons = Counter(
         {"odd": 3, "HTTP 429 (again in 1.5s, req_8f3a)": 2, "HTTP 429 (again in 2s, req_c1)": 2}
@@ -591,22 +535,6 @@ def test_reasons_that_differ_in_a_number_are_one() -> None:
     results = [SeriesResult(SERIES_TALLY, Tally(9, reasons=reasons))]
     assert most_frequent_reason(results) == ("HTTP 429 (again in 1.5s, req_8f3a)", 4)
     assert without_numbers("HTTP 429") != without_numbers("HTTP 503")
-
-
-def test_each_problem_counts_once_however_many_runs_it_has() -> None:
-    scores = Counter({(4, 4): 1, (0, 1): 1})
-    assert mean_share(scores) == SeriesResult(SERIES_TALLY, Tally(5), scores).accuracy == 0.5
-    assert mean_share({}) is None
-    assert SeriesResult(SERIES_TALLY, Tally(5)).accuracy is None
-
-
-def test_an_attempt_can_be_taken_back() -> None:
-    tally = Tally(2)
-    tally.add("ok", "correct", Usage(3, 4))
-    tally.add("ok", "correct", Usage(), count=-1)
-    tally.add("failed", None, Usage())
-    assert (tally.ok, tally.correct, tally.failed, tally.scored) == (0, 0, 1, 0)
-    assert tally.usage == Usage(3, 4)
 
 
 METHOD = "llm-router(model=small)"
@@ -694,37 +622,6 @@ async def test_a_store_tells_what_was_counted_while_the_attempt_was_made(
     # Of three samples two repeat each prompt; where a vote is over CFR, both stages do.
     expected = {METHODS[2]: 4 * prompts, METHODS[3]: 8 * prompts}
     assert counted == expected.get(method, 0)
-
-
-async def write(store: Store, *calls: tuple[str, str]) -> int:
-    """Write an attempt with calls of so many messages and models; ask what they share."""
-    registered = store.register(Series("sums", "direct", "m"), PROBLEMS)
-    key = {"series": registered.series, "problem": registered.problems["p0"], "run": 0}
-    await store.write_attempt(attempt(key["series"], key["problem"]))
-    counts = {"input_tokens": 10, "output_tokens": 1, "reasoning_tokens": 0, "cached_tokens": 0}
-    for ordinal, (messages, model) in enumerate(calls):
-        row = {"stage": "direct", "digest": "0" * 64 + model, "messages": messages}
-        rest = {"max_tokens": 9, "text": "", "reasoning": "", "finish": "stop"}
-        await store.write_call(
-            key | {"ordinal": ordinal, "reported": True, "seconds": 0.1} | row | rest | counts
-        )
-    ((found,),) = store.read(sa.select(shared_tokens()).select_from(schema.attempts))
-    return found
-
-
-@pytest.mark.parametrize(
-    ("calls", "shared"),
-    [
-        ([], 0),
-        ([("a", ""), ("b", ""), ("a", ""), ("a", ""), ("b", "")], 30),
-        ([("a", ""), ("a", "@small"), ("a", "@tiny"), ("a", "@small")], 10),
-    ],
-)
-async def test_the_first_call_of_a_model_with_a_prompt_pays_for_it(
-    url: str, calls: list[tuple[str, str]], shared: int
-) -> None:
-    with Store(url) as store:
-        assert await write(store, *calls) == shared
 
 
 SERIES_REGRADE = Series("sums", "direct", "model-a")

@@ -9,17 +9,15 @@ from typing import Any
 
 import pytest
 from loopback import Endpoint as Server
-from loopback import Reply, failure
+from loopback import failure
 from sums import reply_right, sums
 
 from constraint_first import Endpoint, EvaluationProgress, ModelRef, RunOptions, aevaluate
 from constraint_first.benchmark.registry import Benchmark
 from constraint_first.model.replicas import Balanced
 from constraint_first.model.wire import Served
-from constraint_first.run.grid import Experiment
-from constraint_first.run.job import EvaluationWatcher
-from constraint_first.run.model_pool import ModelPool
-from constraint_first.run.run import Evaluated
+from constraint_first.run.grid import Experiment, ModelPool
+from constraint_first.run.job import Evaluated, EvaluationWatcher
 from constraint_first.store.query import summaries
 from constraint_first.store.store import Store
 
@@ -89,32 +87,6 @@ async def test_one_that_dies_in_the_middle_costs_no_attempt_and_comes_back(
     assert (again.complete, again.series[0].tally.failed) == (True, 0)
     assert len(first.requests) > asked
     assert sum(len(server.requests) for server in servers) <= 4 * 60 + 3 * 4
-
-
-async def test_one_that_comes_back_in_the_same_run_is_asked_again(
-    servers: list[Server], options: RunOptions
-) -> None:
-    watcher, first = Followed(), servers[0]
-    before: list[int] = []
-
-    def respond(body: dict[str, Any]) -> Reply:
-        # The others are kept waiting until the one that was away has been asked again.
-        if before and len(first.requests) == before[0]:
-            return Reply(200, reply_right(body).body, delay=0.02)
-        return reply_right(body)
-
-    def die_and_revive(progress: EvaluationProgress) -> None:
-        if progress.done == 20:
-            first.die()
-            before.append(len(first.requests))
-        if progress.done == 40:
-            first.revive()
-
-    for server in servers[1:]:
-        server.respond = respond
-    done = await evaluate(servers, options, 8, watcher=watcher, progress=die_and_revive)
-    assert done.complete
-    assert len(first.requests) > before[0]
 
 
 async def test_when_all_die_attempts_fail_as_with_one_and_are_made_by_the_next_run(

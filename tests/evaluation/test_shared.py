@@ -37,20 +37,20 @@ from constraint_first.run.job import (
     ClaimedAttempts,
     EvaluationWatcher,
     Job,
-    ListedAttempts,
     prepare,
     recount,
     run,
 )
-from constraint_first.run.model_pool import (
+from constraint_first.run.shared import (
+    NothingRunnable,
     PendingSeries,
-    SeriesModels,
     Unrunnable,
+    awork,
     pending_series,
+    work,
     write_settings,
 )
-from constraint_first.run.shared import NothingRunnable, awork, work
-from constraint_first.store import schema
+from constraint_first.store import database as schema
 from constraint_first.store import writer as lease_statement
 from constraint_first.store import writer as sql
 from constraint_first.store.database import LeaseLost, StoreError
@@ -135,16 +135,6 @@ def test_the_planner_knows_of_attempts_that_are_entered_in_great_number(store: S
     assert "Sort" not in plan
 
 
-def test_attempts_come_run_by_run_and_only_those_that_are_wanted(store: Store) -> None:
-    share = enter(store, problems=3, runs=3)
-    with worker(store) as (_, leases):
-        numbers = sorted({problem for problem, _ in leases.claim(share, 3)})
-        some = SeriesShare(share.series, 2, (numbers[0], numbers[2]))
-        assert list(leases.claim(some, 9)) == [(numbers[0], 1), (numbers[2], 1)]
-        assert leases.waiting([share, some]) == {share.series: Waiting(0, 4)}
-        assert leases.waiting([share]) == {share.series: Waiting(4, 9)}
-
-
 async def test_how_an_attempt_ended_is_written_with_the_end_of_its_lease(store: Store) -> None:
     share = enter(store, problems=1, runs=2)
     with worker(store) as (own, leases):
@@ -204,16 +194,6 @@ def test_a_worker_that_lives_renews_what_it_has(store: Store) -> None:
             leases.renew()  # the first time at once, then when a third of the lease is over
             times.append(store.read(expiry)[0][0])
         assert times[0] < times[1] == times[2]
-
-
-def test_what_expired_is_still_its_owners_until_somebody_takes_it(store: Store) -> None:
-    share = enter(store, problems=1, runs=1)
-    with worker(store) as (_, first), worker(store, SHORT) as (_, second):
-        first.claim(share, 9)
-        expire(store)
-        first._due = 0.0  # pyright: ignore[reportPrivateUsage]
-        first.renew()
-        assert second.waiting([share]) == {share.series: Waiting(0, 1)}
 
 
 def test_nothing_expires_before_a_server_has_been_back_for_as_long_as_a_lease(
@@ -390,18 +370,6 @@ async def test_a_worker_without_a_key_leaves_the_series_to_those_who_have_one(sh
     assert asked == Counter(range(COUNT))
 
 
-async def test_a_file_is_gone_through_by_one_run(tmp_path: object) -> None:
-    with Store(f"{tmp_path}/runs.db") as store:
-        job = prepare(store, SERIES, sums(2), 2, Scripted(right))
-        attempts = ListedAttempts([job])
-        found = [await attempts.next() for _ in range(5)]
-        assert [(one.problem.id, one.run) if one else None for one in found] == [
-            ("p0", 0), ("p1", 0), ("p0", 1), ("p1", 1), None,
-        ]  # fmt: skip
-        assert found[0]
-        assert not await attempts.give_up(found[0])
-
-
 async def test_no_more_is_claimed_than_can_be_begun(shared: str) -> None:
     with Store(shared) as store:
         job = prepare(store, SERIES, sums(12), 1, Scripted(right))
@@ -486,19 +454,6 @@ async def test_a_worker_makes_what_others_entered(options: RunOptions, endpoint:
     asked = len(endpoint.requests)
     assert (await awork(options)).series == ()
     assert len(endpoint.requests) == asked
-
-
-async def test_several_workers_and_an_evaluation_share_the_work(
-    options: RunOptions, endpoint: Server
-) -> None:
-    await enter_grid(options, endpoint)
-    endpoint.requests.clear()
-    ref = ModelRef("m", base_url=endpoint.url)
-    every = [awork(options), awork(options)]
-    more = aevaluate(SUMS, "direct", runs=4, model=ref, options=options)
-    await asyncio.gather(*every, more)
-    assert len(endpoint.requests) == 24
-    assert statuses(options) == ["ok"] * 24
 
 
 async def test_what_is_missing_on_a_machine_is_said_and_the_rest_is_made(
@@ -612,12 +567,13 @@ def test_models_are_named_as_they_were_and_no_key_is_stored(store: Store) -> Non
     other = served(ModelRef("big", "http://127.0.0.1:8/v1"))
     found = enter_settings(store, Series("sums", "direct", "m"), REF, router=other)
     expected = replace(REF, key="")
-    assert found.find_models(HERE) == SeriesModels(
-        expected, (("router", ModelRef("big", "http://127.0.0.1:8/v1")),)
+    assert found.find_models(HERE) == (
+        expected,
+        (("router", ModelRef("big", "http://127.0.0.1:8/v1")),),
     )
     assert "sk-very-secret" not in str(store.read(sa.select(schema.run_settings)))
     elsewhere = ModelRef(base_url="http://node7:8000/v1", key_name="NODE_KEY")
-    assert found.find_models(elsewhere).main == replace(
+    assert found.find_models(elsewhere)[0] == replace(
         expected, base_url="http://node7:8000/v1", key_name="NODE_KEY"
     )
 
@@ -631,24 +587,7 @@ def test_an_address_with_a_secret_is_not_stored(store: Store) -> None:
     with pytest.raises(Unrunnable, match=r"\(http://host/v1\) carries a secret, .* --base-url"):
         found.find_models(HERE)
     given = ModelRef(base_url=secret.base_url)
-    assert found.find_models(given).main.base_url == secret.base_url
-
-
-def test_several_addresses_go_with_a_series(store: Store) -> None:
-    several = ModelRef("m", ("http://gpu1:8000/v1", "http://gpu2:8000/v1"))
-    found = enter_settings(store, Series("sums", "direct", "m"), several)
-    assert found.find_models(HERE).main == several
-    here = ModelRef(base_url=("http://a/v1", "http://b/v1"))
-    assert found.find_models(here).main.base_url == ("http://a/v1", "http://b/v1")
-
-
-def test_the_address_of_the_environment_goes_with_the_series(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:7/v1")
-    found = enter_settings(store, Series("sums", "direct", "m"), ModelRef("m"))
-    monkeypatch.delenv("OPENAI_BASE_URL")
-    assert found.find_models(HERE).main.base_url == "http://127.0.0.1:7/v1"
+    assert found.find_models(given)[0].base_url == secret.base_url
 
 
 def test_what_was_given_as_an_object_runs_only_where_it_was_made(store: Store) -> None:
@@ -666,15 +605,11 @@ def test_a_method_that_asks_otherwise_here_is_not_run(store: Store) -> None:
         found.build()
 
 
-def test_what_is_made_is_pending_no_longer_and_a_file_keeps_nothing(
-    store: Store, tmp_path: object
-) -> None:
+def test_what_is_made_is_pending_no_longer(store: Store) -> None:
     enter_settings(store, Series("sums", "direct", "m"))
     with store.database.begin() as connection:
         connection.execute(schema.leases.delete())
     assert not pending_series(store)
-    with Store(f"{tmp_path}/runs.db") as file:
-        write_settings(file, [1], served(REF), None)
 
 
 PROBLEMS, RUNS, CONCURRENCY, KILLS = 30, 2, 4, 6

@@ -10,16 +10,15 @@ from constraint_first.model.error import StreamCut
 from constraint_first.model.limit import Budget, BudgetSpent, Price
 from constraint_first.model.wire import SILENT, Engine, Watcher
 from constraint_first.protocol import Call, Completion, Usage
-from constraint_first.run.budget import (
+from constraint_first.run.grid import RunOptions
+from constraint_first.run.shared import (
     Amount,
     Ledger,
-    Settlement,
     SharedBudget,
     name_budget,
     open_budget,
 )
-from constraint_first.run.grid import RunOptions
-from constraint_first.store import schema
+from constraint_first.store import database as schema
 from constraint_first.store.series import Series
 from constraint_first.store.store import Store
 
@@ -175,7 +174,7 @@ async def test_a_change_that_is_sent_twice_is_made_once(
 
     with Store(shared) as store:
         budget = opened(store, tokens=1_000)
-        monkeypatch.setattr("constraint_first.run.budget.patiently", twice)
+        monkeypatch.setattr("constraint_first.run.shared.patiently", twice)
         await budget.reserve(Usage(100, 100), 0.0)
         assert row(store) == (0, 0.0, 200)
         budget.settle(Usage(100, 100), 0.0, Usage(50, 50), 0.0)
@@ -183,11 +182,12 @@ async def test_a_change_that_is_sent_twice_is_made_once(
         assert row(store) == (100, 0.0, 0)
 
 
-def test_a_file_has_a_budget_in_memory_and_the_same_grid_one_name(url: str) -> None:
-    with Store(url) as store:
+def test_there_is_a_budget_where_there_is_a_limit_and_the_same_grid_has_one_name(
+    shared: str,
+) -> None:
+    with Store(shared) as store:
         assert open_budget(store, "grid", RunOptions()) is None
-        found = open_budget(store, "grid", RunOptions(max_tokens_total=5))
-        assert type(found) is (SharedBudget if store.is_shared else Budget)
+        assert open_budget(store, "grid", RunOptions(max_tokens_total=5))
     one, other = Series("a", "direct", "m"), Series("b", "direct", "m")
     assert name_budget([one, other]) == name_budget([other, one]) != name_budget([one])
 
@@ -197,30 +197,9 @@ def ledger(spent: int = 0, mine: int = 0, others: int = 0) -> Ledger:
     return Ledger(limits, Amount(spent), Amount(), Amount(mine), Amount(others))
 
 
-def test_what_all_workers_have_set_aside_counts() -> None:
-    found = ledger(spent=100, mine=200, others=600)
-    assert not found.reserve(Amount(101))
-    assert found.reserve(Amount(100))
-    assert (found.mine, found.reserved) == (Amount(300), Amount(900))
-    assert not found.spend(Amount(1))
-
-
-def test_what_was_used_is_spent_and_the_rest_is_free_again() -> None:
-    found = ledger(mine=200)
-    found.settle(Settlement(Amount(150, 0.3), Amount(40, 0.1)))
-    assert (found.mine, found.spent) == (Amount(50), Amount(40, 0.1))
-
-
 def test_what_was_counted_as_spent_when_its_worker_seemed_dead_is_not_counted_again() -> None:
     found = ledger(spent=200)  # all that it had set aside was taken for lost
-    found.settle(Settlement(Amount(200), Amount(40)))
+    found.settle(Amount(200), Amount(40))
     assert (found.mine, found.spent) == (Amount(0), Amount(200))
-    found.settle(Settlement(Amount(200), Amount(260)))  # an endpoint that counts more is believed
+    found.settle(Amount(200), Amount(260))  # an endpoint that counts more is believed
     assert found.spent == Amount(260)
-
-
-def test_money_is_bounded_too() -> None:
-    found = Ledger((None, 1.0), Amount(5, 0.6), Amount(), Amount(5, 0.2))
-    assert found.spend(Amount(1, 0.1))
-    assert not found.reserve(Amount(1, 0.2))
-    assert found.reserve(Amount(1, 0.1))

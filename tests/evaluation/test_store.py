@@ -10,7 +10,6 @@ from collections.abc import AsyncGenerator, Callable, Generator, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -18,27 +17,24 @@ import sqlalchemy as sa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from postgres import Postgres
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.event import listen
 from sqlalchemy.exc import (
     DBAPIError,
     IntegrityError,
     OperationalError,
     ProgrammingError,
-    StatementError,
 )
 from stored import attempt
 from sums import right, sums
 from sums_run import PROBLEMS, SERIES, evaluate
 
 from constraint_first.attempt.drive import Scripted
-from constraint_first.error import CfrError
 from constraint_first.file.safe import storable_json, storable_text
 from constraint_first.model.wire import SILENT, Watcher
-from constraint_first.problem import Problem
 from constraint_first.protocol import Call, Completion, Usage
 from constraint_first.run.job import prepare, run
-from constraint_first.store import database, schema, writer
+from constraint_first.store import database, writer
+from constraint_first.store import database as schema
 from constraint_first.store.database import (
     StoreError,
     Unstorable,
@@ -47,9 +43,7 @@ from constraint_first.store.database import (
     is_outage,
     open_database,
     patiently,
-    pauses,
     reason,
-    sqlite_tables,
 )
 from constraint_first.store.query import (
     attempt_rows,
@@ -98,15 +92,6 @@ def test_a_store_of_another_version_is_refused(url: str) -> None:
         connection.execute(schema.store.update().values(version=99))
     with pytest.raises(StoreError, match=r"written by another version of cfr \(99\)"):
         Store(url)
-
-
-async def test_text_of_any_kind_is_stored(url: str) -> None:
-    odd = Problem("“ſ” \u2028 \U0001f600 {x} \\frac", id="odd", answer="1")
-    with Store(url) as store:
-        engine = Scripted(["\x01 \ufffd \U0001f600 \\boxed{1}"])
-        await run(store, [prepare(store, SERIES, (odd,), 1, engine)], width=1)
-        (row,) = attempt_rows(store)
-    assert row["text"].startswith("\x01 \ufffd \U0001f600")
 
 
 ODD = st.text() | st.text(st.sampled_from('a\0\ud83d\ude00\U0001f600\x1b\u2028\\"é'))
@@ -295,15 +280,6 @@ def test_a_store_on_a_medium_that_takes_no_writes_can_be_read(sealed: Path, name
         Store(url)
 
 
-def test_odd_names_of_files_are_no_addresses(tmp_path: Path) -> None:
-    path = tmp_path / "a?mode=ro&b#c %41.db"
-    fill(str(path))
-    with Store(str(path), existing=True) as store:
-        assert summaries(store)[0].tally.total == 3
-    shared = {table.name for table in schema.SHARED}
-    assert sqlite_tables("url", path) == schema.METADATA.tables.keys() - shared
-
-
 @pytest.mark.parametrize("existing", [True, False])
 @pytest.mark.parametrize(
     "damage", ["DROP TABLE calls", "ALTER TABLE attempts DROP COLUMN reasoning_tokens"]
@@ -411,12 +387,6 @@ def test_an_outage_is_waited_out_and_an_error_is_not() -> None:
     assert len(tries) == 4
 
 
-def test_pauses_grow_and_come_to_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = iter(range(0, 600, 10))
-    monkeypatch.setattr(database, "time", SimpleNamespace(monotonic=lambda: float(next(now))))
-    assert list(pauses()) == [0.05, 0.1, 0.2, 0.4, 0.8]
-
-
 SERIES_SCHEMA = Series("sums", "direct", "m")
 
 # Stores that were written before have these tables; another set of columns is another version.
@@ -499,7 +469,7 @@ TABLE = sa.Table(
     sa.Column("text", sa.Text, nullable=False),
 )
 
-INSERT = TABLE.insert()
+INSERT = "INSERT INTO notes VALUES (:id, :text)"
 
 
 class Notes:
@@ -737,35 +707,11 @@ async def test_who_wants_to_leave_does_not_wait_for_a_server(restarted: Postgres
             await asyncio.wait_for(running, 30)  # it would wait for a minute
 
 
-async def test_who_has_claimed_nothing_leaves_with_nothing_lost(restarted: Postgres) -> None:
-    with Store(restarted.url) as store:
-        job = prepare(store, Series("sums", "direct", "m"), sums(3), 1, Scripted(right))
-        restarted.stop()
-        running = asyncio.create_task(run(store, [job], width=3))
-        done, _ = await asyncio.wait([running], timeout=0.5)
-        assert not done
-        running.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await asyncio.wait_for(running, 30)
-
-
-def text(statement: sa.Executable, *, is_shared: bool) -> str:
-    dialect = postgresql.dialect() if is_shared else sqlite.dialect()  # pyright: ignore
-    return str(statement.compile(dialect=dialect))  # pyright: ignore
-
-
 @pytest.mark.parametrize("is_shared", [True, False])
 def test_a_failed_attempt_is_replaced_and_a_call_that_workers_share_never(is_shared: bool) -> None:
     statements = WriteStatements(is_shared=is_shared)
-    assert "DO UPDATE" in text(statements.put_attempt, is_shared=is_shared)
-    assert ("DO NOTHING" in text(statements.put_call, is_shared=is_shared)) == is_shared
-
-
-def test_the_server_says_when_an_attempt_ended() -> None:
-    now = WriteStatements(is_shared=True).put_attempt_now
-    given = [column.name for column in schema.attempts.c if column.name != "finished_at"]
-    compiled = now.compile(dialect=postgresql.dialect(), column_keys=given)  # pyright: ignore
-    assert "clock_timestamp()" in str(compiled)
+    assert "DO UPDATE" in statements.put_attempt
+    assert ("DO NOTHING" in statements.put_call) == is_shared
 
 
 def test_neither_the_statement_nor_its_values_are_shown() -> None:
@@ -776,19 +722,6 @@ def test_neither_the_statement_nor_its_values_are_shown() -> None:
     engine.dispose()
     assert "a model's reply" in str(caught.value), "sqlalchemy would show it"
     assert reason(caught.value) == "no such table: nowhere"
-
-
-@pytest.mark.parametrize(
-    ("error", "said"),
-    [
-        (sqlite3.OperationalError("disk\n  I/O\terror"), "disk I/O error"),
-        (OSError(28, "No space left on device"), "[Errno 28] No space left on device"),
-        (ValueError("x" * 1_000), "x" * 160),
-        (ValueError(), ""),
-    ],
-)
-def test_it_is_one_short_line(error: Exception, said: str) -> None:
-    assert reason(error) == said
 
 
 TABLE_ERROR = sa.Table(
@@ -881,23 +814,3 @@ def test_a_server_that_breaks_off_is_an_outage(postgres: str) -> None:
     assert is_outage(error)
     assert not is_of_the_row(error)
     opened.dispose()
-
-
-def test_a_lost_lock_is_nobodys_row() -> None:
-    assert not is_of_the_row(StoreError("the lock was lost"))
-    assert is_of_the_row(StatementError("odd", "INSERT", {}, TypeError("no number")))
-
-
-def test_the_words_are_one_line_without_the_statement(opened: sa.Engine) -> None:
-    said = str(cannot_be("read", "runs.db", refused(opened, sa.text("SELECT * FROM nowhere"))))
-    assert said.startswith("runs.db: cannot be read (")
-    assert "nowhere" in said
-    assert "SELECT" not in said
-    assert said.endswith("; name a store that 'cfr eval' made and run the same command again")
-    assert "\n" not in said
-    assert reason(ValueError("a\nb \x1b[31m" + "c" * 500)).startswith("a b \ufffd[31mccc")
-
-
-def test_both_end_with_the_exit_code_of_a_store() -> None:
-    assert (StoreError.exit_code, Unstorable.exit_code) == (5, 5)
-    assert issubclass(StoreError, CfrError)

@@ -8,13 +8,12 @@ from constraint_first.attempt.attempt import Attempt, failed
 from constraint_first.attempt.drive import Scripted, drive
 from constraint_first.method.baselines import Direct
 from constraint_first.problem import Problem
-from constraint_first.store import journal as module
-from constraint_first.store import schema
+from constraint_first.store import database as schema
+from constraint_first.store import store as module
 from constraint_first.store.database import StoreError
-from constraint_first.store.journal import Traffic
 from constraint_first.store.query import SeriesName, read_attempt, summaries
 from constraint_first.store.series import Series
-from constraint_first.store.store import Store
+from constraint_first.store.store import Store, Traffic
 
 SERIES = Series("served", "direct", "m")
 FOUR, FIVE = (Problem(f"What is {n} + 1?", id=f"q{n}") for n in (3, 4))

@@ -11,7 +11,7 @@ from loopback import Endpoint as Server
 from loopback import Reply, completion, failure
 from served import CUED, PLAIN, SPEC, Served, chat, events, send, served
 
-from constraint_first.store import schema
+from constraint_first.store import database as schema
 from constraint_first.store.database import StoreError
 from constraint_first.store.query import SeriesName, attempt_rows, read_attempt, summaries
 from constraint_first.store.store import Store

@@ -11,7 +11,7 @@ from loopback import Endpoint as Server
 from loopback import Reply, completion, cut_stream, failure, stream
 from served import CUED, PLAIN, SPEC, Served, chat, events, said, send, served
 
-from constraint_first.adapter.llm_plugin import Piece, Question, stream_answer
+from constraint_first.adapter.llm_plugin import Piece, stream_answer
 from constraint_first.attempt.attempt import Attempt
 from constraint_first.attempt.events import Executed, Finished, Retrying, Started, Wrote
 from constraint_first.method.baselines import Direct
@@ -22,7 +22,7 @@ from constraint_first.model.transport import Bounds
 from constraint_first.model.wire import Decoding
 from constraint_first.problem import Json, Problem, Solution
 from constraint_first.protocol import Call, Completion, Output, Program
-from constraint_first.serve.attempt import CONTENT, REASONING, Outbox, StreamWriter
+from constraint_first.serve.attempt import CONTENT, REASONING, Outbox, Question, StreamWriter
 from constraint_first.serve.request import RequestError
 from constraint_first.serve.upstream import UpstreamOptions
 

@@ -22,9 +22,11 @@ from constraint_first.model.local import Progress
 from constraint_first.model.replicas import Balanced, Balancer
 from constraint_first.model.resolve import AutoChoice
 from constraint_first.model.wire import Served
+from constraint_first.report.table import several, times
 from constraint_first.run.job import (
     EvaluationWatcher,
     Job,
+    WaveProgress,
     measure_progress,
     progress_of,
     seconds_left,
@@ -35,10 +37,9 @@ from constraint_first.store.series import Series
 
 if TYPE_CHECKING:
     from constraint_first.report.comparison import Tokens
-    from constraint_first.run.batch_service import WaveProgress
     from constraint_first.run.forecast import Basis, Demand, Forecast, SeriesForecast, Span
     from constraint_first.run.grid import RunOptions
-    from constraint_first.run.run import Evaluated
+    from constraint_first.run.job import Evaluated
 
 
 COST_NOTE: Final = "at the prices that your models.toml has now"
@@ -78,7 +79,6 @@ def ratios(found: Sequence[SeriesResult]) -> Table | None:
     """Tabulate the tokens of each series relative to Direct CoT; None where it was not run."""
     from constraint_first.report.comparison import BASELINE, divide_tokens
     from constraint_first.report.exhibit.cost import COUNTED
-    from constraint_first.report.table import times
 
     # Tokens are compared only where benchmark, model and decoding are the same.
     plain = [one for one in found if one.series.method.partition("(")[0] == BASELINE]
@@ -399,7 +399,6 @@ def _table_forecast(*, decoded: bool, priced: bool) -> Table:
 
 
 def _heading(one: SeriesForecast) -> str:
-    from constraint_first.report.table import several
 
     series, problems = one.series, several(one.problems, "problem")
     by = f" with {series.model}" if series.model else ""

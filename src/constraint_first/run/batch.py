@@ -53,21 +53,28 @@ from constraint_first.protocol import Call, Usage
 from constraint_first.run.batch_service import (
     BatchLog,
     BatchService,
-    BatchView,
     Folder,
     Provider,
     StoredBatch,
-    WaveProgress,
     new_batch,
 )
-from constraint_first.run.budget import no_price
-from constraint_first.run.grid import Experiment, RunOptions
-from constraint_first.run.job import EvaluationWatcher, Job, until_first
-from constraint_first.run.model_pool import ModelPool
+from constraint_first.run.grid import (
+    Experiment,
+    ModelPool,
+    RunOptions,
+    name_in_folder,
+    no_price,
+)
+from constraint_first.run.job import (
+    BatchView,
+    EvaluationWatcher,
+    Job,
+    WaveProgress,
+    until_first,
+)
 from constraint_first.store.database import Unstorable
-from constraint_first.store.journal import StoredJournal, attempt_columns
 from constraint_first.store.query import begun_calls
-from constraint_first.store.store import Store
+from constraint_first.store.store import Store, StoredJournal, attempt_columns
 from constraint_first.store.writer import KnownCalls, RowValues
 
 _TRIES: Final = 3
@@ -246,10 +253,10 @@ async def _replay(
         tally.refused = made.error or ""
     row = key | {"seconds": time.monotonic() - started, "finished_at": time.time()}
     try:
-        await store.write_attempt(row | attempt_columns(made))
+        await store.write_attempt(row | attempt_columns(made, made.usage))
     except Unstorable as error:
         made = failed(made, str(error), made.usage)
-        await store.write_attempt(row | attempt_columns(made))
+        await store.write_attempt(row | attempt_columns(made, made.usage))
     tally.count(made, made.usage)
     job.finished.add((key["problem"], key["run"]))  # also a failed one: the next command makes it
     if made.status == "failed":
@@ -302,7 +309,7 @@ class _Waves:
         """Go from wave to wave until there is no call left to ask."""
         sent: list[StoredBatch] = []
         for batch in self._log.open():
-            service = self._services.get(_place(batch))
+            service = self._services.get(batch.place)
             if service and (found := await service.recover(batch)):
                 sent.append(found)
         while True:
@@ -329,7 +336,7 @@ class _Waves:
         return False
 
     async def _submit(self, batch: StoredBatch) -> StoredBatch:
-        service = self._services[_place(batch)]
+        service = self._services[batch.place]
         submitted = await service.submit(batch, self._files.pop(batch.tag))
         view = BatchView(submitted.shown, submitted.status, submitted.requests)
         self._watcher.batches(WaveProgress(batch.wave, (view,)))
@@ -343,7 +350,7 @@ class _Waves:
             trouble = ""
             try:
                 for n, batch in enumerate(sent):
-                    sent[n], views[batch.tag] = await self._services[_place(batch)].look(batch)
+                    sent[n], views[batch.tag] = await self._services[batch.place].look(batch)
                 faults = 0
             except Transient as fault:
                 faults, trouble = faults + 1, str(fault)
@@ -368,7 +375,7 @@ class _Waves:
         commands = [
             shlex.join(service.command(batch))
             for batch in waiting
-            if isinstance(service := self._services[_place(batch)], Folder)
+            if isinstance(service := self._services[batch.place], Folder)
         ]
         if not commands:
             return
@@ -388,7 +395,7 @@ class _Waves:
         results = ResultIndex(self._longest)
         missing: dict[Place, FoundResult] = {}
         for batch in sent:
-            paths = await self._services[_place(batch)].fetch(batch, self._folder)
+            paths = await self._services[batch.place].fetch(batch, self._folder)
             wanted = await asyncio.to_thread(self._log.wanted, batch.tag)
             read = await asyncio.to_thread(results.read, paths, wanted)
             lost = [_not_performed(batch, name) for name in sorted(read.missing)]
@@ -426,10 +433,6 @@ class _Waves:
         self._files[batch.tag] = path.rename(path.with_name(f"{batch.tag}.jsonl"))
         self._log.collect(batch, names)
         self._collected.append(batch)
-
-
-def _place(batch: StoredBatch) -> tuple[str, str]:
-    return batch.endpoint, batch.model
 
 
 def _oddities(batch: StoredBatch, read: ReadBatch) -> Iterator[str]:
@@ -471,6 +474,7 @@ class Batches:
         pool: ModelPool,
         watcher: EvaluationWatcher,
     ) -> None:
+        check_options(options)
         self.options = options
         self.watcher = watcher
         self.models: list[BatchModel] = []
@@ -582,20 +586,8 @@ class Batches:
         return ServedModel(made, Limiter(_NO_LIMIT), price)
 
 
-def name_in_folder(name: str | None) -> str:
-    """Return the name of the model of files in a folder: that of its preset, or its own."""
-    if not name:
-        raise InputError(
-            "--batch-dir: name the model that the files are for with --model, as vLLM knows it"
-        )
-    preset = find_preset(name)
-    return preset.served_as if preset else name
-
-
 def check_options(options: RunOptions) -> None:
     batch = options.batch
-    if not batch.wanted:
-        return
     if batch.batch and batch.batch_dir is not None:
         raise InputError("--batch and --batch-dir: one or the other; leave one out")
     given = {

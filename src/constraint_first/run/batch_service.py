@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,7 +22,7 @@ from uuid import uuid4
 
 import sqlalchemy as sa
 
-from constraint_first.error import InputError, OutputError
+from constraint_first.error import OutputError
 from constraint_first.file.safe import atomic_file, storable_text
 from constraint_first.model.batch import (
     BatchClient,
@@ -37,10 +36,10 @@ from constraint_first.model.batch import (
     parse_request_id,
 )
 from constraint_first.model.error import EngineError, ModelNotFound
-from constraint_first.store.schema import BATCHES, batches, requests
+from constraint_first.run.job import BatchView
+from constraint_first.store.database import BATCHES, OPEN, batches, requests
 from constraint_first.store.store import Store
 
-_OPEN: Final = ("collected", "uploaded", "created", "ended")
 _LONGEST: Final = 2_000
 """Characters of a refusal that are kept: as many as are looked at."""
 
@@ -64,8 +63,12 @@ class StoredBatch:
 
     @property
     def shown(self) -> str:
-        """What a person calls it: the provider's name for it, or ours."""
+        """The provider's name for it, or ours."""
         return self.batch or self.tag
+
+    @property
+    def place(self) -> tuple[str, str]:
+        return self.endpoint, self.model
 
 
 class BatchLog:
@@ -78,7 +81,7 @@ class BatchLog:
     def open(self) -> list[StoredBatch]:
         """List the batches that were not collected to the end, the oldest first."""
         order = (batches.c.wave, batches.c.created_at, batches.c.tag)
-        query = sa.select(batches).where(batches.c.state.in_(_OPEN)).order_by(*order)
+        query = sa.select(batches).where(batches.c.state.in_(OPEN)).order_by(*order)
         return [StoredBatch(**row._mapping) for row in self._store.read(query)]
 
     def next_wave(self) -> int:
@@ -113,7 +116,8 @@ class BatchLog:
 
     def wanted(self, tag: str) -> set[str]:
         """List the ``custom_id`` of every request of a batch."""
-        return {str(_request(row)) for row in self._store.read(_of(tag))}
+        query = sa.select(requests).where(requests.c.tag == tag)
+        return {str(_request(row)) for row in self._store.read(query)}
 
     def fail(self, tag: str, failed: Iterable[FoundResult]) -> None:
         """Note the requests that got something else than a reply."""
@@ -176,38 +180,7 @@ def new_batch(endpoint: str, model: str, wave: int, count: int, factor: float) -
     return StoredBatch(uuid4().hex[:16], endpoint, model, wave, count, factor, time.time())
 
 
-def refuse_in_flight(
-    store: Store, series: Sequence[int], here: Sequence[tuple[str, str]] = (), *, forget: bool
-) -> None:
-    """Refuse to ask for what batches elsewhere are asking for; or forget these, if told to.
-
-    ``here`` are the endpoints and models whose batches are collected by this run.
-    """
-    if not store.change(lambda one: sa.inspect(one).has_table(batches.name), "read"):
-        return
-    asked = sa.exists().where(requests.c.tag == batches.c.tag, requests.c.series.in_(series))
-    query = sa.select(batches).where(batches.c.state.in_(_OPEN), asked)
-    found = [StoredBatch(**row._mapping) for row in store.read(query)]
-    others = [one for one in found if (one.endpoint, one.model) not in here]
-    if forget:
-        tags = [one.tag for one in found]
-        given_up = batches.update().where(batches.c.tag.in_(tags)).values(state="forgotten")
-        store.change(lambda connection: connection.execute(given_up))
-    if forget or not others:
-        return
-    first, count = others[0], len(others)
-    several = "1 batch has" if count == 1 else f"{count} batches have"
-    raise InputError(
-        f"{store.url}: {several} not been collected yet, of {first.model} at {first.endpoint}; "
-        "run the command that made them, or pay again with --forget-batches"
-    )
-
-
 _KEY: Final = ("series", "problem", "run", "ordinal")
-
-
-def _of(tag: str) -> sa.Select[Any]:
-    return sa.select(requests).where(requests.c.tag == tag)
 
 
 def _columns(place: Place) -> dict[str, int]:
@@ -217,64 +190,6 @@ def _columns(place: Place) -> dict[str, int]:
 def _request(row: sa.Row[Any]) -> RequestId:
     place = Place(row.series, row.problem, row.run, row.ordinal)
     return cast("RequestId", parse_request_id(f"{place}-{row.digests}"))
-
-
-# The progress of a wave of batches.
-
-_MOST_NAMED = 3
-
-
-@dataclass(frozen=True, slots=True)
-class BatchView:
-    """One batch as it was seen last."""
-
-    name: str
-    status: str
-    requests: int
-    done: int = 0
-    failed: int = 0
-
-    def __str__(self) -> str:
-        failed = f", {self.failed:,} failed" if self.failed else ""
-        return f"{self.name} {self.status} ({self.done:,} of {self.requests:,}{failed})"
-
-
-@dataclass(frozen=True, slots=True)
-class WaveProgress:
-    """How far the batches of one wave are, and what is waited for."""
-
-    wave: int
-    batches: tuple[BatchView, ...] = ()
-    next_look: float | None = None
-    """Seconds until the next look; None where there is none."""
-    trouble: str = ""
-    """Why the last look brought nothing."""
-
-    @property
-    def requests(self) -> int:
-        return sum(one.requests for one in self.batches)
-
-    @property
-    def done(self) -> int:
-        return sum(one.done for one in self.batches)
-
-    @property
-    def failed(self) -> int:
-        return sum(one.failed for one in self.batches)
-
-    def __str__(self) -> str:
-        failed = f", {self.failed:,} failed" if self.failed else ""
-        counted = f"wave {self.wave}: {self.done:,} of {self.requests:,} requests done{failed}"
-        wait = "" if self.next_look is None else f"; next look in {self.next_look:.0f} s"
-        trouble = f"; {self.trouble}" if self.trouble else ""
-        return f"{counted}; {self._named()}{wait}{trouble}"
-
-    def _named(self) -> str:
-        if len(self.batches) <= _MOST_NAMED:
-            return ", ".join(map(str, self.batches))
-        counts = Counter(one.status for one in self.batches)
-        listed = ", ".join(f"{count} {status}" for status, count in counts.items())
-        return f"{len(self.batches)} batches ({listed})"
 
 
 # Where batches go: a provider's batch API, or a folder for vLLM's ``run_batch``.

@@ -8,17 +8,22 @@ hopeless. It makes no attempt itself, and needs neither the model nor its key.
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
+import logging
 import os
+import socket
 import sys
 import tempfile
+import threading
 from asyncio.subprocess import PIPE, Process
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
-from typing import IO, Any, Final, Literal, NotRequired, TypeAlias, TypedDict
+from typing import IO, Any, Final, Literal, TextIO, TypeAlias, TypedDict
+from urllib.parse import quote
 
 import sqlalchemy as sa
 
@@ -29,7 +34,7 @@ from constraint_first.model.limit import Budget
 from constraint_first.model.resolve import ModelRef, endpoint_addresses
 from constraint_first.model.transport import DecodingRefused
 from constraint_first.model.wire import Served
-from constraint_first.run.grid import Experiment, RayOptions, RunOptions
+from constraint_first.run.grid import Experiment, ModelPool, RayOptions, RunOptions
 from constraint_first.run.job import (
     EvaluationWatcher,
     Job,
@@ -38,7 +43,7 @@ from constraint_first.run.job import (
     recount,
     until_first,
 )
-from constraint_first.run.model_pool import ModelPool
+from constraint_first.run.shared import NothingRunnable, awork
 from constraint_first.store.database import StoreError, sqlite_path
 from constraint_first.store.store import Store
 from constraint_first.store.writer import release_crew
@@ -46,62 +51,41 @@ from constraint_first.store.writer import release_crew
 # The lines of JSON between this process, the driver of a cluster and its workers.
 
 
-class WorkerSettings(TypedDict):
-    """The settings of a worker: its store with the password, its limits, its series."""
+class DriverOrder(TypedDict):
+    """The first line that comes in; each further one is the number of a worker to start."""
 
-    store: str
-    limits: dict[str, Any]
-    """Fields of ``RunOptions`` that are a worker's own."""
-    series: list[int]
-    crew: NotRequired[str]
-    """The name of the run that starts the workers."""
-    base_url: list[str]
-    """The endpoints that were given, as they were: the store has them without their secrets."""
-
-
-class Refusal(TypedDict):
-    message: str
-    model: str
-    setting: Any
-    most: int | None
+    address: str
+    resources: dict[str, float]
+    settings: dict[str, Any]
+    """Of each worker: its store with the password, its limits (fields of ``RunOptions``), its
+    series, the crew that it belongs to, and the endpoints that were given, as they were: the store
+    has them without their secrets."""
+    seconds: float
+    """Seconds between two looks at workers that have no place yet."""
 
 
 class WorkerReport(TypedDict):
     """How a worker ended: the series that it left alone, the error that ended it."""
 
     skipped: list[str]
-    refused: Refusal | None
+    refused: dict[str, Any] | None
     error: str
-
-
-class DriverOrder(TypedDict):
-    """The first line that comes in; each further one is the number of a worker to start."""
-
-    address: str
-    resources: dict[str, float]
-    settings: WorkerSettings
-    seconds: float
-    """Seconds between two looks at workers that have no place yet."""
-
-
-Happening: TypeAlias = Literal["connected", "placed", "ended", "died", "waiting", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
 class DriverEvent:
     """A line that goes out: an event, and the worker that it is about."""
 
-    event: Happening
+    event: Literal["connected", "placed", "ended", "died", "waiting", "failed"]
     worker: int = -1
     node: str = ""
     why: str = ""
-    report: WorkerReport = field(default_factory=lambda: _NOTHING)
+    report: WorkerReport = field(
+        default_factory=lambda: WorkerReport(skipped=[], refused=None, error="")
+    )
     nodes: list[dict[str, float]] = field(default_factory=list[dict[str, float]])
     """The resources of each node, by Ray's names."""
     unplaced: int = 0
-
-
-_NOTHING: Final[WorkerReport] = {"skipped": [], "refused": None, "error": ""}
 
 
 # The process that drives a Ray cluster, as the evaluation that started it sees it.
@@ -189,7 +173,7 @@ async def start_driver(order: DriverOrder) -> AsyncGenerator[RayProcess]:
     require_ray()
     with tempfile.TemporaryFile() as said:
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "constraint_first.run.cluster_driver"),
+            *(sys.executable, "-P", "-m", "constraint_first.run.cluster"),
             stdin=PIPE,
             stdout=PIPE,
             stderr=said,
@@ -222,8 +206,15 @@ class Cluster:
     places = ()
 
     def __init__(
-        self, options: RunOptions, pool: ModelPool, ref: ModelRef, watcher: EvaluationWatcher
+        self,
+        options: RunOptions,
+        pool: ModelPool,
+        ref: ModelRef,
+        watcher: EvaluationWatcher,
+        *,
+        has_engine: bool,
     ) -> None:
+        check_ray(options, ref, has_engine=has_engine)
         self.limiters = pool.limiters
         self._options = options
         self._pool = pool
@@ -406,8 +397,6 @@ def make_order(options: RunOptions, ref: ModelRef, jobs: Sequence[Job]) -> Drive
 
 def check_ray(options: RunOptions, ref: ModelRef, *, has_engine: bool) -> None:
     """Refuse options that a cluster cannot take, before any model is opened."""
-    if not options.ray.wanted:
-        return
     options.ray.check()
     if options.batch.wanted:
         raise InputError("--ray and --batch: one or the other; leave one out")
@@ -443,3 +432,238 @@ def _write_resources(found: dict[str, float]) -> str:
 def _write_nodes(nodes: Sequence[dict[str, float]]) -> list[str]:
     alike = Counter(map(_write_resources, nodes))
     return [f"{count} with {what}" for what, count in alike.items()]
+
+
+# A worker on a node of a Ray cluster: ``cfr work`` as an actor, which reports how it ended.
+#
+# Its reports are plain data without a secret: Ray shows errors of actors to every user of it.
+
+
+class RayWorker(EvaluationWatcher):
+    """A worker in a separate process, with a thread that works and one that can stop it.
+
+    No method of it is a coroutine: Ray would run all of them in a loop of its own. As a watcher it
+    keeps why series are left alone.
+    """
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._stopped = False
+        self._running: tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]] | None = None
+        self._report = WorkerReport(skipped=[], refused=None, error="")
+
+    def locate(self) -> str:
+        return socket.gethostname()
+
+    def work(self, settings: dict[str, Any]) -> WorkerReport:
+        """Make the missing attempts of some series, as far as they can be made here."""
+
+        async def run() -> None:
+            work = awork(
+                RunOptions(store=settings["store"], **settings["limits"]),
+                instead=ModelRef(base_url=settings["base_url"] or None),
+                series=settings["series"],
+                crew=settings.get("crew", ""),
+                watcher=self,
+            )
+            task = asyncio.ensure_future(work)
+            with self._guard:
+                self._running = asyncio.get_running_loop(), task
+                if self._stopped:  # before it began
+                    task.cancel()
+            try:
+                await task
+            finally:
+                with self._guard:
+                    self._running = None
+
+        try:
+            asyncio.run(run())
+        except (NothingRunnable, asyncio.CancelledError):
+            pass  # the report has the reason
+        except Exception as raised:  # of any kind: the report must have no password in it
+            why = str(raised) or type(raised).__name__
+            self._report["error"] = _without_password(why, settings["store"])
+        return self._report
+
+    def stop(self) -> None:
+        with self._guard:
+            self._stopped = True
+            if self._running:
+                loop, task = self._running
+                loop.call_soon_threadsafe(task.cancel)
+
+    def skipped(self, what: str, why: str) -> None:  # noqa: ARG002
+        if why not in self._report["skipped"]:
+            self._report["skipped"].append(why)
+
+    def refused(self, error: DecodingRefused) -> None:
+        fields = ("model", "setting", "most")
+        self._report["refused"] = {name: getattr(error, name) for name in fields}
+        self._report["refused"]["message"] = str(error)
+
+
+def _without_password(text: str, store: str) -> str:
+    password = str(sa.make_url(store).password or "")
+    for written in filter(None, (password, quote(password))):
+        text = text.replace(written, "***")
+    return one_line(text)
+
+
+# The driver of a Ray cluster, in a process of its own: it places workers and reports their ends.
+#
+# Ray prints to the terminal, ends its process when the cluster's head is gone, and shows the
+# command line of a driver to every user of the cluster. So the evaluation starts this process,
+# whose command line has no secret, and exchanges lines of JSON with it: orders come in, events go
+# out. When the orders end, for any reason, its workers are stopped and it ends. All decisions are
+# the evaluation's.
+
+_REACH: Final = 10.0
+"""Seconds that a cluster's head may take to accept a connection."""
+_STOP: Final = 15.0
+"""Seconds that workers have to give their leases back."""
+_NOT_ONES_OWN: Final = ("node:", "memory", "object_store_memory", "accelerator_type:")
+
+
+Tell: TypeAlias = Callable[[DriverEvent], None]
+
+
+class _Failed(Exception):
+    """The cluster cannot be used; the words say why."""
+
+
+class _Driver:
+    def __init__(self, ray: Any, order: DriverOrder, tell: Tell) -> None:
+        self._ray = ray
+        self._order = order
+        self._tell = tell
+        asked = dict(order["resources"])
+        options = {
+            "num_cpus": asked.pop("CPU", 0),
+            "num_gpus": asked.pop("GPU", 0),
+            "resources": asked,
+            "max_restarts": 0,  # the evaluation orders another
+            "max_concurrency": 2,
+            "scheduling_strategy": "SPREAD",
+        }
+        self._actor_class = ray.remote(**options)(RayWorker)
+        self._actors: dict[int, Any] = {}
+        self._unplaced: set[int] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def run(self, orders: asyncio.StreamReader) -> None:
+        """Start workers as they are ordered, until the orders end."""
+        self._tell(DriverEvent("connected", nodes=_nodes(self._ray)))
+        looking = asyncio.create_task(self._look())
+        try:
+            while line := await orders.readline():
+                task = asyncio.create_task(self._run_worker(json.loads(line)))
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+        finally:
+            looking.cancel()
+            await self._stop()
+
+    async def _run_worker(self, number: int) -> None:
+        self._unplaced.add(number)
+        actor = self._actors[number] = self._actor_class.remote()
+        try:
+            node = await actor.locate.remote()
+            self._unplaced.discard(number)
+            self._tell(DriverEvent("placed", number, node))
+            report = await actor.work.remote(self._order["settings"])
+            self._tell(DriverEvent("ended", number, node, report=report))
+        except self._ray.exceptions.RayError as error:
+            self._tell(DriverEvent("died", number, why=_reason(error)))
+        finally:
+            self._unplaced.discard(number)
+            self._actors.pop(number, None)
+            self._ray.kill(actor)
+
+    async def _look(self) -> None:
+        """Report now and then that workers are not placed, and the nodes there are."""
+        while True:
+            await asyncio.sleep(self._order["seconds"])
+            if self._unplaced:
+                unplaced = len(self._unplaced)
+                self._tell(DriverEvent("waiting", nodes=_nodes(self._ray), unplaced=unplaced))
+
+    async def _stop(self) -> None:
+        for number, actor in self._actors.items():
+            if number in self._unplaced:
+                self._ray.kill(actor)
+            else:
+                actor.stop.remote()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=_STOP)
+
+
+def _connect(address: str) -> Any:
+    """Connect to a cluster. Ray would wait two minutes for one that does not answer."""
+    found = os.environ.get("RAY_ADDRESS", "") if address == "auto" else address
+    host, _, port = found.rpartition(":")
+    if host and port.isdigit():
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), _REACH).close()
+        except OSError as error:
+            raise _Failed(f"{found} does not answer ({error.strerror or error})") from None
+    ray: Any = importlib.import_module("ray")
+    try:
+        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+    except (Exception, SystemExit) as error:
+        raise _Failed(_reason(error)) from None
+    return ray
+
+
+def _nodes(ray: Any) -> list[dict[str, float]]:
+    return [
+        {
+            name: amount
+            for name, amount in node["Resources"].items()
+            if not name.startswith(_NOT_ONES_OWN)
+        }
+        for node in ray.nodes()
+        if node["Alive"]
+    ]
+
+
+def _reason(error: BaseException) -> str:
+    """Write an error in one line: the first and last line of Ray's, without the trace between."""
+    lines = [line for line in str(error).splitlines() if line.strip() and not line[0].isspace()]
+    return one_line(" ".join(dict.fromkeys((*lines[:1], *lines[-1:]))) or type(error).__name__)
+
+
+async def _listen(pipe: TextIO) -> asyncio.StreamReader:
+    reader = asyncio.StreamReader()
+    protocol = asyncio.StreamReaderProtocol(reader)
+    await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, pipe)
+    return reader
+
+
+async def _drive(tell: Tell) -> None:
+    orders = await _listen(sys.stdin)
+    order: DriverOrder = json.loads(await orders.readline())
+    try:
+        ray = _connect(order["address"])
+    except _Failed as error:
+        tell(DriverEvent("failed", why=str(error)))
+        return
+    try:
+        await _Driver(ray, order, tell).run(orders)
+    finally:
+        ray.shutdown()
+
+
+def main() -> None:
+    """Take orders on standard input; only events go to standard output."""
+    events = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)  # what Ray prints
+
+    def tell(event: DriverEvent) -> None:
+        events.write(json.dumps(asdict(event)) + "\n")
+
+    asyncio.run(_drive(tell))
+
+
+if __name__ == "__main__":
+    main()

@@ -21,9 +21,8 @@ from constraint_first.model.resolve import ModelRef, known_context, price_list, 
 from constraint_first.model.wire import Decoding
 from constraint_first.problem import Json, Problem
 from constraint_first.protocol import Call, Completion, Output, Program, Run, Usage
-from constraint_first.run.batch import name_in_folder
-from constraint_first.run.grid import Changes, Experiment, RunOptions
-from constraint_first.store import schema
+from constraint_first.run.grid import Changes, Experiment, RunOptions, name_in_folder
+from constraint_first.store import database as schema
 from constraint_first.store.database import open_database, patiently, sqlite_path
 from constraint_first.store.query import EarlierUse, attempt_times, earlier_use, finished_keys
 from constraint_first.store.series import Series, find_registered

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, AsyncExitStack
 from dataclasses import dataclass, field, fields, replace
 from itertools import product
 from pathlib import Path
@@ -36,9 +37,25 @@ from constraint_first.method.registry import (
     require_used,
 )
 from constraint_first.model.batch import MOST_BYTES, MOST_REQUESTS, FileLimits
-from constraint_first.model.resolve import AUTO, choose_method
-from constraint_first.model.transport import CALL_SECONDS, REPLY_BYTES, Bounds
-from constraint_first.model.wire import Decoding
+from constraint_first.model.client import Client, OpenAI, ServedModel
+from constraint_first.model.connection import Tell
+from constraint_first.model.limit import Limiter, Price
+from constraint_first.model.local import Progress
+from constraint_first.model.replicas import Balanced
+from constraint_first.model.resolve import (
+    AUTO,
+    ModelRef,
+    accompanied,
+    choose_method,
+    find_preset,
+    find_price,
+    require_known,
+    resolve,
+    runs_here,
+    served_name,
+)
+from constraint_first.model.transport import CALL_SECONDS, REPLY_BYTES, Bounds, Endpoint
+from constraint_first.model.wire import Decoding, Served
 from constraint_first.pattern import lazy_pattern
 from constraint_first.store.series import Series
 from constraint_first.store.writer import LEASE_SECONDS
@@ -94,7 +111,8 @@ class Experiment:
 
     def decodings(self) -> Iterator[Decoding]:
         for temperature, seed in product(self.temperatures, self.seeds):
-            yield Decoding(_sent(temperature), _sent(self.top_p), seed, self.max_tokens)
+            sent, top_p = (None if one == "none" else one for one in (temperature, self.top_p))
+            yield Decoding(sent, top_p, seed, self.max_tokens)
 
     def series(self, benchmark: Benchmark, model: str) -> Iterator[Series]:
         ahead = benchmark.system_prompt if self.system is None else self.system
@@ -142,11 +160,9 @@ class Experiment:
             check_text(model, "models", _LONGEST_NAME)
         for model in self.other_models():
             check_text(model, "methods", _LONGEST_NAME)
-        once = {name: _once(getattr(self, name)) for name in _SEVERAL}
-        return replace(self, **once, prompts=self._wording(), system=self._checked_system())
-
-    def _checked_system(self) -> str | None:
-        return None if self.system is None else check_system(self.system)
+        once: dict[str, Any] = {n: tuple(dict.fromkeys(getattr(self, n))) for n in _SEVERAL}
+        system = None if self.system is None else check_system(self.system)
+        return replace(self, **once, prompts=self._wording(), system=system)
 
     def _wording(self) -> str | Wording:
         """Read own prompts, before anything is asked."""
@@ -175,21 +191,6 @@ class Experiment:
         for seed in self.seeds:
             if seed is not None and abs(seed) > _LARGEST_SEED:
                 yield "seeds", f"{seed} is not between -2^62 and 2^62"
-
-
-def _read_system(given: str) -> str:
-    try:
-        return read_system(given)
-    except InputError as error:
-        raise FieldError(str(error), "system") from None
-
-
-def _sent(setting: Sampling) -> float | None:
-    return None if setting == "none" else setting
-
-
-def _once(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(dict.fromkeys(values))
 
 
 _SAMPLING: Final[FieldType[Sampling]] = FieldType(
@@ -222,15 +223,16 @@ def read_experiment(path: Path, changes: Changes = _NO_CHANGES) -> Experiment:
         check_fields(table, _SETTINGS)
         lists = {name: tuple(table[name]) for name in table.keys() & _SEVERAL.keys()}
         if "system" in table:
-            table["system"] = _read_system(table["system"])
+            try:
+                table["system"] = read_system(table["system"])
+            except InputError as error:
+                raise FieldError(str(error), "system") from None
         return replace(Experiment(), **(table | lists)).changed(changes)
     except CfrError as error:
         # What is not about a field is about a method that cannot be made.
         field = error.field if isinstance(error, FieldError) else "methods"
         raise InputError(f"{path}{line_of(text, field)}: {error}") from None
 
-
-# How an evaluation is asked in batches.
 
 _HALF: Final = 0.5
 """What providers take for a batch: half of the price."""
@@ -273,8 +275,6 @@ class BatchOptions:
         return FileLimits(self.batch_file_requests, self.batch_file_bytes)
 
 
-# How an evaluation is run on a Ray cluster.
-
 _ADDRESS: Final = lazy_pattern(r"auto|[^\s:/]+:\d{1,5}|\[[0-9a-fA-F:]+\]:\d{1,5}")
 _RAYS_OWN: Final = ("cpu", "gpu", "memory", "object_store_memory", "node")
 _NAMES: Final = {"cpus": "CPU", "gpus": "GPU"}
@@ -312,18 +312,11 @@ class RayOptions:
         if self.workers is not None and self.workers < 1:
             raise InputError(f"--ray-workers {self.workers}: at least one is needed")
         for name, amount in self.resources.items():
-            _check_resource(name, amount)
-
-
-def _check_resource(name: str, amount: float) -> None:
-    shown = f"--ray-resources {name}={amount:g}"
-    if not name or name.lower().partition(":")[0] in _RAYS_OWN:
-        raise InputError(f"{shown}: name cpus, gpus, or a resource of the cluster's own")
-    if not math.isfinite(amount) or amount < 0 or (amount > 1 and amount % 1):
-        raise InputError(f"{shown}: give a whole number, or a part of one below 1")
-
-
-# How a grid is run: where it is stored, how fast it may go, what it may spend.
+            shown = f"--ray-resources {name}={amount:g}"
+            if not name or name.lower().partition(":")[0] in _RAYS_OWN:
+                raise InputError(f"{shown}: name cpus, gpus, or a resource that the cluster names")
+            if not math.isfinite(amount) or amount < 0 or (amount > 1 and amount % 1):
+                raise InputError(f"{shown}: give a whole number, or a part of one below 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,3 +362,169 @@ class RunOptions:
     @property
     def is_bounded(self) -> bool:
         return self.max_tokens_total is not None or self.max_cost is not None
+
+
+# The models of a grid: each opened once, with limits and a price of its own.
+
+_LOCAL_CONCURRENCY: Final = 4
+_MOST_CONCURRENCY: Final = 256
+_FIRST_CONCURRENCY: Final = 16
+
+
+def series_of(model: ServedModel, experiment: Experiment, benchmark: Benchmark) -> list[Series]:
+    """List the series of a benchmark, all decoded alike and in a way that the model takes.
+
+    A series is named after the decoding that it really has. Where a whole sweep comes down to
+    the same one it is run once.
+    """
+    named = experiment.series(benchmark, model.served.model)
+    return list(dict.fromkeys(replace(one, decoding=model.decoded(one.decoding)) for one in named))
+
+
+class ModelPool:
+    """Opens the models of a grid, and those that its methods name beside them.
+
+    ``stack`` closes them; ``fetching`` surrounds the fetching of a model file; ``tell`` takes lines
+    about an endpoint for the user.
+    """
+
+    def __init__(
+        self,
+        options: RunOptions,
+        stack: AsyncExitStack,
+        fetching: Callable[[str], AbstractContextManager[Progress]],
+        tell: Tell = lambda _line: None,
+    ) -> None:
+        self._options = options
+        self._stack = stack
+        self._fetching = fetching
+        self._tell = tell
+        self.limiters: list[Limiter] = []
+
+    async def open(self, experiment: Experiment, ref: ModelRef) -> list[ServedModel]:
+        """Open the models of a grid, which are served as ``ref`` says."""
+        grid = _grid(experiment, ref)
+        for one in _refs(grid):  # before any is fetched
+            require_known(one)
+        return _join(grid, {one: await self._open(one) for one in _refs(grid)})
+
+    async def open_one(self, ref: ModelRef, beside: Mapping[str, ModelRef]) -> ServedModel:
+        grid = {ref: beside}
+        return _join(grid, {one: await self._open(one) for one in _refs(grid)})[0]
+
+    def name(self, experiment: Experiment, ref: ModelRef) -> list[ServedModel]:
+        """Name the models of a grid and open none: workers elsewhere do."""
+        grid = _grid(experiment, ref)
+        return _join(grid, {one: self._named(one) for one in _refs(grid)})
+
+    async def open_engine(self, engine: Served | Client, names: Sequence[str]) -> ServedModel:
+        """Open an engine that was given as an object, and those of some names beside it."""
+        given = await self._stack.enter_async_context(accompanied(engine, names))
+        main = self._given(given.main, given.model)
+        others = {
+            name: main if one is given.main else self._given(one, name)
+            for name, one in given.others.items()
+        }
+        return replace(main, others=others)
+
+    def _named(self, ref: ModelRef) -> ServedModel:
+        name = served_name(ref)
+        if not name:
+            raise InputError(
+                "the endpoint's model has no name here, and workers elsewhere must know what they "
+                "ask; name it with --model"
+            )
+        never_open = OpenAI(Endpoint("", name))
+        return ServedModel(never_open, None, self._price(ref.model or name), ref=ref)
+
+    def _given(self, served: Served, name: str) -> ServedModel:
+        limiter = self._limit(served, _MOST_CONCURRENCY, _FIRST_CONCURRENCY)
+        return ServedModel(served, limiter, self._price(name))
+
+    async def _open(self, ref: ModelRef) -> ServedModel:
+        here = runs_here(ref)
+        most = _LOCAL_CONCURRENCY if here else _MOST_CONCURRENCY
+        concurrency = self._options.concurrency or most
+        name = ref.model or served_name(ref)
+        price = self._price(name) if name else None
+        with self._fetching(ref.model or "model") as progress:
+            bounds = self._options.bounds
+            opening = resolve(ref, bounds=bounds, concurrency=concurrency, progress=progress)
+        served = await self._stack.enter_async_context(opening)
+        if not name:  # the endpoint has said meanwhile what it serves
+            price = self._price(served.model)
+        limiter = self._limit(served, most, None if here else _FIRST_CONCURRENCY)
+        return ServedModel(served, limiter, price, ref=ref)
+
+    def _limit(self, served: Served, most: int, start: int | None) -> Limiter | None:
+        """Make the limiter of a model; None for one whose endpoints have one each."""
+        if isinstance(served, OpenAI | Balanced):
+            served.report_to(self._tell)
+        if not isinstance(served, Balanced):
+            return self._limiter(most, start)
+        served.balancer.limit(lambda: self._limiter(most, start))
+        return None
+
+    def _limiter(self, most: int, start: int | None) -> Limiter:
+        # A chosen number is the size from the start; otherwise the limiter starts low and grows
+        # until the endpoint pushes back.
+        chosen = self._options.concurrency
+        limiter = Limiter(
+            chosen or most,
+            None if chosen else start,
+            requests_per_minute=self._options.requests_per_minute,
+            tokens_per_minute=self._options.tokens_per_minute,
+        )
+        self.limiters.append(limiter)
+        return limiter
+
+    def _price(self, model: str) -> Price | None:
+        price = find_price(model)
+        if price is None and self._options.max_cost is not None:
+            raise no_price(model)
+        return price
+
+
+_Grid = Mapping[ModelRef, Mapping[str, ModelRef]]
+"""The models of a grid, and those that its methods name beside each."""
+
+
+def _grid(experiment: Experiment, ref: ModelRef) -> _Grid:
+    if ref.key and not ref.base_url and len(experiment.models) > 1:
+        raise InputError(
+            f"models {', '.join(experiment.models)}: one key is given and no address; name the "
+            "endpoint that the key is for, or put each model's key into its own variable"
+        )
+    names = experiment.other_models()
+    mains = {model: replace(ref, model=model or None) for model in experiment.models}
+    listed = {name: mains[name] for name in names if name in mains}
+    return {main: {name: main.beside(name) for name in names} | listed for main in mains.values()}
+
+
+def _refs(grid: _Grid) -> list[ModelRef]:
+    others = (one for beside in grid.values() for one in beside.values())
+    return list(dict.fromkeys((*grid, *others)))
+
+
+def _join(grid: _Grid, served: Mapping[ModelRef, ServedModel]) -> list[ServedModel]:
+    return [
+        replace(served[main], others={name: served[one] for name, one in beside.items()})
+        for main, beside in grid.items()
+    ]
+
+
+def no_price(model: str) -> InputError:
+    return InputError(
+        f"model {model or 'without a name'}: --max-cost needs its price; write it into a "
+        "models.toml of your own and name that in CFR_MODELS"
+    )
+
+
+def name_in_folder(name: str | None) -> str:
+    """Return the name of the model of files in a folder: that of its preset, or its own."""
+    if not name:
+        raise InputError(
+            "--batch-dir: name the model that the files are for with --model, as vLLM knows it"
+        )
+    preset = find_preset(name)
+    return preset.served_as if preset else name

@@ -15,8 +15,11 @@ from contextlib import (
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple, TypeAlias
 
+import sqlalchemy as sa
+
 from constraint_first.attempt.attempt import Attempt, failed, judged_attempt
 from constraint_first.attempt.drive import AsSent, AttemptLimit, collecting_rarely, put_ahead
+from constraint_first.error import InputError
 from constraint_first.method.method import Method
 from constraint_first.model.limit import Cost, Limiter, PriceList, sum_costs
 from constraint_first.model.local import NO_PROGRESS
@@ -26,9 +29,8 @@ from constraint_first.model.transport import DecodingRefused
 from constraint_first.model.wire import SEEDS_A_RUN, Engine, Served
 from constraint_first.problem import Problem
 from constraint_first.protocol import Message, Usage
-from constraint_first.run.batch_service import WaveProgress
+from constraint_first.store import database as schema
 from constraint_first.store.database import LeaseLost, StoreError, Unstorable
-from constraint_first.store.journal import StoredJournal, attempt_columns
 from constraint_first.store.query import (
     SeriesResult,
     Tally,
@@ -40,7 +42,7 @@ from constraint_first.store.query import (
     require_finished,
 )
 from constraint_first.store.series import Series
-from constraint_first.store.store import Store
+from constraint_first.store.store import Store, StoredJournal, attempt_columns
 from constraint_first.store.writer import (
     CLAIMED_AT_ONCE,
     LEASE_SECONDS,
@@ -146,6 +148,59 @@ def result_of(store: Store, job: Job) -> SeriesResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Evaluated:
+    """The result of an evaluation: every series with its counts, and the store that has them."""
+
+    store: str
+    series: tuple[SeriesResult, ...]
+    seconds: float
+    stopped: str = ""
+    """Why attempts are missing, where some are; the same call makes them."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every attempt was made and none failed."""
+        return not self.stopped
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens of all series together, those of earlier runs among them."""
+        return sum((one.tally.usage for one in self.series), Usage())
+
+    @property
+    def cost(self) -> Cost | None:
+        """The cost of all series at the prices of today; None where no model has a price."""
+        return sum_costs(one.tally.cost for one in self.series)
+
+
+def refuse_in_flight(
+    store: Store, series: Sequence[int], here: Sequence[tuple[str, str]] = (), *, forget: bool
+) -> None:
+    """Refuse to ask for what batches elsewhere are asking for; or forget these, if told to.
+
+    ``here`` are the endpoints and models whose batches are collected by this run.
+    """
+    batches, requests = schema.batches, schema.requests
+    if not store.change(lambda one: sa.inspect(one).has_table(batches.name), "read"):
+        return
+    asked = sa.exists().where(requests.c.tag == batches.c.tag, requests.c.series.in_(series))
+    found = store.read(sa.select(batches).where(batches.c.state.in_(schema.OPEN), asked))
+    if forget:
+        tags = batches.c.tag.in_([one.tag for one in found])
+        store.change(
+            lambda one: one.execute(batches.update().where(tags).values(state="forgotten"))
+        )
+    elif others := [one for one in found if (one.endpoint, one.model) not in here]:
+        count = len(others)
+        several = "1 batch has" if count == 1 else f"{count} batches have"
+        raise InputError(
+            f"{store.url}: {several} not been collected yet, of {others[0].model} at "
+            f"{others[0].endpoint}; run the command that made them, or pay again with "
+            "--forget-batches"
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class EvaluationProgress:
     """How far an evaluation is; the attempts of earlier runs are counted with it."""
 
@@ -246,6 +301,64 @@ def _mean(parts: Iterable[Progress]) -> float | None:
     known = [part for part in parts if part.cost is not None]
     attempts = sum(part.made + part.stored for part in known)
     return sum(part.tokens for part in known) / attempts if attempts else None
+
+
+# The progress of a wave of batches.
+
+_MOST_NAMED: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class BatchView:
+    """One batch as it was seen last."""
+
+    name: str
+    status: str
+    requests: int
+    done: int = 0
+    failed: int = 0
+
+    def __str__(self) -> str:
+        failed = f", {self.failed:,} failed" if self.failed else ""
+        return f"{self.name} {self.status} ({self.done:,} of {self.requests:,}{failed})"
+
+
+@dataclass(frozen=True, slots=True)
+class WaveProgress:
+    """How far the batches of one wave are, and what is waited for."""
+
+    wave: int
+    batches: tuple[BatchView, ...] = ()
+    next_look: float | None = None
+    """Seconds until the next look; None where there is none."""
+    trouble: str = ""
+    """Why the last look brought nothing."""
+
+    @property
+    def requests(self) -> int:
+        return sum(one.requests for one in self.batches)
+
+    @property
+    def done(self) -> int:
+        return sum(one.done for one in self.batches)
+
+    @property
+    def failed(self) -> int:
+        return sum(one.failed for one in self.batches)
+
+    def __str__(self) -> str:
+        failed = f", {self.failed:,} failed" if self.failed else ""
+        counted = f"wave {self.wave}: {self.done:,} of {self.requests:,} requests done{failed}"
+        wait = "" if self.next_look is None else f"; next look in {self.next_look:.0f} s"
+        trouble = f"; {self.trouble}" if self.trouble else ""
+        return f"{counted}; {self._named()}{wait}{trouble}"
+
+    def _named(self) -> str:
+        if len(self.batches) <= _MOST_NAMED:
+            return ", ".join(map(str, self.batches))
+        counts = Counter(one.status for one in self.batches)
+        listed = ", ".join(f"{count} {status}" for status, count in counts.items())
+        return f"{len(self.batches)} batches ({listed})"
 
 
 class EvaluationWatcher:
@@ -600,9 +713,10 @@ async def _count(
             tally.left = made.error or ""
             return None
         tally.refused = made.error or ""
-    tally.count(made, made.usage)
+    usage = made.usage
+    tally.count(made, usage)
     row = key | {"seconds": time.monotonic() - started}
-    written = store.write_attempt(row | attempt_columns(made))
+    written = store.write_attempt(row | attempt_columns(made, usage))
     if isinstance(attempts, ClaimedAttempts):
         written.add_done_callback(attempts.ended)
     return _Writing(store, tally, row, made, written)
@@ -625,4 +739,4 @@ class _Writing(NamedTuple):
             self.tally.uncount(self.made)
             instead = failed(self.made, str(error), self.made.usage)
             self.tally.count(instead, Usage())
-            await self.store.write_attempt(self.row | attempt_columns(instead))
+            await self.store.write_attempt(self.row | attempt_columns(instead, instead.usage))

@@ -8,40 +8,39 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from types import UnionType
-from typing import Any, Final, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from constraint_first.attempt.solve import run_sync
 from constraint_first.benchmark.registry import Benchmark
 from constraint_first.method.method import Method
 from constraint_first.method.registry import Wording
 from constraint_first.model.client import Client, ServedModel
-from constraint_first.model.limit import Budget, BudgetSpent, Cost, Limiter, sum_costs
+from constraint_first.model.limit import Budget, BudgetSpent, Limiter
 from constraint_first.model.resolve import AUTO, ModelRef, choose_method
 from constraint_first.model.transport import DecodingRefused
 from constraint_first.model.wire import Served
-from constraint_first.protocol import Usage
-from constraint_first.run.batch import Batches, check_options
-from constraint_first.run.batch_service import refuse_in_flight
-from constraint_first.run.budget import SharedBudget, name_budget, open_budget
-from constraint_first.run.cluster import Cluster, check_ray
-from constraint_first.run.grid import Changes, Experiment, RunOptions
+from constraint_first.run.grid import Changes, Experiment, ModelPool, RunOptions, series_of
 from constraint_first.run.job import (
+    Evaluated,
     EvaluationWatcher,
     Job,
     TellEvaluationProgress,
     measure_progress,
     prepare,
+    refuse_in_flight,
     result_of,
     run,
 )
-from constraint_first.run.model_pool import ModelPool, series_of, write_settings
-from constraint_first.store.query import SeriesResult, explain_missing
+from constraint_first.store.query import explain_missing
 from constraint_first.store.store import Store
+
+if TYPE_CHECKING:
+    from constraint_first.run.batch import Batches
+    from constraint_first.run.cluster import Cluster
 
 T = TypeVar("T")
 
@@ -49,32 +48,6 @@ _DEFAULTS: Final = RunOptions()
 
 
 _SILENT: Final = EvaluationWatcher()
-
-
-@dataclass(frozen=True, slots=True)
-class Evaluated:
-    """The result of an evaluation: every series with its counts, and the store that has them."""
-
-    store: str
-    series: tuple[SeriesResult, ...]
-    seconds: float
-    stopped: str = ""
-    """Why attempts are missing, where some are; the same call makes them."""
-
-    @property
-    def complete(self) -> bool:
-        """Whether every attempt was made and none failed."""
-        return not self.stopped
-
-    @property
-    def usage(self) -> Usage:
-        """Tokens of all series together, those of earlier runs among them."""
-        return sum((one.tally.usage for one in self.series), Usage())
-
-    @property
-    def cost(self) -> Cost | None:
-        """The cost of all series at the prices of today; None where no model has a price."""
-        return sum_costs(one.tally.cost for one in self.series)
 
 
 async def aevaluate(
@@ -172,10 +145,6 @@ class SingleCalls:
         return run(store, jobs, width, counted, self._options.lease)
 
 
-Executor: TypeAlias = SingleCalls | Batches | Cluster
-"""How the attempts of a run are made: by single calls, in batches, or on a cluster."""
-
-
 class _Evaluation:
     """One run of an experiment."""
 
@@ -193,14 +162,14 @@ class _Evaluation:
         self._watcher = watcher
         self._progress = progress
         self._started = time.monotonic()
+        self._shared_budget: str | None = None
+        """The name of the budget that the store has for all workers."""
 
     async def run(self, engine: Served | Client | None) -> Evaluated:
         """Make all missing attempts."""
-        check_options(self._options)
-        check_ray(self._options, self._ref, has_engine=engine is not None)
-        benchmarks = self._experiment.load_benchmarks(self._options.limit)
         stack = AsyncExitStack()
-        executor = self._executor(stack)
+        executor = self._executor(stack, has_engine=engine is not None)
+        benchmarks = self._experiment.load_benchmarks(self._options.limit)
         with Store(self._options.store) as store, executor.hold(store):
             async with stack:
                 models = await executor.open(self._experiment, self._ref, engine)
@@ -230,30 +199,49 @@ class _Evaluation:
                         if not any(model.adapt(refused) for model in models):
                             raise
                         store.withdraw(numbers)
-                        self._watcher.adapted(refused.model, _consequence(refused, models))
+                        named = any(refused.model == model.served.model for model in models)
+                        how = "its series are named accordingly"
+                        if not named:
+                            how = "series that ask it beside another model keep their names"
+                        self._watcher.adapted(refused.model, f"{refused.change}; {how}")
                         continue
                     break
             series = tuple(result_of(store, job) for job in jobs)
         seconds = time.monotonic() - self._started
         return Evaluated(self._options.store, series, seconds, stopped or explain_missing(series))
 
-    def _executor(self, stack: AsyncExitStack) -> Executor:
+    def _executor(
+        self, stack: AsyncExitStack, *, has_engine: bool
+    ) -> SingleCalls | Batches | Cluster:
+        """Choose how the attempts are made; what is not chosen is not imported."""
         options, watcher = self._options, self._watcher
         pool = ModelPool(options, stack, watcher.fetching, watcher.noted)
         if options.ray.wanted:
-            return Cluster(options, pool, self._ref, watcher)
-        single = SingleCalls(options, pool)
-        return Batches(options, stack, pool, watcher) if options.batch.wanted else single
+            from constraint_first.run.cluster import Cluster
+
+            return Cluster(options, pool, self._ref, watcher, has_engine=has_engine)
+        if options.batch.wanted:
+            from constraint_first.run.batch import Batches
+
+            return Batches(options, stack, pool, watcher)
+        return SingleCalls(options, pool)
 
     def _open_budget(
         self, store: Store, models: list[ServedModel], benchmarks: list[Benchmark]
     ) -> Budget | None:
         """Open the budget of the grid, which workers elsewhere may have been given."""
+        options = self._options
+        if not store.is_shared:
+            limits = (options.max_tokens_total, options.max_cost)
+            return Budget(*limits) if options.is_bounded else None
+        from constraint_first.run.shared import name_budget, open_budget
+
         grid = (series_of(one, self._experiment, each) for one in models for each in benchmarks)
-        budget = open_budget(store, name_budget(chain.from_iterable(grid)), self._options)
-        if isinstance(budget, SharedBudget):
-            budget.require_prices(models)
-        return budget
+        shared = open_budget(store, name_budget(chain.from_iterable(grid)), options)
+        if shared:
+            shared.require_prices(models)
+            self._shared_budget = shared.name
+        return shared
 
     def _jobs(
         self,
@@ -270,20 +258,15 @@ class _Evaluation:
             for one in series_of(model, self._experiment, benchmark)
             for engine in [Client(model, decoding=one.decoding, budget=paid)]
         ]
-        shared = budget.name if isinstance(budget, SharedBudget) else None
-        write_settings(store, [job.number for job in jobs], model, shared)
+        if store.is_shared:
+            from constraint_first.run.shared import write_settings
+
+            write_settings(store, [job.number for job in jobs], model, self._shared_budget)
         return jobs
 
     def _tell(self, jobs: Sequence[Job]) -> None:
         if self._progress:
             self._progress(measure_progress(jobs, time.monotonic() - self._started))
-
-
-def _consequence(refused: DecodingRefused, models: Sequence[ServedModel]) -> str:
-    """Describe how a refusal is answered, and how that changes the names of series."""
-    if any(refused.model == model.served.model for model in models):
-        return f"{refused.change}; its series are named accordingly"
-    return f"{refused.change}; series that ask it beside another model keep their names"
 
 
 def _several(given: T | Sequence[T], kind: UnionType) -> tuple[T, ...]:

@@ -1,48 +1,455 @@
-"""A worker: makes the missing attempts of a shared store, beside any number of others.
+"""What workers on one PostgreSQL store share: a budget, the settings of series, and the work.
 
-``cfr work`` is this call, and so is an actor of a cluster. All settings of a series are in the
+``cfr work`` is ``awork``, and so is an actor of a cluster. All settings of a series are in the
 store; keys, prices and model files are those of the machine that it runs on.
 """
 
 from __future__ import annotations
 
+import asyncio
+import secrets
+import threading
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
-from typing import Final
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import orjson
+import sqlalchemy as sa
 
 from constraint_first.attempt.solve import run_sync
 from constraint_first.error import CfrError, InputError
+from constraint_first.file.safe import expand_user, storable_json
 from constraint_first.method.method import models_of
+from constraint_first.method.registry import Wording, make, plain_name, reword
 from constraint_first.model.client import Client, ServedModel
-from constraint_first.model.limit import BudgetSpent, Limiter
-from constraint_first.model.resolve import ModelRef
-from constraint_first.model.transport import DecodingRefused
-from constraint_first.model.wire import Served
-from constraint_first.run.batch_service import refuse_in_flight
-from constraint_first.run.budget import SharedBudget, find_budget
-from constraint_first.run.grid import RunOptions
+from constraint_first.model.limit import Budget, BudgetSpent, Limiter, is_within, write_dollars
+from constraint_first.model.resolve import ModelRef, endpoint_addresses
+from constraint_first.model.transport import DecodingRefused, without_secrets
+from constraint_first.model.wire import Decoding, Served
+from constraint_first.problem import Json, Prompt
+from constraint_first.protocol import Usage
+from constraint_first.run.grid import ModelPool, RunOptions, no_price
 from constraint_first.run.job import (
+    Evaluated,
     EvaluationWatcher,
     Job,
     TellEvaluationProgress,
     adopt,
     measure_progress,
+    refuse_in_flight,
     result_of,
     run,
 )
-from constraint_first.run.model_pool import (
-    ModelPool,
-    PendingSeries,
-    SeriesModels,
-    Unrunnable,
-    pending_series,
-)
-from constraint_first.run.run import Evaluated
-from constraint_first.store.database import StoreError, sqlite_path
+from constraint_first.store import database as schema
+from constraint_first.store.database import StoreError, patiently, sqlite_path
 from constraint_first.store.query import explain_missing
+from constraint_first.store.series import Series, fingerprint, read_prompts
 from constraint_first.store.store import Store
 from constraint_first.store.writer import EVERY_RUN, SeriesShare, name_owner, requeue_failed
+
+# The budget of a grid, out of which all its workers pay.
+#
+# Before a call the most that it can take is set aside, in a transaction that sees the reservations
+# of every worker; after it that is settled. A reservation of a worker that died counts as spent:
+# its calls were under way, and the provider may have charged for all of them.
+#
+# Changes that come while a transaction is under way go into the next together, so that the one row
+# of a budget is no bottleneck.
+
+_LOOK_AGAIN: Final = 0.25
+"""Seconds after which a call that does not fit in looks whether others have settled theirs."""
+
+
+_BUDGETS: Final = schema.budgets
+_LIMIT: Final = sa.text(
+    "INSERT INTO budgets (id, max_tokens, max_cost, tokens, cost, lost_tokens, lost_cost)"
+    " VALUES (:name, :max_tokens, :max_cost, 0, 0, 0, 0) ON CONFLICT (id)"
+    " DO UPDATE SET max_tokens = excluded.max_tokens, max_cost = excluded.max_cost"
+)
+_HOLD: Final = sa.text("SELECT * FROM budgets WHERE id = :name FOR UPDATE")
+_BURY: Final = sa.text(
+    "DELETE FROM reservations WHERE budget = :name AND owner <> :owner"
+    " AND (expires = '-infinity' OR expires < clock_timestamp()"
+    " AND pg_postmaster_start_time() < clock_timestamp() - make_interval(secs => :seconds))"
+    " RETURNING tokens, cost"
+)
+_RESERVED: Final = sa.text(
+    "SELECT owner, tokens, cost, change FROM reservations WHERE budget = :name"
+)
+_RESERVE: Final = sa.text(
+    "INSERT INTO reservations (budget, owner, tokens, cost, change, expires) VALUES (:name, :owner,"
+    " :tokens, :cost, :change, clock_timestamp() + make_interval(secs => :seconds))"
+    " ON CONFLICT (budget, owner) DO UPDATE SET tokens = excluded.tokens, cost = excluded.cost,"
+    " change = excluded.change, expires = excluded.expires"
+)
+
+
+class Amount(NamedTuple):
+    tokens: int = 0
+    cost: float = 0.0
+
+    def plus(self, other: Amount) -> Amount:
+        return Amount(self.tokens + other.tokens, self.cost + other.cost)
+
+    def less(self, other: Amount) -> Amount:
+        """Take away, down to nothing; sums of decimal fractions are not exact."""
+        tokens = max(0, self.tokens - other.tokens)
+        return Amount(tokens, max(0.0, self.cost - other.cost) if tokens else 0.0)
+
+
+NOTHING: Final = Amount()
+
+
+@dataclass(slots=True)
+class Ledger:
+    """A budget as it is within a transaction."""
+
+    limits: tuple[int | None, float | None]
+    spent: Amount
+    lost: Amount
+    mine: Amount = NOTHING
+    others: Amount = NOTHING
+    change: int = 0
+
+    @property
+    def reserved(self) -> Amount:
+        return self.mine.plus(self.others)
+
+    def settle(self, reserved: Amount, used: Amount) -> None:
+        """Give back what a call had set aside and take what it used.
+
+        A reservation that expired was counted as spent in full already.
+        """
+        already = reserved.less(self.mine)
+        self.mine = self.mine.less(reserved)
+        self.spent = self.spent.plus(used.less(already) if already.tokens else used)
+
+    def reserve(self, wish: Amount) -> bool:
+        if fits := self._fits(wish):
+            self.mine = self.mine.plus(wish)
+        return fits
+
+    def spend(self, amount: Amount) -> bool:
+        if fits := self._fits(amount):
+            self.spent = self.spent.plus(amount)
+        return fits
+
+    def _fits(self, wish: Amount) -> bool:
+        return is_within(*self.limits, *self.spent.plus(self.reserved).plus(wish))
+
+
+def name_budget(series: Iterable[Series]) -> str:
+    """Name the budget of a grid: the same grid, on any machine, has the same."""
+    named = sorted(storable_json([s.benchmark, s.method, s.model, s.settings]) for s in series)
+    return sha256("\n".join(named).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def open_budget(store: Store, name: str, options: RunOptions) -> SharedBudget | None:
+    """Open the budget of a grid; None where it has none.
+
+    A limit holds for every worker until another is given, also for one that gives
+    none: it is there to be kept.
+    """
+    if options.is_bounded:
+        limits = {"max_tokens": options.max_tokens_total, "max_cost": options.max_cost}
+        store.change(lambda connection: connection.execute(_LIMIT, {"name": name} | limits))
+    return find_budget(store, name, options.lease)
+
+
+def find_budget(store: Store, name: str | None, lease: float) -> SharedBudget | None:
+    """Find the budget of a grid in a shared store; None where there is none."""
+    if name is None or not store.read(sa.select(_BUDGETS.c.id).where(_BUDGETS.c.id == name)):
+        return None
+    return SharedBudget(store, name, lease)
+
+
+class SharedBudget(Budget):
+    """Tokens and money that are left to all workers; what it shows is as of its last change."""
+
+    def __init__(self, store: Store, name: str, lease: float) -> None:
+        super().__init__()
+        self.name = name
+        self._store = store
+        self._named = {"name": name, "owner": store.owner, "seconds": lease}
+        self._one_by_one = threading.Lock()
+        self._changes = secrets.randbelow(2**30)  # another of the same worker may be there
+        self._wishes: list[tuple[Amount, asyncio.Future[None]]] = []
+        self._settled: list[tuple[Amount, Amount]] = []
+        """What calls had set aside, and what they used."""
+        self._task: asyncio.Task[None] | None = None
+        self._exchange([], [])
+
+    def require_prices(self, models: Iterable[ServedModel]) -> None:
+        """Refuse a model without a price where money is limited."""
+        for model in models if self._max_cost else ():
+            for one in (model, *model.others.values()):
+                if one.price is None:
+                    raise no_price(one.served.model)
+
+    async def reserve(self, usage: Usage, cost: float) -> None:
+        done = asyncio.get_running_loop().create_future()
+        self._wishes.append((Amount(usage.total, cost), done))
+        self._begin()
+        try:
+            await done
+        except BudgetSpent:
+            raise BudgetSpent(self._refusal(usage, cost), self.name) from None
+        except asyncio.CancelledError:
+            if done.done() and not done.cancelled() and not done.exception():
+                self._settled.append((Amount(usage.total, cost), NOTHING))
+            raise
+
+    def spend(self, usage: Usage, cost: float) -> bool:
+        # Between two tries of a call: it blocks the event loop for one transaction.
+        if not usage.total:
+            return True
+        (granted,) = self._exchange([], [], [Amount(usage.total, cost)])
+        return granted
+
+    def settle(self, reserved: Usage, reserved_cost: float, used: Usage, cost: float) -> None:
+        amounts = (Amount(reserved.total, reserved_cost), Amount(used.total, cost))
+        self._settled.append(amounts)
+        self._begin()
+
+    async def close(self) -> None:
+        self._begin()
+        while self._task and not self._task.done():
+            await self._task
+
+    def _begin(self) -> None:
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._work())
+
+    async def _work(self) -> None:
+        while self._wishes or self._settled:
+            wishes, self._wishes = self._wishes, []
+            settled, self._settled = self._settled, []
+            wishes = [one for one in wishes if not one[1].done()]
+            amounts = [amount for amount, _ in wishes]
+            try:
+                granted = await asyncio.to_thread(self._exchange, amounts, settled)
+            except Exception as error:  # whatever it is, no call may wait for ever
+                _answer((done for _, done in wishes), error)
+                return
+            fine = [one for one, fits in zip(wishes, granted, strict=True) if fits]
+            waiting = [one for one, fits in zip(wishes, granted, strict=True) if not fits]
+            # What was granted to calls that were cancelled meanwhile is given back.
+            self._settled += [(amount, NOTHING) for amount, done in fine if done.done()]
+            _answer((done for _, done in fine), None)
+            if waiting and not self._reserved_tokens:
+                _answer((done for _, done in waiting), BudgetSpent())
+            elif waiting:
+                self._wishes = waiting + self._wishes
+                await asyncio.sleep(0 if self._settled else _LOOK_AGAIN)
+
+    def _exchange(
+        self,
+        wishes: Sequence[Amount],
+        settled: Sequence[tuple[Amount, Amount]],
+        spent: Sequence[Amount] = (),
+    ) -> list[bool]:
+        """Settle, set aside what fits, and say of each wish whether it did; all in one change."""
+        with self._one_by_one:
+            self._changes += 1
+            answer: list[bool] = []
+
+            def once() -> Ledger:
+                with self._store.database.begin() as connection:
+                    state = self._read(connection)
+                    if state.change != self._changes:  # else it was committed, and the reply lost
+                        for one in settled:
+                            state.settle(*one)
+                        granted = [state.reserve(wish) for wish in wishes]
+                        answer[:] = granted + [state.spend(amount) for amount in spent]
+                    self._write(connection, state)
+                return state
+
+            self._show(patiently(self._store.url, "written", once))
+        return answer
+
+    def _read(self, connection: sa.Connection) -> Ledger:
+        row = connection.execute(_HOLD, self._named).one()
+        spent, lost = Amount(row.tokens, row.cost), Amount(row.lost_tokens, row.lost_cost)
+        state = Ledger((row.max_tokens, row.max_cost), spent, lost)
+        for tokens, cost in connection.execute(_BURY, self._named):
+            dead = Amount(tokens, cost)
+            state.spent, state.lost = state.spent.plus(dead), state.lost.plus(dead)
+        for owner, tokens, cost, change in connection.execute(_RESERVED, self._named):
+            if owner == self._named["owner"]:
+                state.mine, state.change = Amount(tokens, cost), change
+            else:
+                state.others = state.others.plus(Amount(tokens, cost))
+        return state
+
+    def _write(self, connection: sa.Connection, state: Ledger) -> None:
+        values = {"tokens": state.spent.tokens, "cost": state.spent.cost}
+        lost = {"lost_tokens": state.lost.tokens, "lost_cost": state.lost.cost}
+        update = _BUDGETS.update().where(_BUDGETS.c.id == self.name)
+        connection.execute(update.values(values | lost))
+        mine: dict[str, Any] = {"tokens": state.mine.tokens, "cost": state.mine.cost}
+        connection.execute(_RESERVE, self._named | mine | {"change": self._changes})
+
+    def _show(self, state: Ledger) -> None:
+        self._max_tokens, self._max_cost = state.limits
+        self.tokens, self.cost = state.spent
+        self._reserved_tokens, self._reserved_cost = state.reserved
+        if state.lost.tokens:
+            lost = write_dollars(state.lost.cost) if self._max_cost else f"{state.lost.tokens:,}"
+            self._note = f" ({lost} of it set aside by workers that died)"
+
+
+def _answer(waiting: Iterable[asyncio.Future[None]], error: Exception | None) -> None:
+    for done in waiting:
+        if done.done():  # the call was cancelled
+            continue
+        if error:
+            done.set_exception(error)
+        else:
+            done.set_result(None)
+
+
+# How a series is run, kept in a shared store, so that a worker elsewhere can run it too.
+#
+# The store has the method's name, own prompts, problems, decoding and system prompt already.
+# Beside them it keeps how the models are named and where they are served. Keys it never has: they
+# come from the environment and the presets of each machine, and so do prices.
+
+
+SeriesModels: TypeAlias = tuple[ModelRef, tuple[tuple[str, ModelRef], ...]]
+"""The models of a series: its own, and those that its method names beside it."""
+
+
+class Unrunnable(InputError):
+    """A series that cannot be run on this machine; its words say what is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class PendingSeries:
+    """A series of which attempts are to be made, as a store describes it."""
+
+    number: int
+    benchmark: str
+    method: str
+    model: str
+    decoding: Mapping[str, Any]
+    fingerprint: str
+    prompts: Mapping[str, str]
+    models: Mapping[str, Any] | None
+    budget: str | None
+
+    def __str__(self) -> str:
+        return f"series {self.number} ({self.method} on {self.benchmark} with {self.model})"
+
+    def build(self) -> Series:
+        try:
+            method = make(plain_name(self.method))
+        except CfrError as error:
+            raise Unrunnable(
+                f"{error}; a method or policy of one's own must be on this machine too, and one "
+                "that was given as an object runs only where it was made"
+            ) from None
+        own = tuple(Prompt(name, text, replaced=True) for name, text in self.prompts.items())
+        method = reword(method, Wording("", own)) if own else method
+        if fingerprint(method) != self.fingerprint:
+            raise Unrunnable(
+                "its method asks otherwise here than where it was entered; install the same "
+                "version of cfr and of what it uses"
+            )
+        settings = dict(self.decoding)
+        system = settings.pop("system", "")
+        return Series(self.benchmark, self.method, self.model, Decoding(**settings), system, method)
+
+    def find_models(self, instead: ModelRef) -> SeriesModels:
+        """Return how its models are named here; an address in ``instead`` replaces theirs."""
+        if self.models is None:
+            raise Unrunnable("its engine was given as an object; it runs only where it was made")
+        main = _read_ref(self.models["main"], instead)
+        beside = {name: _read_ref(one, instead) for name, one in self.models["beside"].items()}
+        return main, tuple(beside.items())
+
+
+def write_settings(
+    store: Store, series: Sequence[int], model: ServedModel, budget: str | None
+) -> None:
+    """Keep how some series are run, as the last command said it."""
+    if not series:
+        return
+    described = None if model.ref is None else storable_json(_describe(model))
+    rows = [{"series": number, "models": described, "budget": budget} for number in series]
+    store.change(lambda connection: connection.execute(_PUT, rows))
+
+
+def pending_series(store: Store) -> list[PendingSeries]:
+
+    def read(connection: sa.Connection) -> Iterator[PendingSeries]:
+        for row in connection.execute(_PENDING).mappings():
+            series = Series.read(row)
+            yield PendingSeries(
+                series.number,
+                series.benchmark,
+                series.method,
+                series.model,
+                series.settings,
+                series.fingerprint,
+                read_prompts(connection, series.number),
+                None if row["models"] is None else orjson.loads(row["models"]),
+                row["budget"],
+            )
+
+    with store.reading():
+        return store.change(lambda connection: list(read(connection)), "read")
+
+
+def _describe(model: ServedModel) -> dict[str, Json]:
+    beside: dict[str, Json] = {n: _describe_ref(one) for n, one in model.others.items()}
+    return {"main": _describe_ref(model), "beside": beside}
+
+
+def _describe_ref(model: ServedModel) -> dict[str, Json]:
+    ref = model.ref or ModelRef(model.served.model)
+    name, addresses = ref.model or model.served.model, endpoint_addresses(ref)
+    if not addresses and name.lower().endswith(".gguf"):
+        name = str(expand_user(name).absolute())
+    shown = tuple(map(without_secrets, addresses))
+    return {
+        "model": name,
+        "base_url": list(shown),
+        "withheld": shown != addresses,
+        "key_name": ref.key_name,
+        "context": ref.context,
+    }
+
+
+def _read_ref(described: Mapping[str, Any], instead: ModelRef) -> ModelRef:
+    given = dict(described)
+    withheld = given.pop("withheld", False)
+    if given["base_url"] and instead.base_url:
+        given["base_url"] = instead.base_url
+    elif withheld:
+        raise Unrunnable(
+            f"the address of its endpoint ({', '.join(given['base_url'])}) carries a secret, "
+            "which is not stored; give the address with --base-url"
+        )
+    given["key_name"] = instead.key_name or given["key_name"]
+    return ModelRef(**given)
+
+
+_PENDING = sa.text(
+    "SELECT series.*, models, budget FROM series LEFT JOIN run_settings"
+    " ON run_settings.series = series.id"
+    " WHERE EXISTS (SELECT FROM leases WHERE leases.series = series.id) ORDER BY id"
+)
+_PUT = sa.text(
+    "INSERT INTO run_settings (series, models, budget) VALUES (:series, :models, :budget)"
+    " ON CONFLICT (series) DO UPDATE SET budget = excluded.budget,"
+    " models = coalesce(excluded.models, run_settings.models)"
+)
+
+
+# A worker: makes the missing attempts of a shared store, beside any number of others.
 
 _SILENT: Final = EvaluationWatcher()
 _AS_STORED: Final = ModelRef()
@@ -184,7 +591,7 @@ class _Worker:
         models = one.find_models(self._instead)
         if models not in self._models:
             try:
-                self._models[models] = await self._pool.open_one(models.main, dict(models.beside))
+                self._models[models] = await self._pool.open_one(models[0], dict(models[1]))
             except CfrError as error:  # a key that is not set, a file that is not here
                 self._models[models] = error
         found = self._models[models]

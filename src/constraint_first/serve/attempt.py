@@ -53,8 +53,8 @@ from constraint_first.serve.request import (
     check_length,
 )
 from constraint_first.serve.upstream import RequestDecoding, Upstream
-from constraint_first.store.journal import Traffic, TrafficAttempt
 from constraint_first.store.series import SERVED, Series
+from constraint_first.store.store import Traffic, TrafficAttempt
 from constraint_first.thinking import without_thinking
 
 Log: TypeAlias = Callable[[dict[str, Json]], None]

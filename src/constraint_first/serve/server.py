@@ -78,8 +78,7 @@ from constraint_first.serve.upstream import (
     opened_upstream,
 )
 from constraint_first.store.database import StoreError, without_password
-from constraint_first.store.journal import Traffic
-from constraint_first.store.store import Store
+from constraint_first.store.store import Store, Traffic
 
 # One line a request, for programs or for people.
 

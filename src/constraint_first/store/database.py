@@ -11,7 +11,7 @@ import struct
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from itertools import count
 from pathlib import Path
@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 import sqlalchemy as sa
 from filelock import FileLock, Timeout
-from sqlalchemy.event import listens_for
+from sqlalchemy.event import listen, listens_for
 from sqlalchemy.exc import (
     ArgumentError,
     DataError,
@@ -166,7 +166,7 @@ def open_database(url: str, *, existing: bool) -> sa.Engine:
 def sqlite_tables(url: str, path: Path) -> set[str]:
     """List the tables of a SQLite file without leaving a trace beside it."""
     # Without a log beside it there is no writer, and SQLite need not make a log.
-    mode = "mode=ro" if _log(path).exists() else "immutable=1"
+    mode = "mode=ro" if Path(f"{path}-wal").exists() else "immutable=1"
     query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
     try:
         address = f"{path.absolute().as_uri()}?{mode}"
@@ -244,10 +244,6 @@ def _parsed(url: str) -> sa.URL:
         raise StoreError(f"{url}: not a store's address; give a file or postgresql://…") from None
 
 
-def _log(path: Path) -> Path:
-    return path.with_name(path.name + "-wal")
-
-
 def _sqlite_writer(path: Path) -> sa.Engine:
     engine = sa.create_engine(sa.URL.create("sqlite", database=str(path)), connect_args=_WAITING)
 
@@ -265,7 +261,7 @@ def _sqlite_writer(path: Path) -> sa.Engine:
 def _sqlite_reader(path: Path) -> sa.Engine:
     # To read a file that has a log SQLite makes files beside it, and takes them away again. Where
     # it cannot it must be told that nothing will change.
-    still = not os.access(path.absolute().parent, os.W_OK) and not _log(path).exists()
+    still = not os.access(path.absolute().parent, os.W_OK) and not Path(f"{path}-wal").exists()
     query = {"immutable": "1"} if still else {"mode": "rw"}
     file = f"file:{quote(str(path.absolute()))}"
     url = sa.URL.create("sqlite", database=file, query=query | {"uri": "true"})
@@ -364,11 +360,6 @@ class StoreFile:
             with suppress(OSError):
                 _set_lock(self._descriptor, "F_UNLCK")
 
-    @property
-    def has_other_names(self) -> bool:
-        """Whether hard links lead to it; SQLite keeps a log of its own for each name."""
-        return self.path.stat().st_nlink > 1
-
     def is_locked(self) -> bool:
         return self._locked or (self._descriptor is not None and _is_locked(self._descriptor))
 
@@ -386,7 +377,7 @@ class StoreFile:
             begins = os.pread(self._descriptor, len(_MAGIC), 0)
             if begins != _MAGIC:
                 return "the file was overwritten" if begins else "the file was emptied"
-        for path in (self.path.with_name(self.path.name + end) for end in _BESIDE):
+        for path in (Path(f"{self.path}{end}") for end in _BESIDE):
             try:
                 now = _identity(path.stat())
             except OSError:
@@ -505,7 +496,17 @@ class LockFile:
 
     @contextmanager
     def held(self) -> Generator[None]:
-        with self._held_beside():
+        try:
+            # Another process that only looks whether it is taken has it for a moment.
+            beside = FileLock(self._path, timeout=_MOMENT).acquire(poll_interval=_MOMENT / 10)
+        except Timeout:
+            raise _in_use_lock(self._url, _ONE_RUNNER) from None
+        except OSError as error:
+            raise StoreError(
+                f"{self._url}: cannot be locked ({error.strerror}: {self._path}); name a store in "
+                "a folder that you may write to"
+            ) from None
+        with beside:
             if not self._file.lock():
                 raise _in_use_lock(self._url, _ONE_RUNNER)
             try:
@@ -515,18 +516,6 @@ class LockFile:
             finally:
                 self._wanted = False
                 self._file.unlock()
-
-    def _held_beside(self) -> AbstractContextManager[object]:
-        try:
-            # Another process that only looks whether it is taken has it for a moment.
-            return FileLock(self._path, timeout=_MOMENT).acquire(poll_interval=_MOMENT / 10)
-        except Timeout:
-            raise _in_use_lock(self._url, _ONE_RUNNER) from None
-        except OSError as error:
-            raise StoreError(
-                f"{self._url}: cannot be locked ({error.strerror}: {self._path}); name a store in "
-                "a folder that you may write to"
-            ) from None
 
     def shared(self, first: Callable[[], None]) -> AbstractContextManager[None]:  # noqa: ARG002
         """Hold it alone: nothing tells the attempts of two runs on a file apart."""
@@ -711,9 +700,6 @@ class AdvisoryLock:
         )
 
 
-Lock: TypeAlias = LockFile | AdvisoryLock
-
-
 def _in_use_lock(url: str, way_out: str) -> StoreError:
     return StoreError(f"{url}: another run is using this store{way_out}")
 
@@ -725,4 +711,225 @@ _ONE_RUNNER: Final = (
 )
 _ALONE: Final = (
     " and needs it alone (cfr merge, cfr serve, cfr eval --batch); wait, or name another"
+)
+
+
+# The tables. One definition serves SQLite and PostgreSQL.
+
+VERSION: Final = 1
+METADATA: Final = sa.MetaData()
+_KEY: Final = ("series", "problem", "run")
+
+
+def _texts(*names: str) -> list[sa.Column[str]]:
+    return [sa.Column(name, sa.Text, nullable=False) for name in names]
+
+
+def _tokens() -> list[sa.Column[int]]:
+    names = ("input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens")
+    return [sa.Column(name, sa.Integer, nullable=False) for name in names]
+
+
+def _key() -> list[sa.Column[int]]:
+    return [
+        sa.Column("series", sa.Integer, sa.ForeignKey("series.id"), nullable=False),
+        sa.Column("problem", sa.Integer, sa.ForeignKey("problems.id"), nullable=False),
+        sa.Column("run", sa.Integer, nullable=False),
+    ]
+
+
+store = sa.Table("store", METADATA, sa.Column("version", sa.Integer, nullable=False))
+
+problems = sa.Table(
+    "problems",
+    METADATA,
+    sa.Column("id", sa.Integer, primary_key=True),
+    *_texts("benchmark", "name", "text"),
+    sa.Column("answer", sa.Text),
+    sa.UniqueConstraint("benchmark", "name"),
+)
+
+series = sa.Table(
+    "series",
+    METADATA,
+    sa.Column("id", sa.Integer, primary_key=True),
+    *_texts("benchmark", "method", "label", "model", "decoding", "fingerprint"),
+    sa.UniqueConstraint("benchmark", "method", "model", "decoding"),
+)
+
+# Own prompts in the place of a method's; stores from before there were any lack the table.
+prompts = sa.Table(
+    "prompts",
+    METADATA,
+    sa.Column("series", sa.Integer, sa.ForeignKey("series.id"), nullable=False),
+    *_texts("name", "text"),
+    sa.PrimaryKeyConstraint("series", "name"),
+)
+
+attempts = sa.Table(
+    "attempts",
+    METADATA,
+    *_key(),
+    *_texts("status"),
+    sa.Column("verdict", sa.Text),
+    sa.Column("tier", sa.Text),
+    *_tokens(),
+    sa.Column("seconds", sa.Float, nullable=False),
+    sa.Column("finished_at", sa.Float, nullable=False),
+    # What may be long comes last: SQLite reads a row only as far as it has to.
+    sa.Column("answer", sa.Text),
+    sa.Column("error", sa.Text),
+    *_texts("details", "text"),
+    sa.PrimaryKeyConstraint(*_KEY),
+)
+
+# Calls and the programs among them; a program's row is described at ``writer.EXECUTED``. Behind an
+# @ a digest ends with the model that answered, where that is not the one of the series.
+calls = sa.Table(
+    "calls",
+    METADATA,
+    *_key(),
+    sa.Column("ordinal", sa.Integer, nullable=False),
+    *_texts("stage", "digest", "messages"),
+    sa.Column("max_tokens", sa.Integer, nullable=False),
+    *_texts("text", "reasoning", "finish"),
+    *_tokens(),
+    sa.Column("reported", sa.Boolean, nullable=False),
+    sa.Column("seconds", sa.Float, nullable=False),
+    sa.PrimaryKeyConstraint(*_KEY, "ordinal"),
+)
+
+# What follows is for many workers on one store and therefore on PostgreSQL alone. Stores from
+# before there were any get these tables when they are next run.
+
+# The attempts that are to be made: a row without an owner is free, one with an owner is that
+# worker's until it expires, and one that was made is gone. No foreign keys: there may be millions
+# of rows, and they do not last.
+leases = sa.Table(
+    "leases",
+    METADATA,
+    *(sa.Column(name, sa.Integer, nullable=False, autoincrement=False) for name in _KEY),
+    sa.Column("owner", sa.Text),
+    sa.Column("expires", sa.DateTime(timezone=True)),
+    # Whether there may be calls of it: an earlier run, or a worker that had it before.
+    sa.Column("begun", sa.Boolean, nullable=False),
+    sa.PrimaryKeyConstraint(*_KEY),
+)
+# As text: an Index with postgresql_where imports that dialect at every start, SQLite or not.
+for index in (
+    "leases_free ON leases (series, run, problem) WHERE owner IS NULL",
+    "leases_owned ON leases (owner) WHERE owner IS NOT NULL",
+):
+    listen(leases, "after_create", sa.DDL(f"CREATE INDEX {index}"))
+
+# What a worker elsewhere needs to know of a series, beside the tables above: how its models are
+# named and where they are served, as JSON and without any key, and its budget.
+run_settings = sa.Table(
+    "run_settings",
+    METADATA,
+    sa.Column("series", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("models", sa.Text),
+    sa.Column("budget", sa.Text),
+)
+
+# ``lost_…`` is the part of the tokens and the cost that workers had set aside when they died.
+budgets = sa.Table(
+    "budgets",
+    METADATA,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("max_tokens", sa.BigInteger),
+    sa.Column("max_cost", sa.Float),
+    sa.Column("tokens", sa.BigInteger, nullable=False),
+    sa.Column("cost", sa.Float, nullable=False),
+    sa.Column("lost_tokens", sa.BigInteger, nullable=False),
+    sa.Column("lost_cost", sa.Float, nullable=False),
+)
+
+# What each worker has set aside for calls under way, until it expires. ``change`` is the number of
+# the last change, so that one that is sent twice is made once.
+reservations = sa.Table(
+    "reservations",
+    METADATA,
+    *_texts("budget", "owner"),
+    sa.Column("tokens", sa.BigInteger, nullable=False),
+    sa.Column("cost", sa.Float, nullable=False),
+    sa.Column("change", sa.Integer, nullable=False),
+    sa.Column("expires", sa.DateTime(timezone=True), nullable=False),
+    sa.PrimaryKeyConstraint("budget", "owner"),
+)
+
+SHARED: Final = (leases, run_settings, budgets, reservations)
+"""The tables of a store that many workers share."""
+
+ONE_BY_ONE: Final = sa.select(sa.func.pg_advisory_xact_lock(0x63_66_73))
+"""Makes transactions that enter something wait for each other: both would find it missing."""
+
+
+def make_tables(connection: sa.Connection) -> bool:
+    """Make the tables that a store lacks; say whether it was there before."""
+    later = SHARED if connection.dialect.name == "postgresql" else ()
+    if _is_complete(connection, later):
+        return True
+    if later:
+        connection.execute(ONE_BY_ONE)  # workers that start together
+    if _is_complete(connection):
+        METADATA.create_all(connection, later)
+        return True
+    METADATA.create_all(connection, [*_FIRST, *later])
+    connection.execute(store.insert(), {"version": VERSION})
+    return False
+
+
+_FIRST: Final = tuple(table for table in METADATA.sorted_tables if table not in SHARED)
+
+
+def _is_complete(connection: sa.Connection, later: Sequence[sa.Table] = ()) -> bool:
+    """Say whether the making of a store came to its end, and these tables are there too."""
+    there = {*sa.inspect(connection).get_table_names()}
+    if not {store.name, *(table.name for table in later)} <= there:
+        return False
+    return connection.scalar(sa.select(store.c.version)) is not None
+
+
+# The tables of batches. A store gets them with its first batch; they are apart from the others, so
+# that stores from before there were batches, and those that never have one, stay as they are.
+
+BATCHES: Final = sa.MetaData()
+OPEN: Final = ("collected", "uploaded", "created", "ended")
+"""States of a batch that was not collected to its end; the others are closed and forgotten."""
+
+# The endpoint is an address without anything secret, or a folder; the price factor is what a call
+# costs, as a part of the model's price.
+batches = sa.Table(
+    "batches",
+    BATCHES,
+    sa.Column("tag", sa.Text, primary_key=True),
+    *_texts("endpoint", "model"),
+    sa.Column("wave", sa.Integer, nullable=False),
+    sa.Column("requests", sa.Integer, nullable=False),
+    sa.Column("price_factor", sa.Float, nullable=False),
+    sa.Column("created_at", sa.Float, nullable=False),
+    *_texts("state"),
+    *(
+        sa.Column(name, sa.Text, nullable=False, server_default="")
+        for name in ("input_file", "batch", "status", "output_file", "error_file", "reason")
+    ),
+)
+
+# One for each request of a batch; its custom_id is made of these columns (model/batch.py). The
+# status is HTTP's, 0 where the request was not performed, NULL while nothing is known; ``said`` is
+# the text of a refusal.
+requests = sa.Table(
+    "batch_requests",
+    BATCHES,
+    sa.Column("tag", sa.Text, sa.ForeignKey("batches.tag"), nullable=False),
+    sa.Column("series", sa.Integer, nullable=False),
+    sa.Column("problem", sa.Integer, nullable=False),
+    sa.Column("run", sa.Integer, nullable=False),
+    sa.Column("ordinal", sa.Integer, nullable=False),
+    sa.Column("digests", sa.Text, nullable=False),
+    sa.Column("status", sa.Integer),
+    sa.Column("said", sa.Text),
+    sa.PrimaryKeyConstraint("series", "problem", "run", "ordinal", "tag"),
+    sa.Index("batch_requests_tag", "tag"),
 )

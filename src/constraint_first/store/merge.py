@@ -18,7 +18,7 @@ import sqlalchemy as sa
 
 from constraint_first.benchmark.registry import describe_gold, name_gold
 from constraint_first.file.safe import atomic_file
-from constraint_first.store import schema
+from constraint_first.store import database as schema
 from constraint_first.store.database import StoreError, sqlite_path, without_password
 from constraint_first.store.series import (
     bring_up_to_date,

@@ -32,7 +32,7 @@ from constraint_first.model.resolve import presets, price_list
 from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json
 from constraint_first.protocol import Usage
-from constraint_first.store import schema
+from constraint_first.store import database as schema
 from constraint_first.store.database import StoreError, patiently
 from constraint_first.store.series import SERVED, Series, names_today, read_prompts
 from constraint_first.store.store import Store
@@ -493,7 +493,7 @@ def read_attempt(store: Store, named: SeriesName, problem: str, run: int) -> Sto
     calls = _rows(store, schema.calls, key)
     if not ended and not calls:
         raise InputError(_not_there(store, series, posed, run))
-    with store.reading():
+    with store.reading(), store.database.connect() as connection:
         found = ended[0] if ended else None
         ending = {n: found[n] for n in (*_ENDED, "seconds", "finished_at")} if found else None
         return StoredAttempt(
@@ -501,7 +501,7 @@ def read_attempt(store: Store, named: SeriesName, problem: str, run: int) -> Sto
                 "id": series.number,
                 **{n: getattr(series, n) for n in ("benchmark", "method", "label", "model")},
                 "decoding": series.settings,
-                "prompts": _own_prompts(store, series.number),
+                "prompts": {**read_prompts(connection, series.number)},
             },
             {"id": posed.name, "number": number, "text": posed.text, "gold": posed.answer},
             run,
@@ -534,11 +534,6 @@ def _step(row: Any) -> dict[str, Json]:
         **{name: row[name] if row["reported"] else None for name in _TOKENS},
         "seconds": row["seconds"],
     }
-
-
-def _own_prompts(store: Store, series: int) -> dict[str, Json]:
-    with store.database.connect() as connection:
-        return {**read_prompts(connection, series)}
 
 
 def _find_series(store: Store, named: SeriesName) -> Series:
@@ -633,7 +628,12 @@ def explain_ending(found: StoredAttempt) -> Iterator[str]:
         yield "'cfr eval' makes it again"
         return
     if not found.instructions:
-        yield _without_answer(ending["status"]) if answer is None else f"answer: {answer}"
+        if answer is not None:
+            yield f"answer: {answer}"
+        elif ending["status"] == "truncated":
+            yield "no answer: a reply was cut off at its token limit"
+        else:
+            yield "no answer: none could be read in the reply"
     if verdict is None:
         yield "not judged: the problem has no gold answer"
     elif found.instructions:
@@ -645,12 +645,6 @@ def explain_ending(found: StoredAttempt) -> Iterator[str]:
         yield f"{verdict}: it {how} the gold answer {gold} (compared by the {ending['tier']} tier)"
     used = f"{ending['input_tokens']:,} tokens in, {ending['output_tokens']:,} out"
     yield f"{used}, {write_seconds(ending)}"
-
-
-def _without_answer(status: Json) -> str:
-    if status == "truncated":
-        return "no answer: a reply was cut off at its token limit"
-    return "no answer: none could be read in the reply"
 
 
 # Regrading: stored answers judged anew, with the grader as it is now. No model is asked.
@@ -677,13 +671,9 @@ def regrade(store: Store) -> int:
     update = schema.attempts.update().where(*same)
     changes, changed = _changes(store), 0
     while batch := list(islice(changes, _REGRADE_AT_ONCE)):
-        _write(store, update, batch)
+        store.change(lambda connection, rows=batch: connection.execute(update, rows), "regraded")
         changed += len(batch)
     return changed
-
-
-def _write(store: Store, update: sa.Update, batch: list[RowValues]) -> None:
-    store.change(lambda connection: connection.execute(update, batch), "regraded")
 
 
 def _changes(store: Store) -> Iterator[RowValues]:

@@ -32,7 +32,7 @@ from constraint_first.method.registry import Wording, make, reword, worded_name
 from constraint_first.model.wire import Decoding
 from constraint_first.problem import Json, Problem
 from constraint_first.protocol import Call, Completion, Output, Program, Run, Usage
-from constraint_first.store import schema
+from constraint_first.store import database as schema
 from constraint_first.store.database import StoreError
 
 SERVED: Final = "served"

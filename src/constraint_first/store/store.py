@@ -7,27 +7,35 @@ again by the next run.
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 import time
 from asyncio import Future
+from collections import OrderedDict
 from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
+from constraint_first.attempt.attempt import Attempt, failed
+from constraint_first.attempt.drive import digest, require_same
+from constraint_first.error import CfrError
+from constraint_first.file.safe import storable_count, storable_json, storable_text
+from constraint_first.model.limit import Cost, PriceList
 from constraint_first.problem import Problem
-from constraint_first.store import schema
+from constraint_first.protocol import Answer, Call, Completion, Output, Program, Step, Usage
+from constraint_first.store import database as schema
 from constraint_first.store.database import (
     AdvisoryLock,
     LeaseLost,
-    Lock,
     LockFile,
     StoreError,
     StoreFile,
+    Unstorable,
     cannot_be,
     open_database,
     opening,
@@ -38,8 +46,16 @@ from constraint_first.store.database import (
     sqlite_tables,
     without_password,
 )
-from constraint_first.store.series import Registered, Series, register
+from constraint_first.store.series import (
+    Registered,
+    Series,
+    enter_problem,
+    enter_series,
+    register,
+)
 from constraint_first.store.writer import (
+    EXECUTED,
+    KnownCalls,
     Leases,
     RowValues,
     Writer,
@@ -48,6 +64,7 @@ from constraint_first.store.writer import (
     free_all,
     name_owner,
     share_of,
+    usage_columns,
 )
 
 T = TypeVar("T")
@@ -84,7 +101,7 @@ class Store:
         no run holds it alone."""
         self.owner = name_owner()
         """The unique name of this worker."""
-        self._lock: Lock = (
+        self._lock = (
             LockFile(self.url, self._file, self._save)
             if self._file
             else AdvisoryLock(self.url, self.database)
@@ -97,12 +114,7 @@ class Store:
     def __enter__(self) -> Store:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._writer.close()
         self.database.dispose()
         if self._file:
@@ -228,11 +240,13 @@ class Store:
 
     def write_attempt(self, row: RowValues) -> Future[None]:
         """Write how an attempt ended. If this is lost, its calls are not: it is replayed."""
-        if "finished_at" in row:
-            return self._writer.write(self._statements.put_attempt, row)
-        if self.is_shared:
-            return self._writer.write(self._statements.put_attempt_now, row)
-        return self._writer.write(self._statements.put_attempt, row | {"finished_at": time.time()})
+        put = self._statements.put_attempt
+        if "finished_at" not in row:
+            if self.is_shared:
+                put = self._statements.put_attempt_now
+            else:
+                row["finished_at"] = time.time()
+        return self._writer.write(put, row, ends=True)
 
     def forget_calls(self, key: RowValues) -> Future[None]:
         """Delete the calls of an attempt, on which its method breaks."""
@@ -261,8 +275,8 @@ class Store:
         )
 
     def _require_one_name(self, file: StoreFile) -> None:
-        """Refuse a file in use that has several names: SQLite keeps a log for each of them."""
-        if file.has_other_names and file.is_locked():
+        """Refuse a file in use that has hard links: SQLite keeps a log for each of its names."""
+        if file.path.stat().st_nlink > 1 and file.is_locked():
             raise StoreError(
                 f"{self.url}: another run is using this store, and it has several names (hard "
                 "links); wait, or use the name which that run was given"
@@ -292,3 +306,254 @@ class Store:
 def _read(database: sa.Engine, query: sa.Executable) -> Sequence[Any]:
     with database.connect() as connection:
         return connection.execute(query).all()
+
+
+# The journal of an attempt: its calls as they are made, and how it ended.
+
+_NO_PRICES: Final = PriceList()
+_FREE: Final = usage_columns(Usage())
+
+
+def attempt_columns(attempt: Attempt, usage: Usage) -> RowValues:
+    """Spread how an attempt ended over the columns of a row."""
+    solution, verdict = attempt.solution, attempt.verdict
+    return {
+        "status": attempt.status,
+        "answer": None if solution.answer is None else storable_text(solution.answer),
+        "text": storable_text(solution.text),
+        "error": attempt.error,
+        "verdict": verdict and verdict.verdict,
+        "tier": verdict and verdict.tier,
+        "details": storable_json(solution.details),
+        **usage_columns(usage),
+    }
+
+
+class StoredJournal:
+    """Answers from the store what an earlier run asked, and stores all further answers."""
+
+    def __init__(
+        self, store: Store, key: RowValues, known: KnownCalls, prices: PriceList = _NO_PRICES
+    ) -> None:
+        self._store = store
+        self._key = key
+        self._known = known
+        self._prices = prices
+        self._began = time.monotonic()
+        self._used: list[tuple[Usage, str | None]] = []
+        self._forgotten = 0
+
+    @property
+    def replays(self) -> bool:
+        return bool(self._known)
+
+    @property
+    def usage(self) -> Usage:
+        return sum((usage for usage, _ in self._used[self._forgotten :]), Usage())
+
+    @property
+    def cost(self) -> Cost:
+        return sum((self._prices.cost(*used) for used in self._used), Cost())
+
+    async def forget(self) -> None:
+        """Forget the calls of earlier runs, in the store too; only their cost stays counted."""
+        await self._store.forget_calls(self._key)
+        self._known, self._forgotten = {}, len(self._used)
+
+    def recall(self, ordinal: int, step: Step) -> Answer | None:
+        """Return the stored answer of an earlier run, if it was asked the same."""
+        if ordinal not in self._known:
+            self._store.require_lease(self._key)
+            self._began = time.monotonic()
+            return None
+        stored = self._known[ordinal]
+        require_same(ordinal, step, stored.digest)
+        self._count(step, stored.answer)
+        return stored.answer
+
+    async def record(self, ordinal: int, step: Step, answer: Answer) -> None:
+        """Store an answer with its call or program, and wait until it is committed."""
+        self._count(step, answer)
+        row = {
+            **self._key,
+            "ordinal": ordinal,
+            "stage": storable_text(step.stage),
+            "digest": digest(step),
+            "text": answer.text,
+        }
+        if isinstance(answer, Output):
+            source = step.source if isinstance(step, Program) else ""
+            row |= {
+                "messages": storable_json([{"role": "program", "content": source}]),
+                "max_tokens": 0,
+                "reasoning": answer.error,
+                "finish": EXECUTED,
+                "reported": True,
+                "seconds": answer.seconds,
+                **_FREE,
+            }
+        elif isinstance(step, Call):
+            messages = [{"role": m.role, "content": m.content} for m in step.messages]
+            row |= {
+                "messages": storable_json(messages),
+                "max_tokens": storable_count(step.max_tokens),
+                "reasoning": answer.reasoning,
+                "finish": answer.finish,
+                "reported": answer.usage.reported,
+                "seconds": time.monotonic() - self._began,
+                **usage_columns(answer.usage),
+            }
+        await self._store.write_call(row)
+
+    def _count(self, step: Step, answer: Answer) -> None:
+        if isinstance(step, Call) and isinstance(answer, Completion):
+            self._used.append((answer.usage, step.model))
+
+
+# The answers of a server, entered one by one as questions come in.
+#
+# An evaluation knows its problems and runs beforehand; a server does not. The same question may
+# come a thousand times: each time it is another run of the same problem, numbered on from the last.
+
+_KEPT: Final = 50_000
+"""Problems whose next run is remembered; the store knows it of all others."""
+_KEPT_SERIES: Final = 1_000
+
+
+@dataclass(slots=True)
+class _Place:
+    """A problem in a series: its number in the store, the next run, and the runs under way."""
+
+    problem: int
+    run: int
+    under_way: int = 0
+
+
+class _Entry(NamedTuple):
+    series: Series
+    problem: Problem
+    done: Future[dict[str, int]]
+
+
+class Traffic:
+    """A store that takes attempts as they come; it must be held exclusively meanwhile."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.watch = store.watch
+        self._numbers: OrderedDict[Series, int] = OrderedDict()
+        self._places: OrderedDict[tuple[int, str], _Place] = OrderedDict()
+        self._pending: list[_Entry] = []
+        self._entering: asyncio.Task[None] | None = None
+
+    async def begin(
+        self, series: Series, problem: Problem, prices: PriceList = _NO_PRICES
+    ) -> TrafficAttempt:
+        """Enter an attempt under a run of its own; those that come together enter together."""
+        entry = _Entry(series, problem, asyncio.get_running_loop().create_future())
+        self._pending.append(entry)
+        if self._entering is None or self._entering.done():
+            # A separate task: a request may be cancelled while others wait for it too.
+            self._entering = asyncio.create_task(self._enter())
+        key = await entry.done
+        return TrafficAttempt(self, key, problem, StoredJournal(self._store, key, {}, prices))
+
+    async def _enter(self) -> None:
+        while self._pending:
+            batch, self._pending = self._pending, []
+            found: Sequence[tuple[int, _Place] | Exception]
+            try:
+                found = await asyncio.to_thread(
+                    self._store.change, lambda one, new=batch: [self._place(one, e) for e in new]
+                )
+            except Exception as error:  # of any kind: no request may wait for ever
+                found = [error] * len(batch)
+            for entry, place in zip(batch, found, strict=True):
+                if entry.done.done():  # the request was cancelled
+                    continue
+                if isinstance(place, Exception):
+                    entry.done.set_exception(place)
+                else:
+                    self._numbers[entry.series] = place[0]
+                    entry.done.set_result(self._next_run(*place, entry.problem.id))
+            self._forget_old()
+
+    def _place(self, connection: sa.Connection, entry: _Entry) -> tuple[int, _Place] | CfrError:
+        try:
+            number = self._numbers.get(entry.series)
+            if number is None:
+                number = enter_series(connection, self._store.url, entry.series)
+        except CfrError as error:  # it is refused, and no other
+            return error
+        known = self._places.get((number, entry.problem.id))
+        if known is None:
+            posed = replace(entry.problem, text=storable_text(entry.problem.text))
+            problem = enter_problem(connection, entry.series.benchmark, posed)
+            known = _Place(problem, _first_free_run(connection, number, problem))
+        return number, known  # remembered once it is safe: a transaction may be done twice
+
+    def _next_run(self, number: int, place: _Place, name: str) -> dict[str, int]:
+        place = self._places.setdefault((number, name), place)
+        self._places.move_to_end((number, name))
+        key = {"series": number, "problem": place.problem, "run": place.run}
+        place.run += 1
+        place.under_way += 1
+        return key
+
+    def _forget_old(self) -> None:
+        while len(self._numbers) > _KEPT_SERIES:
+            self._numbers.popitem(last=False)
+        # A run under way is not in the store yet, which would give its number away again.
+        for key in list(self._places):
+            if len(self._places) <= _KEPT:
+                return
+            if not self._places[key].under_way:
+                del self._places[key]
+
+    def write(self, key: dict[str, int], name: str, row: RowValues) -> Future[None]:
+        written = self._store.write_attempt(key | row)
+
+        def release(_: Future[None]) -> None:
+            if place := self._places.get((key["series"], name)):
+                place.under_way -= 1
+
+        written.add_done_callback(release)
+        return written
+
+
+class TrafficAttempt:
+    def __init__(
+        self, traffic: Traffic, key: dict[str, int], problem: Problem, journal: StoredJournal
+    ) -> None:
+        self._traffic = traffic
+        self._key = key
+        self._name = problem.id
+        self._began = time.monotonic()
+        self.journal = journal
+        self.run = key["run"]
+
+    async def finish(self, attempt: Attempt) -> None:
+        """Write how it ended, and wait until that is committed."""
+        try:
+            await self._write(attempt)
+        except Unstorable as error:
+            await self._write(failed(attempt, str(error), attempt.usage))
+
+    def abandon(self, attempt: Attempt) -> None:
+        """Write how it ended without waiting: its client is gone."""
+        # The result is read, which asyncio would otherwise report as never retrieved.
+        self._write(attempt).add_done_callback(lambda one: one.cancelled() or one.exception())
+
+    def _write(self, attempt: Attempt) -> Future[None]:
+        row = {"seconds": time.monotonic() - self._began, "finished_at": time.time()}
+        row |= attempt_columns(attempt, attempt.usage)
+        return self._traffic.write(self._key, self._name, row)
+
+
+def _first_free_run(connection: sa.Connection, series: int, problem: int) -> int:
+    runs = (
+        sa.select(table.c.run).where(table.c.series == series, table.c.problem == problem)
+        for table in (schema.attempts, schema.calls)
+    )
+    last = connection.scalar(sa.select(sa.func.max(sa.union_all(*runs).subquery().c.run)))
+    return 0 if last is None else last + 1

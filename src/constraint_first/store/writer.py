@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import os
 import secrets
 import socket
 import threading
 import time
+from asyncio import Future
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -22,7 +22,7 @@ from constraint_first.error import CfrError
 from constraint_first.file.safe import storable_count
 from constraint_first.problem import Problem
 from constraint_first.protocol import Answer, Completion, Finish, Output, Usage
-from constraint_first.store import schema
+from constraint_first.store import database as schema
 from constraint_first.store.database import (
     LeaseLost,
     StoreError,
@@ -35,28 +35,35 @@ from constraint_first.store.database import (
     reason,
 )
 
+# ruff: noqa: S608
+
 
 class WriteStatements:
+    """The writer's statements as text for the driver, with the names of columns as parameters.
+
+    SQLAlchemy would look its own up and convert each row, which takes longer than to write it.
+    """
+
     def __init__(self, *, is_shared: bool) -> None:
-        name = "postgresql" if is_shared else "sqlite"  # each is quite an import
-        dialect: Any = importlib.import_module(f"sqlalchemy.dialects.{name}")
-        self.put_attempt = _upsert(dialect, schema.attempts)
-        now = sa.extract("epoch", sa.func.clock_timestamp())
-        self.put_attempt_now = self.put_attempt.values(finished_at=now)
-        """By the clock of the server: those of workers may differ."""
-        self.put_call = _upsert(dialect, schema.calls)
-        if is_shared:  # a commit that was made although the server broke off is made once
-            self.put_call = cast("sa.Insert", dialect.insert(schema.calls).on_conflict_do_nothing())
-        same = (schema.calls.c[name] == sa.bindparam(name) for name in ("series", "problem", "run"))
-        self.delete_calls = schema.calls.delete().where(*same)
+        self._mark = "%({})s" if is_shared else ":{}"
+        self.put_attempt = self._insert(schema.attempts)
+        # By the clock of the server: those of workers may differ.
+        clock = "extract(epoch FROM clock_timestamp())"
+        self.put_attempt_now = self._insert(schema.attempts, finished_at=clock)
+        # A commit that was made although the server broke off is made once.
+        self.put_call = self._insert(schema.calls, replace=not is_shared)
+        same = (f"{name} = {self._mark.format(name)}" for name in ("series", "problem", "run"))
+        self.delete_calls = f"DELETE FROM calls WHERE {' AND '.join(same)}"
 
-
-def _upsert(dialect: Any, table: sa.Table) -> sa.Insert:
-    """Insert a row, or replace the one with its key: a failed attempt that was made again."""
-    insert = dialect.insert(table)
-    keys = [column.name for column in table.primary_key]
-    rest = {c.name: insert.excluded[c.name] for c in table.columns if c.name not in keys}
-    return insert.on_conflict_do_update(index_elements=keys, set_=rest)
+    def _insert(self, table: sa.Table, *, replace: bool = True, **computed: str) -> str:
+        """Insert a row, or replace the one with its key: a failed attempt that was made again."""
+        names, keys = [c.name for c in table.columns], [c.name for c in table.primary_key]
+        values = (computed.get(name) or self._mark.format(name) for name in names)
+        rest = ", ".join(f"{name} = excluded.{name}" for name in names if name not in keys)
+        return (
+            f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({', '.join(values)})"
+            f" ON CONFLICT ({', '.join(keys)}) DO {f'UPDATE SET {rest}' if replace else 'NOTHING'}"
+        )
 
 
 # Stored calls of an earlier run, with which an attempt is replayed.
@@ -107,9 +114,6 @@ def _answer(row: sa.Row[Any]) -> Answer:
 # The statements of leases, for PostgreSQL alone. Only the database's clock is asked in them.
 #
 # They are put together from the parts below; every value from outside is a parameter.
-
-# ruff: noqa: S608
-
 
 _KEY: Final = "series, problem, run"
 _SHARE: Final = (
@@ -465,7 +469,6 @@ def _columns(keys: Iterable[LeaseKey]) -> dict[str, list[int]]:
 
 RowValues: TypeAlias = dict[str, Any]
 """The values of one row, by column."""
-Statement: TypeAlias = sa.Insert | sa.Delete
 
 # A commit costs the same for one row as for fifty. Beside the time that a model takes to reply this
 # pause is nothing, and it halves the work of writing.
@@ -476,14 +479,8 @@ _HEARTBEAT: Final = 1.0
 """Seconds after which the lock is checked although there is nothing to write."""
 
 
-class _Pending(NamedTuple):
-    statement: Statement
-    row: RowValues
-    done: asyncio.Future[None]
-
-    @property
-    def key(self) -> LeaseKey:
-        return self.row["series"], self.row["problem"], self.row["run"]
+_Pending: TypeAlias = tuple[str, RowValues, Future[None], bool]
+"""A statement, its row, the future of its commit, and whether it ends the row's attempt."""
 
 
 class Writer:
@@ -499,7 +496,7 @@ class Writer:
         self._database = database
         self._check = check
         self._pending: list[_Pending] = []
-        self._watching: list[asyncio.Future[None]] = []
+        self._watching: list[Future[None]] = []
         self._changed = threading.Condition()
         self._busy = False
         self._hasty = False
@@ -513,13 +510,13 @@ class Writer:
                 self._thread = threading.Thread(target=self._work, name="store-writer", daemon=True)
                 self._thread.start()
 
-    def write(self, statement: Statement, row: RowValues) -> asyncio.Future[None]:
+    def write(self, statement: str, row: RowValues, *, ends: bool = False) -> Future[None]:
         """Queue a row; the future is done when the row is committed."""
         if self._thread is None:
             self.start()
-        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        done: Future[None] = asyncio.get_running_loop().create_future()
         with self._changed:
-            self._pending.append(_Pending(statement, row, done))
+            self._pending.append((statement, row, done, ends))
             if len(self._pending) == 1:  # the thread waits for the first row alone
                 self._changed.notify_all()
         return done
@@ -569,13 +566,13 @@ class Writer:
     def _commit(self, batch: list[_Pending]) -> None:
         """Write rows and settle their futures; halve a batch with a bad row until it is alone."""
         error = self._try(batch)
-        waiting = [one.done for one in batch]
+        waiting = [done for _, _, done, _ in batch]
         if error is None:
             _settle(waiting, None)
         elif isinstance(error, _NotOurs):
             lost = LeaseLost(f"{self._url}: another worker has taken this attempt over")
-            _settle([one.done for one in batch if one.key in error.keys], lost)
-            _settle([one.done for one in batch if one.key not in error.keys], None)
+            _settle([done for _, row, done, _ in batch if _key(row) in error.keys], lost)
+            _settle([done for _, row, done, _ in batch if _key(row) not in error.keys], None)
         elif not batch or not is_of_the_row(error):
             self._fail(waiting, error)
         elif len(batch) == 1:
@@ -615,16 +612,16 @@ class Writer:
                 _execute(connection, batch)
             return
         keys: dict[LeaseKey, bool] = {}
-        for one in batch:
-            keys[one.key] = keys.get(one.key, False) or one.statement.table is schema.attempts
+        for _, row, _, ends in batch:
+            keys[_key(row)] = keys.get(_key(row), False) or ends
         with self._database.begin() as connection:
             ours = leases.hold(connection, keys)
-            _execute(connection, [one for one in batch if one.key in ours])
+            _execute(connection, [one for one in batch if _key(one[1]) in ours])
         leases.forget(key for key, ends in keys.items() if ends or key not in ours)
         if lost := keys.keys() - ours:
             raise _NotOurs(lost)
 
-    def _fail(self, waiting: list[asyncio.Future[None]], error: Exception) -> None:
+    def _fail(self, waiting: list[Future[None]], error: Exception) -> None:
         failure = error if isinstance(error, StoreError) else cannot_be("written", self._url, error)
         with self._changed:
             self._failure = self._failure or failure
@@ -640,16 +637,20 @@ class _NotOurs(Exception):
         self.keys = keys
 
 
+def _key(row: RowValues) -> LeaseKey:
+    return row["series"], row["problem"], row["run"]
+
+
 def _execute(connection: sa.Connection, batch: Iterable[_Pending]) -> None:
-    rows: dict[Statement, list[RowValues]] = {}
-    for statement, row, _ in batch:
+    rows: dict[str, list[RowValues]] = {}
+    for statement, row, _, _ in batch:
         rows.setdefault(statement, []).append(row)
     for statement, several in rows.items():
-        connection.execute(statement, several)
+        connection.exec_driver_sql(statement, several)
 
 
-def _settle(waiting: Iterable[asyncio.Future[None]], failure: CfrError | None) -> None:
-    by_loop: dict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = {}
+def _settle(waiting: Iterable[Future[None]], failure: CfrError | None) -> None:
+    by_loop: dict[asyncio.AbstractEventLoop, list[Future[None]]] = {}
     for done in waiting:
         by_loop.setdefault(done.get_loop(), []).append(done)
     for loop, futures in by_loop.items():
@@ -657,7 +658,7 @@ def _settle(waiting: Iterable[asyncio.Future[None]], failure: CfrError | None) -
             loop.call_soon_threadsafe(_tell, futures, failure)
 
 
-def _tell(waiting: list[asyncio.Future[None]], failure: CfrError | None) -> None:
+def _tell(waiting: list[Future[None]], failure: CfrError | None) -> None:
     for done in waiting:
         if done.done():  # the waiting task was cancelled; the row is safe all the same
             continue

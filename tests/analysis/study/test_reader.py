@@ -23,7 +23,7 @@ from constraint_first.report.reader import (
 )
 from constraint_first.report.study import StageCost
 from constraint_first.run.job import prepare, run
-from constraint_first.store import schema
+from constraint_first.store import database as schema
 from constraint_first.store.database import StoreError
 from constraint_first.store.series import Series
 from constraint_first.store.store import Store

@@ -1,4 +1,3 @@
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -8,11 +7,11 @@ import sqlalchemy as sa
 from sums_run import evaluate
 
 from constraint_first.error import InputError
-from constraint_first.model.batch import FoundResult, Place, RequestId, Result
+from constraint_first.model.batch import Place, RequestId
 from constraint_first.protocol import Usage
-from constraint_first.run.batch_service import BatchLog, StoredBatch, new_batch, refuse_in_flight
-from constraint_first.store import schema
-from constraint_first.store import schema as batch_schema
+from constraint_first.run.batch_service import BatchLog, new_batch
+from constraint_first.run.job import refuse_in_flight
+from constraint_first.store import database as schema
 from constraint_first.store.query import saved_by_batches
 from constraint_first.store.store import Store
 
@@ -31,11 +30,11 @@ def log(store: Store) -> BatchLog:
 
 
 def states(store: Store) -> list[str]:
-    return [row.state for row in store.read(sa.select(batch_schema.batches.c.state))]
+    return [row.state for row in store.read(sa.select(schema.batches.c.state))]
 
 
 def statuses(store: Store) -> list[int | None]:
-    table = batch_schema.requests
+    table = schema.requests
     return [row.status for row in store.read(sa.select(table.c.status).order_by(table.c.problem))]
 
 
@@ -52,34 +51,6 @@ def test_a_batch_and_its_requests_are_there_before_anything_is_done(log: BatchLo
     assert log.next_wave() == 2
 
 
-def test_what_was_never_sent_is_dropped(log: BatchLog, store: Store) -> None:
-    batch = new_batch("http://a", "m", 1, 3, 0.5)
-    log.collect(batch, NAMES)
-    log.drop(batch.tag)
-    assert log.open() == []
-    assert statuses(store) == []
-
-
-def test_refusals_are_kept_until_their_attempt_has_failed(log: BatchLog, store: Store) -> None:
-    batch = new_batch("http://a", "m", 1, 3, 0.5)
-    log.collect(batch, NAMES)
-    body = json.dumps({"error": {"message": "no \0"}}).encode()
-    log.fail(
-        batch.tag,
-        [FoundResult(NAMES[0], Result(400, body)), FoundResult(NAMES[1], Result(0, b"expired"))],
-    )
-    log.fail(batch.tag, [])
-    assert statuses(store) == [400, 0, None]
-    assert log.refusals(1) == {}  # the results are there still
-    log.close(batch.tag)
-    assert statuses(store) == [400, 0, 200]
-    assert log.open() == []
-    assert log.refusals(2) == {}
-    assert log.refusals(1) == {NAMES[0].place: FoundResult(NAMES[0], Result(400, body))}
-    log.forget_refusals(NAMES[0].place)
-    assert log.refusals(1) == {}
-
-
 def test_what_is_in_flight_elsewhere_is_not_asked_for(log: BatchLog, store: Store) -> None:
     batch = new_batch("http://a", "m", 1, 3, 0.5)
     log.collect(batch, NAMES)
@@ -93,10 +64,6 @@ def test_what_is_in_flight_elsewhere_is_not_asked_for(log: BatchLog, store: Stor
         refuse_in_flight(store, [1, 2], forget=False)
     refuse_in_flight(store, [1], forget=True)
     assert states(store) == ["forgotten", "forgotten"]
-    refuse_in_flight(store, [1], forget=False)
-
-
-def test_a_store_without_batches_has_none_in_flight(store: Store) -> None:
     refuse_in_flight(store, [1], forget=False)
 
 
@@ -121,7 +88,7 @@ async def test_batches_save_the_rest_of_the_price_of_their_calls(store: Store) -
 
 
 def test_the_tables_of_batches_stand_apart(tmp_path: Path) -> None:
-    assert not set(batch_schema.BATCHES.tables) & set(schema.METADATA.tables)
+    assert not set(schema.BATCHES.tables) & set(schema.METADATA.tables)
     path = str(tmp_path / "runs.db")
     with Store(path) as store:
         assert not sa.inspect(store.database).has_table("batches")
@@ -129,8 +96,4 @@ def test_the_tables_of_batches_stand_apart(tmp_path: Path) -> None:
         BatchLog(store)
         assert sa.inspect(store.database).has_table("batch_requests")
     with Store(path, existing=True) as store:
-        assert store.read(sa.select(batch_schema.batches)) == []
-
-
-def test_a_row_of_batches_is_a_stored_batch() -> None:
-    assert tuple(batch_schema.batches.c.keys()) == tuple(StoredBatch.__slots__)
+        assert store.read(sa.select(schema.batches)) == []

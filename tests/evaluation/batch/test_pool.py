@@ -37,7 +37,6 @@ def test_options_that_do_not_go_together_are_refused(
     options: RunOptions, given: dict[str, float], why: str
 ) -> None:
     check_options(options)
-    check_options(replace(options, batch=BatchOptions(), concurrency=4))
     with pytest.raises(InputError, match=why):
         check_options(replace(options, **given))
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import sqlalchemy as sa
 from sums import right, sums
 
 from constraint_first.model.batch import Deferred
@@ -14,7 +13,6 @@ from constraint_first.protocol import Call, Completion
 from constraint_first.run.batch import replay_attempts
 from constraint_first.run.batch_service import BatchLog
 from constraint_first.run.job import Job, prepare
-from constraint_first.store import schema
 from constraint_first.store.series import Series
 from constraint_first.store.store import Store
 
@@ -50,16 +48,6 @@ async def replayed(store: Store, engine: Answering) -> tuple[Job, int]:
     job, counted = prepare(store, SERIES, sums(MOST), 1, engine), list[int]()
     await replay_attempts(store, job, BatchLog(store), lambda: counted.append(1))
     return job, len(counted)
-
-
-async def test_attempts_end_or_wait_and_what_came_is_stored(store: Store) -> None:
-    job, counted = await replayed(store, Answering(set(range(0, MOST, 2))))
-    assert (job.tally.correct, counted, len(list(job.missing()))) == (100, 100, 100)
-    calls = store.read(sa.select(sa.func.count()).select_from(schema.calls))
-    assert calls[0][0] == 300
-    engine = Answering(set(range(MOST)))
-    job, counted = await replayed(store, engine)
-    assert (engine.asked, counted, job.tally.correct) == (300, 100, MOST)
 
 
 async def test_a_refusal_fails_its_attempt_until_the_next_command(store: Store) -> None:

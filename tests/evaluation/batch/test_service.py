@@ -25,7 +25,7 @@ from constraint_first.model.transport import Endpoint as Address
 from constraint_first.run.batch import ResultsAwaited
 from constraint_first.run.batch_service import BatchLog, Folder, Provider, new_batch
 from constraint_first.run.grid import BatchOptions, Experiment
-from constraint_first.run.run import Evaluated
+from constraint_first.run.job import Evaluated
 from constraint_first.store.query import outcome_rows
 from constraint_first.store.store import Store
 

@@ -2,29 +2,20 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
-
-from constraint_first.attempt.drive import Scripted, digest, drive, put_ahead
-from constraint_first.method.registry import make
 from constraint_first.model.batch import (
     BatchModel,
     FileLimits,
-    FoundResult,
     Place,
-    PlacedCall,
     Request,
     RequestId,
-    Result,
     ResultIndex,
 )
-from constraint_first.model.error import JournalMismatch
 from constraint_first.model.limit import Budget, Price
 from constraint_first.model.transport import Bounds, Endpoint
-from constraint_first.problem import Problem
-from constraint_first.protocol import Message, Usage
-from constraint_first.run.batch import OpenWave, WaveMemory, placed
-from constraint_first.run.batch_service import BatchView, WaveProgress
+from constraint_first.protocol import Usage
+from constraint_first.run.batch import OpenWave, WaveMemory
 from constraint_first.run.grid import BatchOptions
+from constraint_first.run.job import BatchView, WaveProgress
 
 A, B = "a" * 12, "b" * 12
 PRICE = Price(1e6, 1e6)
@@ -64,49 +55,6 @@ def wave(
     return OpenWave(index, memory or WaveMemory(), folder, FileLimits(requests=2), collected)
 
 
-def test_a_reply_is_that_of_its_place_and_a_refusal_that_of_its_body(tmp_path: Path) -> None:
-    made = wave(tmp_path, Collected(), results=[(name(1), 200), (name(2), 400)])
-    assert made.find(name(1, body=B)) == Result(200, b"x")
-    assert made.find(name(2)) == Result(400, b"x")
-    assert made.find(name(2, body=B)) is None
-    assert made.find(name(3)) is None
-    with pytest.raises(JournalMismatch, match="call 0 differs"):
-        made.find(name(1, asked=B))
-
-
-def test_requests_without_a_line_and_earlier_refusals_are_found_too(tmp_path: Path) -> None:
-    made = wave(tmp_path, Collected(), results=[(name(1), 200)])
-    made.missing = {name(2).place: FoundResult(name(2), Result(0, b"lost"))}
-    made.refused = {
-        name(1).place: FoundResult(name(1), Result(400, b"old")),
-        name(3).place: FoundResult(name(3), Result(400, b"old")),
-    }
-    assert made.find(name(1)) == Result(200, b"x")
-    assert made.find(name(2)) == Result(0, b"lost")
-    assert made.find(name(3)) == Result(400, b"old")
-
-
-def test_a_request_is_made_three_times_at_the_most(tmp_path: Path) -> None:
-    made = wave(tmp_path, Collected())
-    assert [made.failed(name(1)) for _ in range(3)] == [True, True, False]
-    assert made.failed(name(2))
-
-
-def test_requests_go_into_files_by_model_within_the_limits(tmp_path: Path) -> None:
-    collected = Collected()
-    made, one, other = wave(tmp_path, collected), model(), model("n")
-    for n in range(3):
-        made.ask(Request(one, name(n), b"{}", Usage(1, 1)))
-    made.ask(Request(other, name(9), b"{}", Usage(1, 1)))
-    made.finish()
-    assert collected.files == [
-        ("m", [str(name(0)), str(name(1))], [0, 1]),
-        ("m", [str(name(2))], [2]),
-        ("n", [str(name(9))], [9]),
-    ]
-    assert made.requests == 4
-
-
 def test_a_budget_pays_for_the_dearest_reply_and_gets_back_what_was_not_used(
     tmp_path: Path,
 ) -> None:
@@ -122,33 +70,6 @@ def test_a_budget_pays_for_the_dearest_reply_and_gets_back_what_was_not_used(
     assert (budget.tokens, budget.cost) == (15, 15.0)
     made.spent(name(7), Usage(1, 1), PRICE)  # asked by an earlier run
     assert (budget.tokens, budget.cost) == (17, 17.0)
-
-
-async def test_every_call_has_its_place_and_is_a_request_of_its_own() -> None:
-    engine = Scripted(lambda _: r"\boxed{2}")
-    as_sent = placed((1, 1, 2), put_ahead((Message("system", "be brief"),), 2_000))
-    steps = make("self-consistency(samples=2)").solve(Problem("What is 1 + 1?"))
-    run = await drive(steps, engine, as_sent=as_sent)
-    for ordinal, (sent, exchange) in enumerate(zip(engine.asked, run.exchanges, strict=True)):
-        assert isinstance(sent, PlacedCall)
-        assert sent.place == Place(1, 1, 2, ordinal)
-        assert sent.asked == digest(exchange.call)
-        assert (sent.sample, sent.messages[0].content) == (2_000 + ordinal, "be brief")
-
-
-def test_calls_are_single_unless_somebody_wants_batches() -> None:
-    assert not BatchOptions().wanted
-    assert BatchOptions(batch=True).wanted
-    assert BatchOptions(batch=True).folder is None
-    assert BatchOptions().limits == FileLimits(50_000, 200_000_000)
-
-
-def test_a_folder_is_named_in_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    options = BatchOptions(batch_dir="waves", batch_file_requests=3, batch_file_bytes=9)
-    assert options.wanted
-    assert options.folder == tmp_path / "waves"
-    assert options.limits == FileLimits(3, 9)
 
 
 def test_a_provider_takes_half_of_the_price_unless_told_otherwise() -> None:

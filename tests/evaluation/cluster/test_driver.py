@@ -1,5 +1,4 @@
 import asyncio
-import json
 import math
 import os
 import signal
@@ -7,18 +6,15 @@ import socket
 import sys
 import tempfile
 from asyncio.subprocess import PIPE
-from dataclasses import asdict
 
 import pytest
 
 from constraint_first.error import InputError
 from constraint_first.run import cluster as ray_process
 from constraint_first.run.cluster import (
-    DriverEvent,
     DriverOrder,
     RayFailed,
     RayProcess,
-    WorkerReport,
     require_ray,
     start_driver,
 )
@@ -93,25 +89,6 @@ def test_ray_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(ray_process, "find_spec", dict[str, None]().get)
     with pytest.raises(InputError, match=r"pip install 'constraint-first\[ray\]'"):
         require_ray()
-
-
-def test_an_event_goes_through_a_line_of_json() -> None:
-    report: WorkerReport = {"skipped": ["no key"], "refused": None, "error": ""}
-    for event in (
-        DriverEvent("ended", 2, "node", report=report),
-        DriverEvent("waiting", nodes=[{"CPU": 1.0}], unplaced=3),
-    ):
-        assert DriverEvent(**json.loads(json.dumps(asdict(event)))) == event
-
-
-def test_an_event_without_a_report_has_an_empty_one() -> None:
-    assert DriverEvent("died", 1, why="lost").report["error"] == ""
-
-
-def test_no_cluster_is_wanted_unless_one_is_named() -> None:
-    assert not RayOptions().wanted
-    RayOptions().check()
-    assert RayOptions("auto").wanted
 
 
 def test_resources_have_the_names_that_ray_has_for_them() -> None:

@@ -18,8 +18,14 @@ from constraint_first import Evaluated, Experiment, ModelRef, RunOptions, Script
 from constraint_first.benchmark.registry import Benchmark
 from constraint_first.error import InputError
 from constraint_first.run import cluster as ray_run
-from constraint_first.run.cluster import DriverEvent, DriverOrder, RayFailed, check_ray, make_order
-from constraint_first.run.cluster_driver import RayWorker
+from constraint_first.run.cluster import (
+    DriverEvent,
+    DriverOrder,
+    RayFailed,
+    RayWorker,
+    check_ray,
+    make_order,
+)
 from constraint_first.run.grid import BatchOptions, RayOptions
 from constraint_first.run.job import EvaluationWatcher
 from constraint_first.store.database import StoreError

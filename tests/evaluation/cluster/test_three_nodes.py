@@ -18,7 +18,7 @@ from sums import number_in, write_sums
 
 from constraint_first.model.error import ModelFileError
 from constraint_first.model.local import find_model, pull
-from constraint_first.store import schema
+from constraint_first.store import database as schema
 from constraint_first.store.database import StoreError
 from constraint_first.store.query import outcome_rows
 from constraint_first.store.store import Store

@@ -16,9 +16,8 @@ from sums import reply_right, sums
 
 from constraint_first import ModelRef, RunOptions, aevaluate
 from constraint_first.benchmark.registry import Benchmark
-from constraint_first.run.cluster import WorkerSettings
-from constraint_first.run.cluster_driver import RayWorker
-from constraint_first.run.model_pool import pending_series
+from constraint_first.run.cluster import RayWorker
+from constraint_first.run.shared import pending_series
 from constraint_first.store.query import attempt_rows
 from constraint_first.store.store import Store
 
@@ -32,7 +31,7 @@ def store(postgres: str) -> Iterator[str]:
     empty_database(postgres)
 
 
-def enter(store: str, server: Server, model: str = "m") -> WorkerSettings:
+def enter(store: str, server: Server, model: str = "m") -> dict[str, Any]:
     """Enter a grid of which nothing is made, for a budget that allows nothing."""
     ref = ModelRef(model, base_url=server.url)
     options = RunOptions(store=store, max_tokens_total=1)
@@ -70,7 +69,7 @@ def test_what_it_cannot_run_is_reported(
     options = RunOptions(store=store, max_tokens_total=1)
     asyncio.run(aevaluate(SUMS, "direct", runs=1, model="keyed", options=options))
     monkeypatch.delenv("ODD_KEY")
-    settings: WorkerSettings = {"store": store, "limits": {}, "series": [1], "base_url": []}
+    settings: dict[str, Any] = {"store": store, "limits": {}, "series": [1], "base_url": []}
     report = RayWorker().work(settings)
     (why,) = report["skipped"]
     assert "ODD_KEY is not set" in why
@@ -87,7 +86,7 @@ def test_a_refused_setting_is_reported_as_such(store: str, endpoint: Server) -> 
 
 def test_an_error_carries_no_password() -> None:
     store = "postgresql://me:pass%20word@127.0.0.1:1/runs?connect_timeout=1"
-    settings: WorkerSettings = {"store": store, "limits": {}, "series": [1], "base_url": []}
+    settings: dict[str, Any] = {"store": store, "limits": {}, "series": [1], "base_url": []}
     error = RayWorker().work(settings)["error"]
     assert "cannot be opened" in error
     assert "pass" not in error

@@ -16,7 +16,7 @@ from paged_store import ITEMS, make_store
 from stored import attempt
 
 from constraint_first.benchmark.constraintbench.family import load
-from constraint_first.store import schema
+from constraint_first.store import database as schema
 from constraint_first.store.store import Store
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from paged_store import ITEMS, make_store
 from stored import attempt
 from tricks import LONG, NAME, TRICK, check_elements
 
-from constraint_first.store import schema
+from constraint_first.store import database as schema
 from constraint_first.store.store import Store
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ import constraint_first.report.canvas as figures
 from constraint_first.report.table import MissingExtra
 from constraint_first.serve.page.runs import view_store
 from constraint_first.serve.page.site import RunLibrary, RunSource
-from constraint_first.store import schema
+from constraint_first.store import database as schema
 from constraint_first.store.store import Store
 
 FEW = ITEMS[:2]

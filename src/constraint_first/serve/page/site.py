@@ -36,7 +36,7 @@ from constraint_first.report.study import Study, StudyError, benchmark_label, mo
 from constraint_first.serve.attempt import SERVICES
 from constraint_first.serve.guard import TOKEN_COOKIE
 from constraint_first.serve.request import RequestError
-from constraint_first.store import schema
+from constraint_first.store import database as schema
 from constraint_first.store.database import sqlite_path, without_password
 from constraint_first.store.store import Store
 
