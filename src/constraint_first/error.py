@@ -1,4 +1,4 @@
-"""The errors that a person is meant to read."""
+"""Errors whose message is for the user."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class CfrError(Exception):
 
     exit_code = 1
     ends: Ends = "attempt"
-    """What it ends in an evaluation: one attempt; all of a series that has had no success yet,
-    because it would meet each of them; or the whole run."""
+    """What it ends in an evaluation: one attempt; a series without a success so far, each of whose
+    attempts would fail alike; or the whole run."""
 
 
 class InputError(CfrError):

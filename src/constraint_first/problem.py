@@ -27,7 +27,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """What a method returns: the final answer, the reply that argues for it, what it noted."""
+    """What a method returns: the final answer, the reply that argues for it, its notes."""
 
     answer: str | None
     """The final answer as the model wrote it; None where the reply contains none."""
@@ -36,7 +36,7 @@ class Solution:
     truncated: bool = False
     """Whether that reply ended because its budget ran out."""
     details: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    """What the method wants remembered (cues, Stage 1 rung, constraints, …), ready to be stored."""
+    """The method's notes (cues, Stage 1 rung, constraints, …), ready to be stored."""
 
     @property
     def is_whole(self) -> bool:
@@ -54,12 +54,10 @@ _PLACE: Final = lazy_pattern(r"\[\[(\w+)\]\]")
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A prompt's wording."""
-
     name: str
     text: str
     replaced: bool = False
-    """Whether it is a person's own, in the place of the one that comes with the method."""
+    """Whether a user put it in the place of the one that comes with the method."""
 
     @property
     def places(self) -> frozenset[str]:

@@ -33,13 +33,6 @@ PATIENCE = 30.0
 START_PATIENCE = 60.0
 
 
-class _Closes(Protocol):
-    def close(self) -> None: ...
-
-
-C = TypeVar("C", bound=_Closes)
-
-
 class Undecided(Exception):
     """The worker ran out of time or memory; there is no verdict."""
 
@@ -72,7 +65,11 @@ class Worker:
     def ask(self, task: str, *arguments: Json, patience: float = PATIENCE) -> Json:
         """Have one task done; raise Undecided where the worker does not survive it."""
         if not self._ready:
-            self._start()
+            try:
+                self._line(START_PATIENCE)
+            except Undecided:
+                raise NotStarted("the worker did not start") from None
+            self._ready = True
         request = json.dumps([task, *arguments]) + "\n"
         try:
             self._requests.write(request.encode())
@@ -80,13 +77,6 @@ class Worker:
         except OSError:
             raise NotStarted("the worker had died") from None
         return json.loads(self._line(patience))
-
-    def _start(self) -> None:
-        try:
-            self._line(START_PATIENCE)
-        except Undecided:
-            raise NotStarted("the worker did not start") from None
-        self._ready = True
 
     def close(self) -> None:
         """End the process now, and those that it has started."""
@@ -134,13 +124,11 @@ class Pool:
         self._closed = False
 
     def ask(self, task: str, *arguments: Json, patience: float = PATIENCE) -> Json:
-        """Have a task done, waiting for a free worker; raise Undecided where it kills it."""
-        try:
-            with self._borrowed() as worker:
-                return worker.ask(task, *arguments, patience=patience)
-        except NotStarted:
-            with self._borrowed() as worker:
-                return worker.ask(task, *arguments, patience=patience)
+        """Have a task done by a free worker; raise Undecided where the task kills it."""
+        with suppress(NotStarted), self._borrowed() as worker:
+            return worker.ask(task, *arguments, patience=patience)
+        with self._borrowed() as worker:
+            return worker.ask(task, *arguments, patience=patience)
 
     def close(self) -> None:
         with self._lock:
@@ -179,19 +167,25 @@ class Pool:
         self.close()
 
 
-class OnePerProcess(Generic[C]):
-    """Something that a process makes when it is first needed and closes when it ends.
+class _Closes(Protocol):
+    def close(self) -> None: ...
 
-    A forked child makes its own: it must not talk through its parent's pipes.
+
+P = TypeVar("P", bound=_Closes)
+
+
+class OnePerProcess(Generic[P]):
+    """Workers that a process makes at its first use and closes when it ends.
+
+    A forked child makes others: it must not use its parent's pipes.
     """
 
-    def __init__(self, make: Callable[[], C]) -> None:
+    def __init__(self, make: Callable[[], P]) -> None:
         self._make = make
         self._lock = threading.Lock()
-        self._made: tuple[int, C] | None = None
+        self._made: tuple[int, P] | None = None
 
-    def __call__(self) -> C:
-        """Give this process's own."""
+    def __call__(self) -> P:
         with self._lock:
             if self._made is None or self._made[0] != os.getpid():
                 made = self._make()
@@ -203,8 +197,12 @@ class OnePerProcess(Generic[C]):
 def serve(tasks: Mapping[str, Task], cpu_seconds: float = CPU_SECONDS) -> None:
     """Do tasks until standard input ends, or until one takes too much time or memory."""
     replies = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # whatever a library prints must not be taken for a verdict
-    _limit_memory()
+    os.dup2(2, 1)  # what a library prints must not be read as a reply
+    with suppress(ImportError):  # a system without these limits; the parent's clock still holds
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     print("ready", file=replies, flush=True)
     for line in sys.stdin:
         name, *arguments = json.loads(line)
@@ -212,15 +210,6 @@ def serve(tasks: Mapping[str, Task], cpu_seconds: float = CPU_SECONDS) -> None:
         result = tasks[name](*arguments)
         _start_clock(0)
         print(json.dumps(result), file=replies, flush=True)
-
-
-def _limit_memory() -> None:
-    try:
-        import resource
-    except ImportError:  # a system without these limits; the parent's clock still holds
-        return
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def _start_clock(seconds: float) -> None:

@@ -66,7 +66,7 @@ class ThinkingStream:
         self._is_json: bool | None = None
 
     def add(self, piece: str) -> Iterator[tuple[str, bool]]:
-        """Take a piece and return what can be shown of it, each part with whether it is thought."""
+        """Return what can be shown of a piece, each part with whether it is thinking."""
         text, self._held = self._held + piece, ""
         if self._is_json is None and text.strip():
             self._is_json = text.lstrip()[0] == "{"
@@ -78,7 +78,9 @@ class ThinkingStream:
             before, _, text = text.partition(mark)
             yield from _part(before, self._closing)
             self._closing = "" if self._closing else dict(_MARKS)[mark]
-        sure = len(text) - _unfinished_mark(text, self._awaited())
+        # How many characters at the end could be the beginning of a mark?
+        starts = (mark[:n] for mark in self._awaited() for n in range(1, len(mark)))
+        sure = len(text) - max((len(start) for start in starts if text.endswith(start)), default=0)
         self._held = text[sure:]
         yield from _part(text[:sure], self._closing)
 
@@ -93,16 +95,9 @@ class ThinkingStream:
         return (self._closing,) if self._closing else tuple(opening for opening, _ in _MARKS)
 
     def _next_mark(self, text: str) -> str:
-        found = ((at, mark) for mark in self._awaited() if (at := text.find(mark)) >= 0)
-        return min(found, default=(0, ""))[1]
+        return min(filter(text.__contains__, self._awaited()), key=text.find, default="")
 
 
 def _part(text: str, closing: str) -> Iterator[tuple[str, bool]]:
     if text:
         yield text, bool(closing)
-
-
-def _unfinished_mark(text: str, marks: tuple[str, ...]) -> int:
-    """Count the characters at the end of a text that could be the beginning of a mark."""
-    lengths = (n for mark in marks for n in range(1, len(mark)) if text.endswith(mark[:n]))
-    return max(lengths, default=0)

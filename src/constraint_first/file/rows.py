@@ -25,7 +25,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Generic, NoReturn, TypeVar, cast
+from typing import Any, Final, Generic, NamedTuple, NoReturn, TypeVar, cast
 
 from constraint_first.error import InputError, OutputError
 from constraint_first.file.safe import LONGEST, one_line, printable
@@ -55,16 +55,12 @@ class FieldType(Generic[T]):
 # By their very type: for isinstance, true is a whole number.
 TEXT: Final[FieldType[str]] = FieldType("a text", lambda value: type(value) is str)
 FILLED: Final[FieldType[str]] = FieldType(
-    "a text that is not blank", lambda value: type(value) is str and value.strip() != ""
+    "a text that is not blank", lambda value: TEXT.fits(value) and value.strip() != ""
 )
 TRUTH: Final[FieldType[bool]] = FieldType("true or false", lambda value: type(value) is bool)
 WHOLE: Final[FieldType[int]] = FieldType("a whole number", lambda value: type(value) is int)
-NUMBER: Final[FieldType[float]] = FieldType(
-    "a number", lambda value: type(value) is int or type(value) is float
-)
-OBJECT: Final[FieldType[dict[str, Json]]] = FieldType(
-    "an object", lambda value: type(value) is dict
-)
+NUMBER: Final[FieldType[float]] = FieldType("a number", lambda value: type(value) in (int, float))
+OBJECT: Final[FieldType[dict[str, Json]]] = FieldType("an object", lambda v: type(v) is dict)
 _ABSENT: Final = object()
 _NO_CHARACTER: Final = lazy_pattern("[\0\ud800-\udfff]")
 
@@ -129,7 +125,7 @@ def check_text(text: str, name: str, longest: int) -> str:
 
 @contextmanager
 def within(where: object) -> Generator[None]:
-    """Say where the fields are that are read in this context."""
+    """Name the place of the fields that are read in this context."""
     try:
         yield
     except FieldError as error:
@@ -142,7 +138,6 @@ _LONGEST: Final = 2**22
 
 
 def parse_toml(where: Path | str, text: str) -> dict[str, Any]:
-    """Parse the text of a TOML file that is called ``where`` in a message."""
     if len(text) > _LONGEST:
         raise InputError(f"{where}: longer than {_LONGEST // 2**20} MB, the most that is read")
     try:
@@ -153,10 +148,7 @@ def parse_toml(where: Path | str, text: str) -> dict[str, Any]:
 
 
 def line_of(text: str, name: str, start: int = 0) -> str:
-    """Find the line of a setting, as ``, line 3``; the library that reads TOML keeps none.
-
-    Empty where there is no such setting from ``start`` on.
-    """
+    """Find the line of a setting, as ``, line 3``, which the TOML reader does not keep."""
     setting = re.compile(rf"""^[ \t]*["']?{re.escape(name)}["']?\s*=""", re.MULTILINE)
     found = setting.search(text, start) if name else None
     return f", line {text.count(chr(10), 0, found.end()) + 1}" if found else ""
@@ -219,9 +211,8 @@ _FORMATS: Final = {
 _SHELL_INPUT: Final = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 
 
-@dataclass(frozen=True, slots=True)
-class JsonLine:
-    """One JSON object and the line it stands on, or the row where a file has no lines."""
+class JsonLine(NamedTuple):
+    """One JSON object and its line, or its row where a file has no lines."""
 
     number: int
     value: dict[str, Json]
@@ -232,8 +223,7 @@ class JsonLine:
         return f"{self.unit} {self.number}"
 
 
-@dataclass(frozen=True, slots=True)
-class BadLine:
+class BadLine(NamedTuple):
     """A line that is not a JSON object, and what is wrong with it."""
 
     number: int
@@ -256,13 +246,17 @@ def read_bytes(path: Path, most: int = MOST_TEXT) -> bytes:
 
 
 def _blocks(path: Path, most: int) -> Iterator[bytes]:
-    """Read a file piece by piece, and refuse one that goes on for longer than ``most`` bytes.
-
-    A gzip file may hold a thousand times its size, so what counts is what comes out of it.
-    """
+    """Read a file piece by piece; refuse one of more than ``most`` bytes when unpacked."""
     packed, total = path.suffix.lower() == ".gz", 0
     try:
-        with _open_plain(path) as plain:
+        mode = path.stat().st_mode
+        file_or_folder = stat.S_ISREG(mode) or stat.S_ISDIR(mode)
+        if not file_or_folder and not str(path).startswith(_SHELL_INPUT):
+            # Reading a pipe without a writer, or an endless device, would block for ever.
+            raise InputError(
+                f"{path}: a pipe or a device, not a file; copy its content into a file"
+            )
+        with path.open("rb") as plain:
             size = os.fstat(plain.fileno()).st_size
             if not packed and size > most:
                 raise InputError(_too_large(path, most))
@@ -286,15 +280,6 @@ def _blocks(path: Path, most: int) -> Iterator[bytes]:
         raise InputError(f"{path}: cannot be read ({reason}); check the path") from None
 
 
-def _open_plain(path: Path) -> BinaryIO:
-    mode = path.stat().st_mode
-    plain = stat.S_ISREG(mode) or stat.S_ISDIR(mode)
-    if not plain and not str(path).startswith(_SHELL_INPUT):
-        # Reading a pipe without a writer, or an endless device, would block for ever.
-        raise InputError(f"{path}: a pipe or a device, not a file; copy its content into a file")
-    return path.open("rb")
-
-
 def _too_large(path: Path, most: int) -> str:
     return f"{path}: larger than {most // 2**20} MB, the most that is read; split it"
 
@@ -310,7 +295,6 @@ def decode_text(data: bytes, where: str) -> str:
 
 
 def refuse_other_formats(data: bytes, where: str) -> None:
-    """Refuse what is no UTF-8 text by its first bytes."""
     for mark, name in _MARKS.items():
         if data.startswith(mark):
             raise InputError(f"{where}: {name} text; save it as UTF-8 and try again")
@@ -333,7 +317,6 @@ class MemoryBound:
         self._held = 0
 
     def add(self, length: int, values: int) -> None:
-        """Count a text of some length that holds so many values."""
         self._held += length + _VALUE * (values + 1)
         if self._held > MOST_HELD:
             raise InputError(
@@ -388,12 +371,6 @@ def _lines(path: Path) -> Iterator[str]:
     yield line(b"".join(parts))
 
 
-def scan_text(text: str) -> Iterator[JsonLine | BadLine]:
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            yield _parse_line(number, line)
-
-
 def read_rows(path: Path) -> Iterator[JsonLine]:
     """Read a JSON Lines file in which every line must be a JSON object."""
     return require_good(path, scan(path))
@@ -445,12 +422,15 @@ def parse_json(text: str) -> Any:
 
 def _parse_line(number: int, line: str) -> JsonLine | BadLine:
     try:
-        value: object = parse_json(line)
+        return _as_line(number, parse_json(line))
     except NotJson as error:
         return BadLine(number, str(error))
-    if not isinstance(value, dict):
-        return BadLine(number, f"JSON, but a {type(value).__name__} and not an object")
-    return JsonLine(number, cast("dict[str, Json]", value))
+
+
+def _as_line(number: int, value: Any, unit: str = "line") -> JsonLine | BadLine:
+    if isinstance(value, dict):
+        return JsonLine(number, cast("dict[str, Json]", value), unit)
+    return BadLine(number, f"JSON, but a {type(value).__name__} and not an object", unit)
 
 
 # CSV and TSV files: read as the same rows as JSON Lines, written for spreadsheets.
@@ -468,10 +448,7 @@ _FORMULA: Final = lazy_pattern(
 
 
 def scan_csv(path: Path) -> Iterator[JsonLine | BadLine]:
-    """Read a table with a header; each row carries the line that it ends on.
-
-    The header tells what stands between two cells: a comma, a semicolon or a tab.
-    """
+    """Read a table with a header, which shows the delimiter; a row has the line that it ends on."""
     text, bound = read_text(path, MOST_WHOLE), MemoryBound(path)
     delimiter = _delimiter(text, "\t" if ".tsv" in map(str.lower, path.suffixes) else ",")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -487,7 +464,12 @@ def scan_csv(path: Path) -> Iterator[JsonLine | BadLine]:
             raise InputError(f"{path}: two columns are called {twice!r}; rename one")
         for cells in rows:
             bound.add(sum(map(len, cells)), len(cells))
-            yield _by_name(reader.line_num, header, cells)
+            if len(cells) == len(header):
+                yield JsonLine(reader.line_num, dict(zip(header, cells, strict=True)))
+            else:
+                reason = f"has {len(cells)} cells where the header has {len(header)}"
+                way = "put a text with commas or line breaks in double quotes"
+                yield BadLine(reader.line_num, f"{reason}; {way}")
     except csv.Error as error:
         way = "; shorten it or write JSON Lines" if "larger than field limit" in str(error) else ""
         raise InputError(f"{path}, line {reader.line_num}: not CSV ({error}){way}") from None
@@ -511,16 +493,6 @@ def _delimiter(text: str, usual: str) -> str:
     first = _FIRST_LINE.match(text)
     header = _QUOTED.sub("", first[1] if first else "")
     return max((usual, *_DELIMITERS), key=header.count)
-
-
-def _by_name(line: int, header: list[str], cells: list[str]) -> JsonLine | BadLine:
-    if len(cells) != len(header):
-        return BadLine(
-            line,
-            f"has {len(cells)} cells where the header has {len(header)}; "
-            "put a text with commas or line breaks in double quotes",
-        )
-    return JsonLine(line, dict(zip(header, cells, strict=True)))
 
 
 def spreadsheet_text(text: str) -> str:
@@ -551,14 +523,11 @@ def scan_json(path: Path) -> Iterator[JsonLine | BadLine]:
     except NotJson as error:
         if "Extra data" not in str(error):
             raise InputError(f"{path}, line {error.line}: {error}; mend it there") from None
-        yield from scan_text(text)
+        lines = enumerate(text.split("\n"), start=1)
+        yield from (_parse_line(number, line) for number, line in lines if line.strip())
         return
     for number, row in enumerate(rows_in(value), start=1):
-        if isinstance(row, dict):
-            yield JsonLine(number, cast("dict[str, Any]", row), "row")
-        else:
-            reason = f"JSON, but a {type(row).__name__} and not an object"
-            yield BadLine(number, reason, "row")
+        yield _as_line(number, row, "row")
 
 
 def rows_in(value: object) -> list[Any]:
@@ -632,12 +601,10 @@ FORMATS: Final = tuple(_SCANS)
 
 
 def scan_rows(path: Path) -> Iterator[JsonLine | BadLine]:
-    """Read a file of rows by its ending, any other as JSON Lines; bad rows are yielded."""
     return _SCANS.get(row_format(path), scan)(path)
 
 
 def all_rows(path: Path) -> Iterator[JsonLine]:
-    """Read a file of rows, none of which may be bad."""
     return require_good(path, scan_rows(path))
 
 
@@ -648,7 +615,6 @@ def row_format(path: Path) -> str:
 
 
 def row_stem(path: Path) -> str:
-    """Name a file without the endings of its format and packing."""
     return _unpacked(path).stem
 
 
@@ -689,7 +655,6 @@ class Columns:
                     f"{path}: no column is called {column!r} (--columns {name}=…); {hint} "
                     f"{_list(names)}"
                 )
-
         for name in needed if rows else ():
             if next(self.find(names, name), None) is None:
                 raise InputError(f"{path}: {self.absent(names, name)}")
@@ -722,7 +687,7 @@ def _list(names: Mapping[str, object]) -> str:
 
 
 class ColumnUse:
-    """A count of what was read from which column, told in one line."""
+    """Counts what was read from which column, and describes it in one line."""
 
     def __init__(self, path: Path, noun: str) -> None:
         self._path = path
@@ -730,14 +695,12 @@ class ColumnUse:
         self._found: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
 
     def add(self, name: str, column: str, how: str = "") -> None:
-        """Count one value, and in which way it was cut out of its cell."""
         self._found[name][column, how] += 1
 
     def saw(self, name: str) -> bool:
         return name in self._found
 
     def describe(self, count: int, fields: Sequence[str]) -> str:
-        """Say what was taken from a file of so many rows."""
         noun = self._noun.removesuffix("s") if count == 1 else self._noun
         told = [self._field(name, count) for name in fields if self.saw(name)]
         return f"{self._path}: {count:,} {noun}" + (f"; {', '.join(told)}" if told else "")

@@ -136,7 +136,7 @@ class _Cut:
 def _digits(value: int) -> str:
     try:
         return str(value)
-    except ValueError:  # Python writes so many decimal digits and no more
+    except ValueError:  # more decimal digits than Python converts
         return hex(value)
 
 
