@@ -15,15 +15,11 @@ from constraint_first.answer.marks import (
     has_marker,
     is_rejected,
     is_supposed,
-    last_value,
-    latex_boxes,
     leading_letter,
     lone_letter,
     read_phrase,
-    trailing_maths,
     unmarked,
     unnamed,
-    without_empty_boxes,
 )
 
 # --- assertion
@@ -102,23 +98,6 @@ def test_where_no_box_says_anything(text: str, box: Box | None) -> None:
     assert find_box(text) == box
 
 
-@pytest.mark.parametrize(
-    ("text", "truncated", "latex"),
-    [
-        ("5", False, "5"),
-        ("<|begin_of_box|>5<|end_of_box|>", False, r"\boxed{5}"),
-        ("<|begin_of_box|>5", False, r"\boxed{5}"),
-        ("<|begin_of_box|>5", True, r"\boxed{5"),
-    ],
-)
-def test_box_tokens(text: str, truncated: bool, latex: str) -> None:
-    assert latex_boxes(text, truncated=truncated) == latex
-
-
-def test_empty_boxes_go() -> None:
-    assert without_empty_boxes(r"It is 5. \boxed{ }\boxed{5}") == r"It is 5. \boxed{5}"
-
-
 @given(st.text(alphabet=r"\boxedf{} 12,and$", max_size=120))
 def test_no_text_breaks_it(text: str) -> None:
     box = find_box(text)
@@ -142,15 +121,6 @@ def test_no_text_breaks_it(text: str) -> None:
         ("  5  ", "5"),
         ("$", "$"),
         ("", ""),
-    ],
-)
-def test_an_answer_without_its_wrapping(text: str, answer: str) -> None:
-    assert bald(text) == answer
-
-
-@pytest.mark.parametrize(
-    ("text", "answer"),
-    [
         ("5,", "5"),
         ("5;", "5"),
         ("*5*", "5"),
@@ -160,62 +130,8 @@ def test_an_answer_without_its_wrapping(text: str, answer: str) -> None:
         ("5，", "5"),
     ],
 )
-def test_a_comma_and_other_emphasis_go_too(text: str, answer: str) -> None:
+def test_an_answer_without_its_wrapping(text: str, answer: str) -> None:
     assert bald(text) == answer
-
-
-def test_a_thin_space_is_no_comma() -> None:
-    assert bald(r"5\,") == r"5\,"
-
-
-@pytest.mark.parametrize(
-    ("rest", "phrase"),
-    [
-        (" 42, since it must be.", "42"),
-        (" 42 (we can check it)", "42"),
-        (" therefore 42.", "42"),
-        (", 42", "42"),
-        (" 42 — not 43 — because", "42"),
-        (" the number of apples in the basket is 42", "42"),
-        (" x = 2, y = -1", "x = 2, y = -1"),
-        (" Total = 45", "45"),
-        ("一共有42个。", "42"),
-    ],
-)
-def test_where_a_phrase_ends(rest: str, phrase: str) -> None:
-    assert read_phrase(rest) == phrase
-
-
-@pytest.mark.parametrize(
-    ("phrase", "value"),
-    [
-        ("Total = 45", "45"),
-        (r"\text{Total} = 45", "45"),
-        ("x = 45", "x = 45"),
-        ("sin x = 1", "sin x = 1"),
-    ],
-)
-def test_words_before_an_equals_sign(phrase: str, value: str) -> None:
-    assert unnamed(phrase) == value
-
-
-@pytest.mark.parametrize(
-    ("sentence", "found"),
-    [
-        ("The roots are $1$ and $2$.", ("1, 2", "inline")),
-        ("From $1$ we get $x = 2$.", ("2", "inline")),
-        ("It is **odd**.", ("odd", "bold")),
-        ("It is odd.", None),
-    ],
-)
-def test_mathematics_at_the_end_of_a_sentence(sentence: str, found: tuple[str, str] | None) -> None:
-    assert trailing_maths(sentence) == found
-
-
-def test_the_last_value_of_a_sentence() -> None:
-    assert last_value("from 3 we get $4$ and 5") == "4"
-    assert last_value("from 3 we get 1,234") == "1,234"
-    assert last_value("nothing") == ""
 
 
 @given(st.text(max_size=120) | st.text("$*\\()[].:= \nanswerisB123", max_size=80))
@@ -226,18 +142,6 @@ def test_what_is_left_is_a_part_of_the_text(text: str) -> None:
 
 
 # --- choice
-
-
-@pytest.mark.parametrize(
-    ("text", "letter"),
-    [
-        ("So I choose option B.", "B"),
-        ("The correct choice is (C).", "C"),
-        ("Option A is wrong; select **D**", "D"),
-    ],
-)
-def test_a_letter_behind_the_word_option(text: str, letter: str) -> None:
-    assert from_choice(text) == (letter, "choice")
 
 
 @pytest.mark.parametrize(
@@ -258,20 +162,28 @@ def test_a_letter_behind_the_word_option(text: str, letter: str) -> None:
         ("I settle on E.", "E"),
         ("**D) This is the correct answer**", "D"),
         ("Between B and C, B wins because of its units.", "B"),
+        ("So I choose option B.", "B"),
+        ("The correct choice is (C).", "C"),
+        ("Option A is wrong; select **D**", "D"),
     ],
 )
-def test_a_letter_that_is_preferred_to_others(text: str, letter: str) -> None:
+def test_a_letter_that_is_chosen(text: str, letter: str) -> None:
     assert from_choice(text) == (letter, "choice")
 
 
 @pytest.mark.parametrize(
-    "text", ["Option B is wrong.", "I would not choose B.", "It must be A, so the sum is 12."]
+    "text",
+    [
+        "",
+        "B",
+        "option b",
+        "We choose All",
+        "option A" + " x" * 300,
+        "Option B is wrong.",
+        "I would not choose B.",
+        "It must be A, so the sum is 12.",
+    ],
 )
-def test_a_letter_that_is_not_chosen(text: str) -> None:
-    assert from_choice(text) is None
-
-
-@pytest.mark.parametrize("text", ["", "B", "option b", "We choose All", "option A" + " x" * 300])
 def test_no_letter_is_no_choice(text: str) -> None:
     assert from_choice(text) is None
 
@@ -340,15 +252,6 @@ def test_a_letter_is_a_part_of_the_text(text: str) -> None:
         ("The answer is 41. No: the answer is 42.", "42"),
         ("The answer is that the number of apples in the basket is 42.", "42"),
         ("The answer would be \\(42\\).", "42"),
-    ],
-)
-def test_what_the_last_marker_introduces(text: str, answer: str) -> None:
-    assert from_marker(text) == (answer, "marker")
-
-
-@pytest.mark.parametrize(
-    ("text", "answer"),
-    [
         ("Ans: seven", "seven"),
         ("A: no solution", "no solution"),
         ("Q: Which day?\nA: Tuesday", "Tuesday"),
@@ -373,9 +276,19 @@ def test_what_the_last_marker_introduces(text: str, answer: str) -> None:
         ("The answer is 5.\n\n**Answer:**", "5"),
         ("La respuesta es la opción C.", "C"),
         ("Answer: B, because A is too small", "B"),
+        ("45 is the final answer.", "45"),
+        ("So we get $12$ as our final answer.", "12"),
+        ("Saturday is the answer.", "Saturday"),
+        ("The answer is x.", "x"),
+        ("The answer is n, where n is the number of sides.", "n"),
+        ("The answer is n, where n = 2k.", "n"),
+        ("The answer is C. Indeed, C = 15 is the largest.", "C"),
+        ("The answer is B. We have B = 3.", "B"),
+        ("Let the answer be x. Then x = 31. The answer is 31.", "31"),
+        ("x = 31. The answer is x.", "x"),
     ],
 )
-def test_markers_of_every_kind(text: str, answer: str) -> None:
+def test_what_the_last_marker_introduces(text: str, answer: str) -> None:
     assert from_marker(text) == (answer, "marker")
 
 
@@ -400,18 +313,6 @@ def test_a_sentence_of_another_language(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "answer"),
-    [
-        ("45 is the final answer.", "45"),
-        ("So we get $12$ as our final answer.", "12"),
-        ("Saturday is the answer.", "Saturday"),
-    ],
-)
-def test_a_value_may_stand_before_its_mark(text: str, answer: str) -> None:
-    assert from_marker(text) == (answer, "marker")
-
-
-@pytest.mark.parametrize(
     "text",
     [
         "Answer:",
@@ -425,9 +326,19 @@ def test_a_mark_without_an_answer(text: str) -> None:
     assert from_marker(text) == ("", "marker")
 
 
+def test_the_first_of_several_options_is_no_mark() -> None:
+    assert not has_marker("A: 12\nB: 15")
+    assert has_marker("A: 12")
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        "",
+        "42",
+        "The answer is not 42.",
+        "We answered it.",
+        "I have no answers to give",
         "Let the answer be x. Then x = 31.",
         "Let the answer be $x$. Then $2x = 62$, so $x = 31$.",
         "Let the answer be N, so that N = 5 + 6 = 11.",
@@ -435,49 +346,8 @@ def test_a_mark_without_an_answer(text: str) -> None:
         "The result is n.\nHence n = 5.",
     ],
 )
-def test_a_name_that_gets_its_value_later_is_no_answer(text: str) -> None:
-    assert from_marker(text) is None
-
-
-@pytest.mark.parametrize(
-    ("text", "answer"),
-    [
-        ("The answer is x.", "x"),
-        ("The answer is n, where n is the number of sides.", "n"),
-        ("The answer is n, where n = 2k.", "n"),
-        ("The answer is C. Indeed, C = 15 is the largest.", "C"),
-        ("The answer is B. We have B = 3.", "B"),
-        ("Let the answer be x. Then x = 31. The answer is 31.", "31"),
-        ("x = 31. The answer is x.", "x"),
-    ],
-)
-def test_a_letter_may_be_the_answer(text: str, answer: str) -> None:
-    assert from_marker(text) == (answer, "marker")
-
-
-def test_the_first_of_several_options_is_no_mark() -> None:
-    assert not has_marker("A: 12\nB: 15")
-    assert has_marker("A: 12")
-
-
-@pytest.mark.parametrize(
-    "text", ["", "42", "The answer is not 42.", "We answered it.", "I have no answers to give"]
-)
 def test_where_there_is_no_marker(text: str) -> None:
     assert from_marker(text) is None
-
-
-@pytest.mark.parametrize(
-    ("text", "answer"),
-    [
-        ("The mean is 5", "The mean is 5"),
-        ("The answer is 5.", "5"),
-        ("$5$", "5"),
-        ("answer:", "answer:"),
-    ],
-)
-def test_a_value_that_is_a_sentence(text: str, answer: str) -> None:
-    assert unmarked(text) == answer
 
 
 @given(st.text(max_size=120) | st.text("$*\\()[].:= \nanswerisB123", max_size=80))

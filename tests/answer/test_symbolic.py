@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from constraint_first.answer.grade import Ruling
-from constraint_first.answer.symbolic import TASKS, is_whole, judge
+from constraint_first.answer.symbolic import is_whole, judge
 from constraint_first.answer.workers import PROGRAM, Workers
 from constraint_first.process import Pool, Undecided
 
@@ -41,11 +41,6 @@ def test_what_cannot_be_evaluated_is_left_open() -> None:
     assert judge("2x", "x+x").same is True
     ruling = judge(r"\frac{1}{x-x}", "1")
     assert (ruling.same, ruling.why) == (None, "the expressions cannot be evaluated")
-
-
-def test_a_worker_can_be_asked_for_both() -> None:
-    assert TASKS["judge"]("2x", "x+x", False) == [True, "equal symbolically"]
-    assert TASKS["is_whole"](r"\pi") is False
 
 
 # --- numeric
@@ -145,10 +140,6 @@ def test_a_number_that_kills_its_worker_cannot_be_told(workers: Workers) -> None
 
 def test_what_a_judge_prints_is_not_a_verdict(workers: Workers) -> None:
     assert workers.judge("print", "x").same is False
-
-
-def test_a_worker_is_used_again(workers: Workers) -> None:
-    assert workers.judge("a", "b").why == workers.judge("a", "b").why
 
 
 def test_it_works_from_many_threads_with_few_processes(workers: Workers) -> None:

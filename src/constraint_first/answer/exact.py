@@ -8,17 +8,8 @@ from fractions import Fraction
 from math import inf
 from typing import NamedTuple
 
-from constraint_first.answer.syntax import (
-    BINDERS,
-    INFINITE,
-    Measure,
-    Node,
-    Num,
-    Op,
-    Sym,
-    substitute,
-    walk,
-)
+from constraint_first.answer import syntax
+from constraint_first.answer.syntax import Measure, Node, Num, Op, Sym
 
 ENOUGH_DIGITS = 6
 """A decimal with this many significant digits equals the exact value that it rounds."""
@@ -32,7 +23,7 @@ def leaf(pred: Node, gold: Node) -> bool | None:
     """Compare two scalars; None where rational arithmetic cannot tell."""
     if pred == gold:
         return True
-    if pred in INFINITE or gold in INFINITE:
+    if pred in syntax.INFINITE or gold in syntax.INFINITE:
         return False
     left = rational(pred)
     if left is None:
@@ -114,11 +105,13 @@ def _ranged(
     if low is None or high is None or low.denominator != 1 or high.denominator != 1:
         return None
     # A sum inside a sum is left to the worker, which can be killed.
-    if high - low >= MAX_TERMS or any(isinstance(n, Op) and n.name in BINDERS for n in walk(body)):
+    if high - low >= MAX_TERMS or any(
+        isinstance(n, Op) and n.name in syntax.BINDERS for n in syntax.walk(body)
+    ):
         return None
     total = Fraction(0 if name == "sum" else 1)
     for at in range(int(low), int(high) + 1):
-        term = rational(substitute(body, variable, Num(Fraction(at))))
+        term = rational(syntax.substitute(body, variable, Num(Fraction(at))))
         if term is None:
             return None
         more = total + term if name == "sum" else _multiply(total, term)
@@ -278,7 +271,7 @@ _ROUGHLY_TWO: dict[str, Callable[[float, float], float | None]] = {
 # The ends of intervals are trees, put in order by their rough values. Two ends that are too close
 # to tell apart, and not the same number by exact arithmetic, leave the set as it is written.
 
-REALS = Op("()", (INFINITE[1], INFINITE[0]))
+REALS = Op("()", (syntax.INFINITE[1], syntax.INFINITE[0]))
 _INTERVALS = frozenset({"()", "[]", "[)", "(]"})
 _CLOSE = 1e-9
 
@@ -373,12 +366,12 @@ def _settled(pieces: list[tuple[_Cut, _Cut]]) -> RealSet:
 
 
 def _complement(pieces: RealSet) -> RealSet:
-    low = _Cut(-inf, True, INFINITE[1])
+    low = _Cut(-inf, True, syntax.INFINITE[1])
     gaps: list[tuple[_Cut, _Cut]] = []
     for first, last in pieces:
         gaps.append((low, first))
         low = last
-    gaps.append((low, _Cut(inf, False, INFINITE[0])))
+    gaps.append((low, _Cut(inf, False, syntax.INFINITE[0])))
     return _settled(gaps)
 
 

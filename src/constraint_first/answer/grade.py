@@ -17,28 +17,10 @@ from fractions import Fraction
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from constraint_first.answer import exact
+from constraint_first.answer import exact, syntax
 from constraint_first.answer.extract import extract, in_context
 from constraint_first.answer.marks import asserted
-from constraint_first.answer.syntax import (
-    BRACKETS,
-    INFINITE,
-    SMALL_NUMBERS,
-    TENS,
-    UNIT_LETTERS,
-    Measure,
-    Node,
-    Num,
-    Op,
-    Sym,
-    clean,
-    compatible,
-    is_op,
-    ratio_of,
-    substitute,
-    symbols,
-    walk,
-)
+from constraint_first.answer.syntax import Measure, Node, Num, Op, Sym, is_op, symbols, walk
 from constraint_first.answer.value import (
     absence_verdict,
     choice_verdict,
@@ -97,14 +79,14 @@ class Equivalence:
         first, second = (n.value if isinstance(n, Measure) else n for n in (pred, gold))
         if {left, right} == {"degree", "radian"}:
             return self.same(_in_radians(first, left), _in_radians(second, right))
-        if compatible(left, right):
+        if syntax.compatible(left, right):
             same = self.same(first, second)
             in_pi = Sym("pi") in (*walk(first), *walk(second))
             if same is not True and {left, right} == {"degree", ""} and in_pi:
                 # 30° is π/6, where the degree sign is given and the other side is in terms of π.
                 return self.same(_in_radians(first, left), _in_radians(second, right))
             return same
-        ratio = ratio_of(left, right)
+        ratio = syntax.ratio_of(left, right)
         if ratio is None:
             return False
         return self.same(Op("*", (first, Num(ratio))), second)
@@ -117,7 +99,7 @@ class Equivalence:
                 return False  # f(2) = 5 and f(3) = 5
             if (bound := _bound(left, right)) is None:
                 return self._as_relation(pred, gold)
-            pred_value = substitute(pred_value, bound[0], Sym(bound[1]))
+            pred_value = syntax.substitute(pred_value, bound[0], Sym(bound[1]))
         if _kind(pred_value) == "relation" or _kind(gold_value) == "relation":
             return self._as_relation(pred, gold)
         return self.same(pred_value, gold_value)
@@ -271,7 +253,7 @@ def _kind(node: Node) -> str:
     if isinstance(node, Op):
         if node.name in _ORDERED:
             return "ordered"
-        if node.name in _UNORDERED or node.name in BRACKETS:
+        if node.name in _UNORDERED or node.name in syntax.BRACKETS:
             return "unordered"
         if node.name in _RELATIONS:
             return "relation"
@@ -284,8 +266,8 @@ def _shape(node: Node) -> str:
     """Tell open from closed where two things can be an interval; infinity has no closed end."""
     if not isinstance(node, Op) or len(node.args) != 2:
         return "tuple"
-    low = "(" if node.args[0] in INFINITE else node.name[0]
-    high = ")" if node.args[1] in INFINITE else node.name[1]
+    low = "(" if node.args[0] in syntax.INFINITE else node.name[0]
+    high = ")" if node.args[1] in syntax.INFINITE else node.name[1]
     return low + high
 
 
@@ -466,7 +448,7 @@ def decide(pred: str, gold: str, *, percent: bool = False) -> Ruling:
             return _ruling(same, "by exact arithmetic")
     if (verdict := words_verdict(pred, gold)) is not None and not (left and right):
         return _ruling(verdict, "as words")
-    if clean(pred).replace(" ", "") == clean(gold).replace(" ", ""):
+    if syntax.clean(pred).replace(" ", "") == syntax.clean(gold).replace(" ", ""):
         return Ruling(True, "the same text but for spacing")
     if left and right:
         return Ruling(None, "not decided by exact arithmetic")
@@ -505,18 +487,23 @@ def _alike(pred: Node, gold: Node) -> tuple[Node, Node]:
         (first,), (second,) = names[0] - names[1], names[1] - names[0]
         constants = {first, second}
         if _PARAMETERS & constants and constants - _PARAMETERS <= {"k", "n", "m"}:
-            return pred, substitute(gold, second, Sym(first))
+            return pred, syntax.substitute(gold, second, Sym(first))
         if "C" in constants <= _CONSTANTS and _is_added(pred, first) and _is_added(gold, second):
-            pred, gold = (substitute(pred, first, Sym("C")), substitute(gold, second, Sym("C")))
+            pred, gold = (
+                syntax.substitute(pred, first, Sym("C")),
+                syntax.substitute(gold, second, Sym("C")),
+            )
     return pred, gold
 
 
 def _measured(node: Node, other: Node) -> Node:
     """Read the letter of "1 m" as a unit where the other side has a unit of its kind."""
     match node, other:
-        case Op("*", (value, Sym(name=letter))), Measure(unit=unit) if letter in UNIT_LETTERS:
-            unit_of_letter = UNIT_LETTERS[letter]
-            same_kind = ratio_of(unit_of_letter, unit) is not None and not symbols(value)
+        case Op("*", (value, Sym(name=letter))), Measure(unit=unit) if (
+            letter in syntax.UNIT_LETTERS
+        ):
+            unit_of_letter = syntax.UNIT_LETTERS[letter]
+            same_kind = syntax.ratio_of(unit_of_letter, unit) is not None and not symbols(value)
             return Measure(value, unit_of_letter) if same_kind else node
         case _:
             return node
@@ -591,9 +578,9 @@ _QUALIFIED = lazy_pattern(
     r"\b(?:than|times|or|if|unless|when|not|no|never|at|squared|cubed|of|only|if|neither)\b",
     re.IGNORECASE,
 )
-_TENS = "|".join(TENS)
+_TENS = "|".join(syntax.TENS)
 _DIGITS = "one|two|three|four|five|six|seven|eight|nine"
-_TEENS = "|".join(word for word, value in SMALL_NUMBERS.items() if not 0 < value < 10)
+_TEENS = "|".join(word for word, value in syntax.SMALL_NUMBERS.items() if not 0 < value < 10)
 # A number in words that counts something, alone: not "one of", "two thirds", "three hundred".
 _NUMBER_WORDS = lazy_pattern(
     rf"(?<![-\w])(?:(?:{_TENS})(?:[- ](?:{_DIGITS}))?|{_TEENS}|{_DIGITS}|half|third|hundred"

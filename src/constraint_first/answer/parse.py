@@ -6,76 +6,13 @@ import re
 from collections.abc import Callable
 from fractions import Fraction
 
-from constraint_first.answer.syntax import (
-    MONEY,
-    MULTIPLES,
-    SMALL_NUMBERS,
-    Measure,
-    Node,
-    Num,
-    Op,
-    Sym,
-    Token,
-    Unreadable,
-    is_known,
-    joined,
-    substitute,
-    tokenize,
-    unit_name,
-    walk,
-)
+from constraint_first.answer import syntax
+from constraint_first.answer.syntax import Measure, Node, Num, Op, Sym, Token, Unreadable
 from constraint_first.pattern import lazy_pattern
 
 MAX_DEPTH = 40
 _END = Token("", "", False)
 _FARTHEST_LOOK = 4
-
-
-class Cursor:
-    """Steps over tokens and counts how deeply they nest."""
-
-    def __init__(self, tokens: list[Token]) -> None:
-        # A few tokens of nothing at the end save every look ahead from asking where the end is.
-        self._tokens = [*tokens, *[_END] * _FARTHEST_LOOK]
-        self._at: int = 0
-        self._depth: int = 0
-
-    def more(self) -> bool:
-        return self._tokens[self._at] is not _END
-
-    def peek(self, ahead: int = 0) -> str:
-        """Return the text of a coming token, empty past the end."""
-        return self._tokens[self._at + ahead].text
-
-    def attached(self) -> bool:
-        """Whether the coming token touches the one just read."""
-        return not self._tokens[self._at].spaced
-
-    def kind(self) -> str:
-        return self._tokens[self._at].kind
-
-    def last_kind(self) -> str:
-        return self._tokens[self._at - 1].kind if self._at else ""
-
-    def next(self) -> str:
-        token = self._tokens[self._at]
-        if token is _END:
-            raise Unreadable("the text ends too early")
-        self._at += 1
-        return token.text
-
-    def expect(self, text: str) -> None:
-        if self.next() != text:
-            raise Unreadable(f"{text!r} is missing")
-
-    def descend(self) -> None:
-        """Count a level of nesting, so that no text can exhaust the stack."""
-        self._depth += 1
-        if self._depth > MAX_DEPTH:
-            raise Unreadable("nested too deeply")
-
-    def ascend(self) -> None:
-        self._depth -= 1
 
 
 # Brackets of every kind: groups, tuples, intervals, sets, absolute values and matrices.
@@ -96,134 +33,6 @@ _PARTS_OF_LINE = {
     "<0": _NEGATIVE,
 }
 _NUMBER_SETS = {"R": Op("()", (Op("neg", (Sym("oo"),)), Sym("oo")))}
-
-
-class BracketParser(Cursor):
-    """Reads what stands between two brackets."""
-
-    def __init__(self, tokens: list[Token]) -> None:
-        super().__init__(tokens)
-        self._bars = 0
-        # Of integrals: how many still await their dx, the variables of those that had it, and
-        # whether the innermost integrand has ended with it.
-        self._awaited = 0
-        self._differentials: list[Node] = []
-        self._ended = False
-
-    # Levels that the loose half of the grammar defines.
-
-    def items(self) -> Node:
-        raise NotImplementedError
-
-    def sum(self) -> Node:
-        raise NotImplementedError
-
-    def product(self) -> Node:
-        raise NotImplementedError
-
-    def script(self) -> str:
-        """Read an index or a unit's power as text."""
-        if self.peek() != "{":
-            return self.next()
-        self.next()
-        parts: list[str] = []
-        while self.peek() != "}":
-            parts.append(self.next())
-        self.next()
-        return "".join(parts)
-
-    def group(self) -> Node:
-        self.expect("{")
-        ended, self._ended = self._ended, False
-        inner = self.items()
-        self._ended |= ended
-        self.expect("}")
-        return inner
-
-    def bracket(self, *, call: bool = False) -> Node:
-        """Read (…), […], {…} or a half-open mixture of them."""
-        opened = self.next()
-        if self.peek() in _CLOSERS:
-            self.next()
-            return Op("{}", ())
-        # In {x | x > 0} the bar is not an absolute value.
-        bars, self._bars = self._bars, int(opened in (r"\{", "{"))
-        ended, self._ended = self._ended, False
-        inner = self.items()
-        self._ended |= ended
-        if self.peek() in ("over", "choose"):
-            name = "/" if self.next() == "over" else "binom"
-            inner = Op(name, (inner, self.items()))
-        elif self.peek() in ("|", ":") and opened in (r"\{", "{"):
-            if not _is_element(inner):
-                raise Unreadable("a set of expressions")  # {2x | x > 0} is not {x | x > 0}
-            self.next()
-            inner = self.items()  # {x | condition}: the condition alone says which set
-        self._bars = bars
-        closed = self.next()
-        return _bracketed(opened, closed, inner, call=call)
-
-    def fence(self, closer: str, name: str) -> Node:
-        self.next()
-        inner = self.sum()
-        self.expect(closer)
-        return Op(name, (inner,))
-
-    def bars(self) -> Node:
-        self.next()
-        self._bars += 1
-        inner = self.sum()
-        self.expect("|")
-        self._bars -= 1
-        if isinstance(inner, Op) and inner.name == "matrix":
-            return determinant(inner)
-        return Op("abs", (inner,))
-
-    def system(self) -> Node:
-        found = [self.items()]
-        while self.peek() == "newline":
-            self.next()
-            if self.peek() != "end":
-                found.append(self.items())
-        self.expect("end")
-        self.script()
-        return Op("and", tuple(found))
-
-    def numbers(self) -> Node:
-        letter = self.script()
-        if letter == "R" and self.peek() in ("^", "_"):
-            at = self._at
-            self.next()
-            part = _PARTS_OF_LINE.get(self.script())
-            if part is not None:
-                return part
-            self._at = at
-        return _NUMBER_SETS.get(letter, Sym(f"set {letter}"))
-
-    def matrix(self) -> Node:
-        kind = self.script()
-        if kind in ("cases", "aligned"):
-            return self.system()
-        if kind.rstrip("*") == "array" and self.peek() == "{":
-            self.script()
-        elif kind not in _MATRICES and kind != "vmatrix":
-            raise Unreadable(f"an environment {kind!r}")
-        rows: list[Node] = []
-        cells: list[Node] = []
-        while self.peek() != "end":
-            mark = self.peek()
-            if mark not in ("newline", "&"):
-                cells.append(self.sum())
-                continue
-            if self.next() == "newline":
-                rows.append(Op("row", tuple(cells)))
-                cells = []
-        self.next()
-        self.script()
-        if cells:
-            rows.append(Op("row", tuple(cells)))
-        whole = Op("matrix", tuple(rows))
-        return determinant(whole) if kind == "vmatrix" else whole
 
 
 def _is_element(node: Node) -> bool:
@@ -282,7 +91,7 @@ def _bracketed(opened: str, closed: str, inner: Node, *, call: bool) -> Node:
 
 MAX_DIGITS = 4000
 """Python refuses to convert much longer ones, and no answer needs them."""
-_BASES = dict([*SMALL_NUMBERS.items()][:11])
+_BASES = dict([*syntax.SMALL_NUMBERS.items()][:11])
 
 
 def literal(text: str) -> Num:
@@ -325,7 +134,261 @@ def in_base(text: str, base: str) -> Node:
 # The tight levels of the grammar: powers, functions, fractions, numbers and names.
 
 
-class AtomParser(BracketParser):
+class Parser:
+    """Steps over tokens, from the loose levels of the grammar to the tight ones."""
+
+    # Tokens.
+
+    def __init__(self, tokens: list[Token]) -> None:
+        # A few tokens of nothing at the end save every look ahead from asking where the end is.
+        self._tokens = [*tokens, *[_END] * _FARTHEST_LOOK]
+        self._at: int = 0
+        self._depth: int = 0
+        self._bars = 0
+        # Of integrals: how many still await their dx, the variables of those that had it, and
+        # whether the innermost integrand has ended with it.
+        self._awaited = 0
+        self._differentials: list[Node] = []
+        self._ended = False
+
+    def more(self) -> bool:
+        return self._tokens[self._at] is not _END
+
+    def peek(self, ahead: int = 0) -> str:
+        """Return the text of a coming token, empty past the end."""
+        return self._tokens[self._at + ahead].text
+
+    def attached(self) -> bool:
+        """Whether the coming token touches the one just read."""
+        return not self._tokens[self._at].spaced
+
+    def kind(self) -> str:
+        return self._tokens[self._at].kind
+
+    def last_kind(self) -> str:
+        return self._tokens[self._at - 1].kind if self._at else ""
+
+    def next(self) -> str:
+        token = self._tokens[self._at]
+        if token is _END:
+            raise Unreadable("the text ends too early")
+        self._at += 1
+        return token.text
+
+    def expect(self, text: str) -> None:
+        if self.next() != text:
+            raise Unreadable(f"{text!r} is missing")
+
+    def descend(self) -> None:
+        """Count a level of nesting, so that no text can exhaust the stack."""
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise Unreadable("nested too deeply")
+
+    def ascend(self) -> None:
+        self._depth -= 1
+
+    # Loose levels: lists, relations, unions, sums and products.
+
+    def items(self) -> Node:
+        """Read things separated by commas, semicolons, "and" or "or"."""
+        found = [self.relation()]
+        joint = ""
+        while (mark := self.peek()) in (",", ";", "and", "or"):
+            self.next()
+            if mark in ("and", "or"):
+                joint = mark
+            elif self.peek() in ("and", "or"):
+                joint = self.next()
+            if not self.more():
+                break
+            found.append(self.relation())
+        if len(found) == 1:
+            return found[0]
+        return Op("and" if joint == "and" else "or" if joint else "list", tuple(found))
+
+    def relation(self) -> Node:
+        """Read one thing, or several syntax.joined by =, <, ∈ and their kin."""
+        if self.kind() == "text" and (label := self.label()):
+            return Op("rel", (Sym(label), self.relation(), Sym("=")))
+        parts, signs = [self.union()], list[str]()
+        while self.peek() in _RELATIONS:
+            signs.append(self.next())
+            parts.append(self.union())
+        if not signs:
+            return self.ratio(parts[0])
+        return Op("rel", (*parts, *(Sym(sign) for sign in signs)))
+
+    def label(self) -> str:
+        """Step over the words in front of "= 12" or ": 12", which name what the value is."""
+        start, words = self._at, list[str]()
+        while self.kind() == "text" and self.peek() not in ("and", "or"):
+            words.append(self.next())
+        if words and self.peek() in ("=", ":", "approx"):
+            self.next()
+            return " ".join(words).lower()
+        self._at = start
+        return ""
+
+    def ratio(self, first: Node) -> Node:
+        """Read 3:2 and "3 to 2", and the congruence class behind "5 mod 7"."""
+        parts = [first]
+        before = self._tokens[self._at - 1].text
+        name = "time" if before[:1] == "0" and len(before) == 2 else ":"
+        while self.peek() in (":", "to") and not (self._bars and _is_name(first)):
+            self.next()
+            if self.peek()[:1] == "0" and len(self.peek()) == 2:
+                name = "time"  # 12:05 is never a ratio
+            parts.append(self.measured())
+        return Op(name, tuple(parts)) if len(parts) > 1 else first
+
+    def union(self) -> Node:
+        left = self.measured()
+        while self.peek() in _SETS:
+            name = _SETS[self.next()]
+            left = Op(name, (left, self.measured()))
+        return left
+
+    def measured(self) -> Node:
+        """Read a sum and the unit behind it or the currency before it."""
+        before = ""
+        if self.peek() in _CURRENCY:
+            before = _CURRENCY[self.next()]
+        elif self.kind() == "text" and syntax.unit_name(self.peek()) in syntax.MONEY:
+            before = syntax.unit_name(self.next())
+        value = self.sum()
+        if (residue := self.modulus()) is not None:
+            value = Op("residue", (value, residue))
+        while (word := self.peek().lower()) in syntax.MULTIPLES:
+            self.next()
+            value = Op("*", (value, Num(Fraction(syntax.MULTIPLES[word]))))
+        unit = self.unit()
+        if unit and isinstance(value, Sym):
+            raise Unreadable("words behind a letter")  # "a circle" is no multiple of a
+        if (
+            unit
+            and not syntax.is_known(unit)
+            and not any(isinstance(n, Num) for n in syntax.walk(value))
+        ):
+            raise Unreadable("words behind letters")  # "the limit" is no multiple of the
+        if unit == "percent":
+            return Op("%", (value,))
+        if unit in ("^2", "^3"):  # 12 squared
+            return Op("^", (value, literal(unit[1])))
+        if not (before or unit):
+            return value
+        per = unit if before and unit.startswith("/") else ""
+        measure = Measure(value, before + per if before else unit)
+        if self.kind() == "num":  # 2 hours 30 minutes
+            rest = self.measured()
+            if isinstance(rest, Measure) and (total := syntax.joined(measure, rest)):
+                return total
+            raise Unreadable("a number behind a unit")
+        return measure
+
+    def modulus(self) -> Node | None:
+        """Read the modulus of a congruence: \\pmod{13} or (mod 13)."""
+        if self.peek() == "pmod":
+            self.next()
+            return self.argument()
+        if self.peek() == "(" and self.peek(1) in ("mod", "bmod"):
+            self._at += 2
+            inner = self.sum()
+            self.expect(")")
+            return inner
+        return None
+
+    def unit(self) -> str:
+        words: list[str] = []
+        while self.more():
+            word = self.peek()
+            if self.kind() == "text" and word not in ("and", "or", "to"):
+                words.append(self.next())
+            elif word == "a" and words and self._tokens[self._at + 1].kind == "text":
+                self.next()
+                words.append("per")  # 18 dollars a day
+            elif word == "/" and (words or self._tokens[self._at + 1].kind == "text"):
+                words.append(self.next())  # $18/day
+            elif word in _CURRENCY and not words:
+                words.append(_CURRENCY[self.next()])
+            elif word == "^" and words:
+                words.append(self.next() + self.script())
+            elif words and self.kind() == "sym" and (len(words[-1]) == 1 or words[-1] == "per"):
+                words.append(self.next())
+            else:
+                break
+        phrase = " ".join(words)
+        if _BOUND.search(phrase):
+            raise Unreadable("a bound and no unit")
+        return syntax.unit_name(phrase) if words else ""
+
+    def sum(self) -> Node:
+        terms: list[Node] = []
+        sign = self.sign()
+        while True:
+            term = self.product()
+            terms.append(_signed(sign, term))
+            if self.peek() not in ("+", "-", "±", "∓") or self._ended:
+                break
+            sign = self.sign()
+        if len(terms) == 1:
+            return terms[0]
+        return Op("+", tuple(terms))
+
+    def sign(self) -> str:
+        """Read a run of signs as one."""
+        sign = "+"
+        while (mark := self.peek()) in ("+", "-", "±", "∓"):
+            self.next()
+            if mark in ("±", "∓"):
+                sign = mark
+            elif mark == "-":
+                sign = {"+": "-", "-": "+"}.get(sign, sign)
+        return sign
+
+    def product(self) -> Node:
+        left = self.factor()
+        while True:
+            mark = self.peek()
+            if mark in ("*", "/") and self._tokens[self._at + 1].kind != "text":
+                self.next()
+                right = _signed(self.sign(), self.factor())
+                if mark == "/" and isinstance(right, Op) and right.name == "%":
+                    left = Op("%", (Op("/", (left, right.args[0])),))  # 1/4 % is a quarter of 1 %
+                else:
+                    left = Op(mark, (left, right))
+            elif mark in ("mod", "bmod"):
+                self.next()
+                left = Op("mod", (left, self.factor()))
+            elif self.starts_factor() and not (mark == "(" and self.peek(1) in ("mod", "bmod")):
+                left = self.beside(left)
+            else:
+                return left
+
+    def beside(self, left: Node) -> Node:
+        """Multiply by what stands next to it; a proper fraction behind an integer is added."""
+        digits_meet = self.last_kind() == self.kind() == "num"
+        mixed = self.peek() == "frac"
+        counted = self.last_kind() == "num" and self.attached() and self.peek() in ("C", "P")
+        right = self.factor()
+        if counted and isinstance(left, Num) and isinstance(right, Sym):
+            chosen = right.name.partition("_")
+            if chosen[2].isdecimal():  # 10C3
+                return Op("call", (Sym(chosen[0]), left, literal(chosen[2])))
+        if isinstance(right, Num) and self._tokens[self._at - 2].text in ("R", "r"):
+            raise Unreadable("a quotient and a remainder")
+        if digits_meet and isinstance(right, Num):
+            raise Unreadable("two numbers side by side")
+        if mixed and isinstance(left, Num) and left.value.denominator == 1 and left.digits is None:
+            match right:
+                case Op("/", (Num(value=over), Num(value=under))) if 0 < over < under:
+                    return Num(left.value + Fraction(over, under))
+                case Op("%", (Op("/", (Num(value=over), Num(value=under))),)) if 0 < over < under:
+                    return Op("%", (Num(left.value + Fraction(over, under)),))
+                case _:
+                    pass
+        return Op("*", (left, right))
+
     # Powers and what stands behind an atom.
 
     def starts_factor(self) -> bool:
@@ -479,7 +542,7 @@ class AtomParser(BracketParser):
         match low:
             case Op("rel", (Sym(name=index), first, Sym(name="="))):
                 variable = Sym(f"index {index}")  # and not the imaginary unit
-                body = substitute(self.product(), index, variable)
+                body = syntax.substitute(self.product(), index, variable)
                 return Op(name, (body, variable, first, high))
             case _:
                 raise Unreadable("a sum over something else than whole numbers")
@@ -582,23 +645,129 @@ class AtomParser(BracketParser):
             name += node.name if isinstance(node, Sym) else "?"
         return Sym(name)
 
+    # Brackets.
+
+    def script(self) -> str:
+        """Read an index or a unit's power as text."""
+        if self.peek() != "{":
+            return self.next()
+        self.next()
+        parts: list[str] = []
+        while self.peek() != "}":
+            parts.append(self.next())
+        self.next()
+        return "".join(parts)
+
+    def group(self) -> Node:
+        self.expect("{")
+        ended, self._ended = self._ended, False
+        inner = self.items()
+        self._ended |= ended
+        self.expect("}")
+        return inner
+
+    def bracket(self, *, call: bool = False) -> Node:
+        """Read (…), […], {…} or a half-open mixture of them."""
+        opened = self.next()
+        if self.peek() in _CLOSERS:
+            self.next()
+            return Op("{}", ())
+        # In {x | x > 0} the bar is not an absolute value.
+        bars, self._bars = self._bars, int(opened in (r"\{", "{"))
+        ended, self._ended = self._ended, False
+        inner = self.items()
+        self._ended |= ended
+        if self.peek() in ("over", "choose"):
+            name = "/" if self.next() == "over" else "binom"
+            inner = Op(name, (inner, self.items()))
+        elif self.peek() in ("|", ":") and opened in (r"\{", "{"):
+            if not _is_element(inner):
+                raise Unreadable("a set of expressions")  # {2x | x > 0} is not {x | x > 0}
+            self.next()
+            inner = self.items()  # {x | condition}: the condition alone says which set
+        self._bars = bars
+        closed = self.next()
+        return _bracketed(opened, closed, inner, call=call)
+
+    def fence(self, closer: str, name: str) -> Node:
+        self.next()
+        inner = self.sum()
+        self.expect(closer)
+        return Op(name, (inner,))
+
+    def bars(self) -> Node:
+        self.next()
+        self._bars += 1
+        inner = self.sum()
+        self.expect("|")
+        self._bars -= 1
+        if isinstance(inner, Op) and inner.name == "matrix":
+            return determinant(inner)
+        return Op("abs", (inner,))
+
+    def system(self) -> Node:
+        found = [self.items()]
+        while self.peek() == "newline":
+            self.next()
+            if self.peek() != "end":
+                found.append(self.items())
+        self.expect("end")
+        self.script()
+        return Op("and", tuple(found))
+
+    def numbers(self) -> Node:
+        letter = self.script()
+        if letter == "R" and self.peek() in ("^", "_"):
+            at = self._at
+            self.next()
+            part = _PARTS_OF_LINE.get(self.script())
+            if part is not None:
+                return part
+            self._at = at
+        return _NUMBER_SETS.get(letter, Sym(f"set {letter}"))
+
+    def matrix(self) -> Node:
+        kind = self.script()
+        if kind in ("cases", "aligned"):
+            return self.system()
+        if kind.rstrip("*") == "array" and self.peek() == "{":
+            self.script()
+        elif kind not in _MATRICES and kind != "vmatrix":
+            raise Unreadable(f"an environment {kind!r}")
+        rows: list[Node] = []
+        cells: list[Node] = []
+        while self.peek() != "end":
+            mark = self.peek()
+            if mark not in ("newline", "&"):
+                cells.append(self.sum())
+                continue
+            if self.next() == "newline":
+                rows.append(Op("row", tuple(cells)))
+                cells = []
+        self.next()
+        self.script()
+        if cells:
+            rows.append(Op("row", tuple(cells)))
+        whole = Op("matrix", tuple(rows))
+        return determinant(whole) if kind == "vmatrix" else whole
+
 
 _RANGED = frozenset({"int", "sum", "prod"})
-_READERS: dict[str, Callable[[AtomParser], Node]] = {
+_READERS: dict[str, Callable[[Parser], Node]] = {
     "frac": lambda parser: Op("/", (parser.argument(), parser.argument())),
-    "sqrt": AtomParser.root,
-    "binom": AtomParser.binomial,
-    "begin": AtomParser.matrix,
+    "sqrt": Parser.root,
+    "binom": Parser.binomial,
+    "begin": Parser.matrix,
     "emptyset": lambda _: Op("{}", ()),
-    "angle": AtomParser.angle,
-    "digits": AtomParser.digits,
+    "angle": Parser.angle,
+    "digits": Parser.digits,
     "triangle": lambda parser: Sym(f"triangle {parser.next()}"),
     "unitvector": lambda parser: Sym(f"unit {parser.script()}"),
     **dict.fromkeys(("overline", "bar"), lambda parser: Sym(f"segment {parser.script()}")),
     "int": lambda parser: parser.ranged("int"),
     "sum": lambda parser: parser.ranged("sum"),
     "prod": lambda parser: parser.ranged("prod"),
-    "mathbb": AtomParser.numbers,
+    "mathbb": Parser.numbers,
 }
 
 
@@ -618,208 +787,11 @@ _CURRENCY = {"usd": "dollar", "€": "euro", "£": "gbp", "¥": "yen", "₹": "r
 
 def parse(text: str) -> Node:
     """Read cleaned text as mathematics; raise Unreadable where it is not."""
-    parser = Parser(tokenize(text))
+    parser = Parser(syntax.tokenize(text))
     tree = parser.items()
     if parser.more():
         raise Unreadable(f"unexpected {parser.peek()!r}")
     return tree
-
-
-class Parser(AtomParser):
-    def items(self) -> Node:
-        """Read things separated by commas, semicolons, "and" or "or"."""
-        found = [self.relation()]
-        joint = ""
-        while (mark := self.peek()) in (",", ";", "and", "or"):
-            self.next()
-            if mark in ("and", "or"):
-                joint = mark
-            elif self.peek() in ("and", "or"):
-                joint = self.next()
-            if not self.more():
-                break
-            found.append(self.relation())
-        if len(found) == 1:
-            return found[0]
-        return Op("and" if joint == "and" else "or" if joint else "list", tuple(found))
-
-    def relation(self) -> Node:
-        """Read one thing, or several joined by =, <, ∈ and their kin."""
-        if self.kind() == "text" and (label := self.label()):
-            return Op("rel", (Sym(label), self.relation(), Sym("=")))
-        parts, signs = [self.union()], list[str]()
-        while self.peek() in _RELATIONS:
-            signs.append(self.next())
-            parts.append(self.union())
-        if not signs:
-            return self.ratio(parts[0])
-        return Op("rel", (*parts, *(Sym(sign) for sign in signs)))
-
-    def label(self) -> str:
-        """Step over the words in front of "= 12" or ": 12", which name what the value is."""
-        start, words = self._at, list[str]()
-        while self.kind() == "text" and self.peek() not in ("and", "or"):
-            words.append(self.next())
-        if words and self.peek() in ("=", ":", "approx"):
-            self.next()
-            return " ".join(words).lower()
-        self._at = start
-        return ""
-
-    def ratio(self, first: Node) -> Node:
-        """Read 3:2 and "3 to 2", and the congruence class behind "5 mod 7"."""
-        parts = [first]
-        before = self._tokens[self._at - 1].text
-        name = "time" if before[:1] == "0" and len(before) == 2 else ":"
-        while self.peek() in (":", "to") and not (self._bars and _is_name(first)):
-            self.next()
-            if self.peek()[:1] == "0" and len(self.peek()) == 2:
-                name = "time"  # 12:05 is never a ratio
-            parts.append(self.measured())
-        return Op(name, tuple(parts)) if len(parts) > 1 else first
-
-    def union(self) -> Node:
-        left = self.measured()
-        while self.peek() in _SETS:
-            name = _SETS[self.next()]
-            left = Op(name, (left, self.measured()))
-        return left
-
-    def measured(self) -> Node:
-        """Read a sum and the unit behind it or the currency before it."""
-        before = ""
-        if self.peek() in _CURRENCY:
-            before = _CURRENCY[self.next()]
-        elif self.kind() == "text" and unit_name(self.peek()) in MONEY:
-            before = unit_name(self.next())
-        value = self.sum()
-        if (residue := self.modulus()) is not None:
-            value = Op("residue", (value, residue))
-        while (word := self.peek().lower()) in MULTIPLES:
-            self.next()
-            value = Op("*", (value, Num(Fraction(MULTIPLES[word]))))
-        unit = self.unit()
-        if unit and isinstance(value, Sym):
-            raise Unreadable("words behind a letter")  # "a circle" is no multiple of a
-        if unit and not is_known(unit) and not any(isinstance(n, Num) for n in walk(value)):
-            raise Unreadable("words behind letters")  # "the limit" is no multiple of the
-        if unit == "percent":
-            return Op("%", (value,))
-        if unit in ("^2", "^3"):  # 12 squared
-            return Op("^", (value, literal(unit[1])))
-        if not (before or unit):
-            return value
-        per = unit if before and unit.startswith("/") else ""
-        measure = Measure(value, before + per if before else unit)
-        if self.kind() == "num":  # 2 hours 30 minutes
-            rest = self.measured()
-            if isinstance(rest, Measure) and (total := joined(measure, rest)):
-                return total
-            raise Unreadable("a number behind a unit")
-        return measure
-
-    def modulus(self) -> Node | None:
-        """Read the modulus of a congruence: \\pmod{13} or (mod 13)."""
-        if self.peek() == "pmod":
-            self.next()
-            return self.argument()
-        if self.peek() == "(" and self.peek(1) in ("mod", "bmod"):
-            self._at += 2
-            inner = self.sum()
-            self.expect(")")
-            return inner
-        return None
-
-    def unit(self) -> str:
-        words: list[str] = []
-        while self.more():
-            word = self.peek()
-            if self.kind() == "text" and word not in ("and", "or", "to"):
-                words.append(self.next())
-            elif word == "a" and words and self._tokens[self._at + 1].kind == "text":
-                self.next()
-                words.append("per")  # 18 dollars a day
-            elif word == "/" and (words or self._tokens[self._at + 1].kind == "text"):
-                words.append(self.next())  # $18/day
-            elif word in _CURRENCY and not words:
-                words.append(_CURRENCY[self.next()])
-            elif word == "^" and words:
-                words.append(self.next() + self.script())
-            elif words and self.kind() == "sym" and (len(words[-1]) == 1 or words[-1] == "per"):
-                words.append(self.next())
-            else:
-                break
-        phrase = " ".join(words)
-        if _BOUND.search(phrase):
-            raise Unreadable("a bound and no unit")
-        return unit_name(phrase) if words else ""
-
-    def sum(self) -> Node:
-        terms: list[Node] = []
-        sign = self.sign()
-        while True:
-            term = self.product()
-            terms.append(_signed(sign, term))
-            if self.peek() not in ("+", "-", "±", "∓") or self._ended:
-                break
-            sign = self.sign()
-        if len(terms) == 1:
-            return terms[0]
-        return Op("+", tuple(terms))
-
-    def sign(self) -> str:
-        """Read a run of signs as one."""
-        sign = "+"
-        while (mark := self.peek()) in ("+", "-", "±", "∓"):
-            self.next()
-            if mark in ("±", "∓"):
-                sign = mark
-            elif mark == "-":
-                sign = {"+": "-", "-": "+"}.get(sign, sign)
-        return sign
-
-    def product(self) -> Node:
-        left = self.factor()
-        while True:
-            mark = self.peek()
-            if mark in ("*", "/") and self._tokens[self._at + 1].kind != "text":
-                self.next()
-                right = _signed(self.sign(), self.factor())
-                if mark == "/" and isinstance(right, Op) and right.name == "%":
-                    left = Op("%", (Op("/", (left, right.args[0])),))  # 1/4 % is a quarter of 1 %
-                else:
-                    left = Op(mark, (left, right))
-            elif mark in ("mod", "bmod"):
-                self.next()
-                left = Op("mod", (left, self.factor()))
-            elif self.starts_factor() and not (mark == "(" and self.peek(1) in ("mod", "bmod")):
-                left = self.beside(left)
-            else:
-                return left
-
-    def beside(self, left: Node) -> Node:
-        """Multiply by what stands next to it; a proper fraction behind an integer is added."""
-        digits_meet = self.last_kind() == self.kind() == "num"
-        mixed = self.peek() == "frac"
-        counted = self.last_kind() == "num" and self.attached() and self.peek() in ("C", "P")
-        right = self.factor()
-        if counted and isinstance(left, Num) and isinstance(right, Sym):
-            chosen = right.name.partition("_")
-            if chosen[2].isdecimal():  # 10C3
-                return Op("call", (Sym(chosen[0]), left, literal(chosen[2])))
-        if isinstance(right, Num) and self._tokens[self._at - 2].text in ("R", "r"):
-            raise Unreadable("a quotient and a remainder")
-        if digits_meet and isinstance(right, Num):
-            raise Unreadable("two numbers side by side")
-        if mixed and isinstance(left, Num) and left.value.denominator == 1 and left.digits is None:
-            match right:
-                case Op("/", (Num(value=over), Num(value=under))) if 0 < over < under:
-                    return Num(left.value + Fraction(over, under))
-                case Op("%", (Op("/", (Num(value=over), Num(value=under))),)) if 0 < over < under:
-                    return Op("%", (Num(left.value + Fraction(over, under)),))
-                case _:
-                    pass
-        return Op("*", (left, right))
 
 
 def _is_name(node: Node) -> bool:

@@ -202,11 +202,6 @@ class Evaluator:
             raise OutOfReach("not a whole number of moderate size")
         return nearest
 
-    def divide(self, over: Value, under: Value) -> Value:
-        if not under:
-            raise Undefined("division by zero")
-        return over / under
-
     def power(self, base: Value, exponent: Value) -> Value:
         if not base:
             if self.mp.re(exponent) <= 0:
@@ -248,15 +243,15 @@ class Evaluator:
         nearest = self.mp.nint(value)
         return nearest if abs(value - nearest) < SNAP else value
 
-    def mod(self, value: Value, modulus: Value) -> Value:
-        if not modulus:
-            raise Undefined("modulo zero")
-        return value % modulus
 
-    def ln(self, value: Value) -> Value:
-        if not value:
-            raise Undefined("the logarithm of zero")
-        return self.mp.log(value)
+def _nonzero(value: Value, otherwise: str) -> Value:
+    if not value:
+        raise Undefined(otherwise)
+    return value
+
+
+def _ln(at: Evaluator, value: Value) -> Value:
+    return at.mp.log(_nonzero(value, "the logarithm of zero"))
 
 
 _OF_ONE: Final[Mapping[str, Callable[[Evaluator, Value], Value]]] = {
@@ -271,17 +266,17 @@ _OF_ONE: Final[Mapping[str, Callable[[Evaluator, Value], Value]]] = {
     "abs": lambda _, value: abs(value),
     "floor": lambda at, value: at.mp.floor(at.snapped(value)),
     "ceil": lambda at, value: at.mp.ceil(at.snapped(value)),
-    "ln": Evaluator.ln,
-    "log10": lambda at, value: at.ln(value) / at.mp.ln10,
+    "ln": _ln,
+    "log10": lambda at, value: _ln(at, value) / at.mp.ln10,
 }
 _OF_TWO: Final[Mapping[str, Callable[[Evaluator, Value, Value], Value]]] = {
     "*": lambda _, left, right: left * right,
-    "/": Evaluator.divide,
+    "/": lambda _, over, under: over / _nonzero(under, "division by zero"),
     "^": Evaluator.power,
     "root": Evaluator.root,
     "binom": lambda at, top, bottom: at.mp.binomial(at.bounded(top), at.bounded(bottom)),
-    "mod": Evaluator.mod,
-    "log": lambda at, base, value: at.divide(at.ln(value), at.ln(base)),
+    "mod": lambda _, value, modulus: value % _nonzero(modulus, "modulo zero"),
+    "log": lambda at, base, value: _ln(at, value) / _nonzero(_ln(at, base), "division by zero"),
 }
 _OF_MANY: Final[Mapping[str, Callable[[Evaluator, list[Value]], Value]]] = {
     "+": lambda at, terms: at.mp.fsum(terms),

@@ -16,28 +16,10 @@ from itertools import product
 from math import gcd, isqrt
 from typing import Literal, TypeAlias, get_args
 
+from constraint_first.answer import syntax
 from constraint_first.answer.exact import REALS, as_real_set, as_tree, nearly, rational
 from constraint_first.answer.parse import literal, parse
-from constraint_first.answer.syntax import (
-    BRACKETS,
-    GREEK,
-    INFINITE,
-    SMALL_NUMBERS,
-    Measure,
-    Node,
-    Num,
-    Op,
-    Sym,
-    Unreadable,
-    clean,
-    compatible,
-    is_op,
-    joined,
-    read_number,
-    substitute,
-    symbols,
-    walk,
-)
+from constraint_first.answer.syntax import Measure, Node, Num, Op, Sym, is_op, symbols, walk
 from constraint_first.pattern import lazy_pattern
 
 _RISING = frozenset({"<", "le"})
@@ -68,7 +50,7 @@ def relation(node: Op) -> Node:
         return _inequality(parts, signs[0])
     if signs == ["ne"]:
         return _unequal(parts[0], canonical(parts[1]))
-    raise Unreadable("a chain of relations")
+    raise syntax.Unreadable("a chain of relations")
 
 
 def _unequal(left: Node, right: Node) -> Node:
@@ -78,7 +60,7 @@ def _unequal(left: Node, right: Node) -> Node:
         if holes is not None:
             return _define(left, as_tree(holes))
     if name_of(left) and not symbols(right):
-        rays = Op("()", (INFINITE[1], right)), Op("()", (right, INFINITE[0]))
+        rays = Op("()", (syntax.INFINITE[1], right)), Op("()", (right, syntax.INFINITE[0]))
         return _define(left, Op("union", rays))
     return Op("ne", (left, right))
 
@@ -129,14 +111,14 @@ def name_of(node: Node) -> str | None:
         case Op("abs", (inner,)) if (inside := name_of(inner)) is not None:
             return inside if inside.isupper() else f"|{inside}|"
         case Op("sin" | "cos" | "tan" | "cot" | "sec" | "csc" as name, (Sym(name=variable),)) if (
-            variable.isupper() or variable in GREEK or variable.startswith("angle ")
+            variable.isupper() or variable in syntax.GREEK or variable.startswith("angle ")
         ):
             return f"{name} {variable}"
         case Op("*", args):
             names = [arg.name for arg in args if isinstance(arg, Sym)]
             deep = names if len(names) == len(args) else [name_of(arg) or "?" for arg in args]
-            joined = "".join(deep)
-            return joined if joined.isupper() and joined.isalpha() else None
+            letters = "".join(deep)
+            return letters if letters.isupper() and letters.isalpha() else None
         case _:
             return None
 
@@ -144,7 +126,7 @@ def name_of(node: Node) -> str | None:
 def _define(left: Node, value: Node) -> Node:
     name = name_of(left)
     if name is None:
-        raise Unreadable("a value for something that is not a name")
+        raise syntax.Unreadable("a value for something that is not a name")
     value = value.args[1] if is_op(value, "def") else value
     return Op("def", (Sym(name), value)) if name else value
 
@@ -155,12 +137,12 @@ def _inequality(parts: list[Node], sign: str) -> Node:
     if (bounded := _bounded(small, big, sign)) is not None:
         return bounded
     if name_of(small) and not symbols(big):
-        return _define(small, Op("(]" if closed else "()", (INFINITE[1], big)))
+        return _define(small, Op("(]" if closed else "()", (syntax.INFINITE[1], big)))
     if name_of(big) and not symbols(small):
-        return _define(big, Op("[)" if closed else "()", (small, INFINITE[0])))
+        return _define(big, Op("[)" if closed else "()", (small, syntax.INFINITE[0])))
     if (bound := _solve(small, big)) is not None:
         name, value, rising = bound
-        ends = (Num(value), INFINITE[0]) if rising else (INFINITE[1], Num(value))
+        ends = (Num(value), syntax.INFINITE[0]) if rising else (syntax.INFINITE[1], Num(value))
         kind = ("[)" if rising else "(]") if closed else "()"
         return _define(Sym(name), Op(kind, ends))
     return Op("<=" if closed else "<", (small, big))
@@ -198,7 +180,7 @@ def _solve(small: Node, big: Node) -> tuple[str, Fraction, bool] | None:
         return None
     (name,) = names
     gap = Op("+", (big, Op("neg", (small,))))
-    values = [rational(substitute(gap, name, Num(Fraction(at)))) for at in range(4)]
+    values = [rational(syntax.substitute(gap, name, Num(Fraction(at)))) for at in range(4)]
     if any(value is None for value in values):
         return None
     start, *rest = (value for value in values if value is not None)
@@ -266,14 +248,14 @@ _SAME = {
     }.items()
     for way in ways.split(", ")
 }
-NUMERALS = {word: str(value) for word, value in SMALL_NUMBERS.items() if value < 13}
+NUMERALS = {word: str(value) for word, value in syntax.SMALL_NUMBERS.items() if value < 13}
 
 
 def plain_words(text: str) -> str:
     """Strip an answer of its typesetting, case and articles."""
     if len(text) > _LONGEST_PHRASE:
         return ""
-    low = _STYLE.sub(" ", clean(text)).lower()
+    low = _STYLE.sub(" ", syntax.clean(text)).lower()
     kept = [word for word in low.split() if word not in _ARTICLES]
     return " ".join(kept).strip(" .,;:!?\"'()")
 
@@ -412,7 +394,7 @@ def interpret(text: str) -> tuple[Node, ...]:
     """Read an answer as trees, one for every way its commas allow; none where it is not maths."""
     if simple := SIMPLE.fullmatch(text):
         return (_simple(simple),)
-    cleaned = clean(text)
+    cleaned = syntax.clean(text)
     if _WORDED.fullmatch(cleaned):
         cleaned = _from_words(cleaned)
     spellings = [cleaned]
@@ -445,7 +427,7 @@ def _repeats(first: Node, second: Node, *, worded: bool) -> bool:
     """Whether two quantities are one amount: 75 pounds (£75), fifteen (15)."""
     units = [node.unit if isinstance(node, Measure) else "" for node in (first, second)]
     amount = rational(first) if worded or any(units) else None
-    return amount is not None and compatible(*units) and amount == rational(second)
+    return amount is not None and syntax.compatible(*units) and amount == rational(second)
 
 
 def _pointed(match: re.Match[str]) -> str:
@@ -459,7 +441,7 @@ def _from_words(text: str) -> str:
     if (known := _IN_WORDS.get(words)) is not None:
         return known
     bare = re.sub(r"\\(?:text|mathrm)\s*|[{}]", "", text).strip(" .!")
-    found = read_number(bare)
+    found = syntax.read_number(bare)
     if found is None:
         return text
     number, rest = found
@@ -491,7 +473,7 @@ def _simple(match: re.Match[str]) -> Num:
 def _read(text: str) -> Node | None:
     try:
         return canonical(parse(text))
-    except (Unreadable, RecursionError):
+    except (syntax.Unreadable, RecursionError):
         return None
 
 
@@ -503,7 +485,7 @@ def canonical(node: Node) -> Node:
         return node
     if node.name == "rel":
         return relation(node)
-    if node.name in BRACKETS or node.name in ("and", "or"):
+    if node.name in syntax.BRACKETS or node.name in ("and", "or"):
         return _several(node)
     if node.name == "deg":
         return Measure(canonical(node.args[0]), "degree")
@@ -582,7 +564,7 @@ def _set_operation(node: Op) -> Node:
 def _as_set(node: Node) -> Node:
     if is_op(node, "list"):
         return Op("{}", node.args)
-    return node if is_op(node, "union", *BRACKETS) else Op("{}", (node,))
+    return node if is_op(node, "union", *syntax.BRACKETS) else Op("{}", (node,))
 
 
 def _counted(node: Op) -> Node | None:
@@ -612,12 +594,12 @@ def _components(node: Node) -> Node:
         not isinstance(n, Op) or n.name in ("+", "neg", "*", "/", "root", "^") for n in walk(node)
     )
     if not linear:
-        raise Unreadable("unit vectors in something else than a sum")
+        raise syntax.Unreadable("unit vectors in something else than a sum")
     parts: list[Node] = []
     for chosen in used:
         part = node
         for name in names:
-            part = substitute(part, name, Num(Fraction(int(name == chosen))))
+            part = syntax.substitute(part, name, Num(Fraction(int(name == chosen))))
         parts.append(part)
     return Op("()", tuple(parts))
 
@@ -638,9 +620,13 @@ def _several(node: Op) -> Node:
     if name in ("list", "{}"):
         items = _assignments([part for item in _assignments(items) for part in _flat(item)])
         if node.name == "or" and all(map(_is_definition, items)) and len(set(_defined(items))) > 1:
-            raise Unreadable("one or another thing has a value")  # x = 1 or y = 0
+            raise syntax.Unreadable("one or another thing has a value")  # x = 1 or y = 0
         parts = [item for item in items if isinstance(item, Measure)]
-        if node.name == "and" and len(parts) == len(items) == 2 and (total := joined(*parts)):
+        if (
+            node.name == "and"
+            and len(parts) == len(items) == 2
+            and (total := syntax.joined(*parts))
+        ):
             return total  # 3 hours and 20 minutes
         items = _without_parameters(_spread_inequality(items))
         if len(items) == 1 and name == "list":
@@ -718,14 +704,14 @@ def _without_parameters(items: list[Node]) -> list[Node]:
                 others = [other for other in items if other is not item]
                 if others and all(name in symbols(other) for other in others):
                     parameter = Sym(f"any of {numbers}")
-                    return [substitute(other, name, parameter) for other in others]
+                    return [syntax.substitute(other, name, parameter) for other in others]
             case _:
                 pass
     return items
 
 
 def _without(hole: Node) -> Node:
-    return Op("union", (Op("()", (INFINITE[1], hole)), Op("()", (hole, INFINITE[0]))))
+    return Op("union", (Op("()", (syntax.INFINITE[1], hole)), Op("()", (hole, syntax.INFINITE[0]))))
 
 
 def _rows(items: list[Node]) -> tuple[Node, ...]:
@@ -766,7 +752,7 @@ def _spread_tuple(node: Op) -> Node:
     choices = [item.args if is_op(item, "list") else (item,) for item in node.args]
     signs = sum(len(choice) > 1 for choice in choices)
     if signs > _MAX_SIGNS:
-        raise Unreadable("too many signs")
+        raise syntax.Unreadable("too many signs")
     if not signs:
         return node
     return Op("list", tuple(Op(node.name, tuple(items)) for items in product(*choices)))
