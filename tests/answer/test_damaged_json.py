@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from constraint_first.answer.extract import (
     Field,
-    begins_command,
     find_content,
     find_field,
     find_object_answer,
@@ -236,12 +235,6 @@ def test_so_is_one_that_a_python_literal_decoded(command: str) -> None:
 )
 def test_layout_before_a_word_stays_layout(text: str) -> None:
     assert restore_commands(text) == text
-
-
-def test_white_space_that_is_half_a_command_is_told_from_white_space() -> None:
-    assert begins_command("\theta", 0)
-    assert not begins_command("\tnumber", 0)
-    assert not begins_command("\nu", 0)
 
 
 @given(st.text("\a\b\t\n\v\f\r abefghilnoqrtuw{}"))

@@ -251,30 +251,6 @@ def test_six_digits_make_a_decimal_equal(
     assert equal_numbers(gold, None, Fraction(pred), digits) is same
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("2^10", 1024),
-        ("5!", 120),
-        ("6!!", 48),
-        (r"\binom{5}{2}", 10),
-        (r"\sqrt{9/4}", Fraction(3, 2)),
-        (r"8^{2/3}", 4),
-        (r"\lfloor -7/2 \rfloor", -4),
-        ("|-3|", 3),
-        (r"50\%", Fraction(1, 2)),
-        (r"1.2\overline{3}", Fraction(37, 30)),
-        (r"0.\dot{1}4285\dot{7}", Fraction(1, 7)),
-        ("2^{-3}", Fraction(1, 8)),
-        ("-2^2", -4),
-        (r"17 \bmod 5", 2),
-        (r"{5 \choose 2}", 10),
-    ],
-)
-def test_arithmetic_is_exact(text: str, value: Fraction | int) -> None:
-    assert rational(parse(text)) == value
-
-
 @pytest.mark.parametrize("text", [r"\sqrt{2}", "x", r"\pi", "1/0", "10^{10^9}", "99999!", "0^0"])
 def test_what_is_not_a_moderate_rational_is_left_alone(text: str) -> None:
     assert rational(parse(text)) is None

@@ -16,18 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from constraint_first.error import InputError, OutputError
-from constraint_first.file import (
-    rows as csv_file,
-)
-from constraint_first.file import (
-    rows as json_file,
-)
-from constraint_first.file import (
-    rows as jsonl,
-)
-from constraint_first.file import (
-    rows as parquet_file,
-)
+from constraint_first.file import rows as row_file
 from constraint_first.file.rows import (
     FORMATS,
     BadLine,
@@ -524,11 +513,10 @@ MB = 2**20
 
 @pytest.fixture
 def small_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jsonl, "MOST_HELD", 4 * MB)
-    monkeypatch.setattr(jsonl, "LONGEST_LINE", MB)
-    monkeypatch.setattr(jsonl, "_SURELY_FINE", MB)
-    for reader in (json_file, csv_file, parquet_file):
-        monkeypatch.setattr(reader, "MOST_WHOLE", 4 * MB)
+    monkeypatch.setattr(row_file, "MOST_HELD", 4 * MB)
+    monkeypatch.setattr(row_file, "LONGEST_LINE", MB)
+    monkeypatch.setattr(row_file, "_SURELY_FINE", MB)
+    monkeypatch.setattr(row_file, "MOST_WHOLE", 4 * MB)
 
 
 small = pytest.mark.usefixtures("small_bounds")
@@ -642,8 +630,8 @@ def test_names_that_come_twice_are_found_in_time(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="two columns are called 'c29999'"):
         list(scan_rows(path))
     pairs = ", ".join(f'"{name}": 1' for name in [*names, names[-1]])
-    with pytest.raises(jsonl.NotJson, match="'c29999' is there twice"):
-        jsonl.parse_json(f"{{{pairs}}}")
+    with pytest.raises(row_file.NotJson, match="'c29999' is there twice"):
+        row_file.parse_json(f"{{{pairs}}}")
 
 
 @small
@@ -651,7 +639,7 @@ def test_what_is_large_and_well_packed_is_read(tmp_path: Path) -> None:
     rows = [json.dumps({"n": n, "text": str(n * 7919)}) for n in range(10_000)]
     path = tmp_path / "x.jsonl.gz"
     path.write_bytes(gzip.compress("\n".join(rows).encode()))
-    assert [row.value["n"] for row in scan(path) if isinstance(row, jsonl.JsonLine)] == [
+    assert [row.value["n"] for row in scan(path) if isinstance(row, row_file.JsonLine)] == [
         *range(10_000)
     ]
 
@@ -664,7 +652,7 @@ def test_lines_are_whole_wherever_a_block_ends(
     path.write_bytes('\ufeff{"a": "é€😀"}\r\n\n{"a": 2}\n{"a": "é"}'.encode())
     whole = list(scan(path))
     for size in range(4, 20):
-        monkeypatch.setattr(jsonl, "_BLOCK", size)
+        monkeypatch.setattr(row_file, "_BLOCK", size)
         assert list(scan(path)) == whole
     path.write_bytes(b'{"a": 1}\n{"a": "\xff"}\n')
     with pytest.raises(InputError, match=r"line 2: not UTF-8 text \(byte 16\)"):

@@ -517,7 +517,9 @@ def _last_value(sentence: str, *, short: bool) -> Found:
         return several, "last numbers"
     if members := _set(sentence):
         return members, "last set"
-    if finished and (latex := _undelimited(sentence)):
+    verb = marks.last_match(_VERB.finditer(sentence)) if finished and "\\" in sentence else None
+    rest = sentence[verb.end() :] if verb else ""
+    if "\\" in rest and not marks.WORD.search(rest) and (latex := marks.bald(rest)):
         return latex, "last value"
     exact = "π" in sentence or "√" in sentence
     number = marks.last_match((_IRRATIONAL if exact else _PROSE_NUMBER).finditer(sentence))
@@ -550,13 +552,6 @@ def _set(sentence: str) -> str:
         return ""
     before = sentence[: found.start()]
     return found[1] if _SET_STATED.search(before) or not _PROSE_NUMBER.search(before) else ""
-
-
-def _undelimited(sentence: str) -> str:
-    """Take LaTeX without its dollar signs from the end of a sentence."""
-    verb = marks.last_match(_VERB.finditer(sentence)) if "\\" in sentence else None
-    rest = sentence[verb.end() :] if verb else ""
-    return marks.bald(rest) if "\\" in rest and not marks.WORD.search(rest) else ""
 
 
 def corrected(text: str, marked: str) -> Found:
@@ -609,15 +604,12 @@ def find_object_answer(text: str) -> str | None:
     starts = [match.start() for match in _OBJECT_START.finditer(text)]
     for start in starts[:3]:
         raw = text[start : text.rindex("}") + 1].strip()
-        if len(raw) < _MAX_VALUE and isinstance(value := _load(raw), dict):
-            return _answer(cast("dict[str, object]", value), _MOST_OBJECTS)
-    return None
-
-
-def _load(raw: str) -> object:
-    for text in (raw, _BAD_ESCAPE.sub(r"\\\\", raw)):  # LaTeX with its backslashes as they are
-        with suppress(ValueError, RecursionError):
-            return json.loads(text)
+        # LaTeX may have its backslashes as they are.
+        for json_text in (raw, _BAD_ESCAPE.sub(r"\\\\", raw)) if len(raw) < _MAX_VALUE else ():
+            with suppress(ValueError, RecursionError):
+                if isinstance(value := json.loads(json_text), dict):
+                    return _answer(cast("dict[str, object]", value), _MOST_OBJECTS)
+                break
     return None
 
 
@@ -671,11 +663,6 @@ _ESCAPES: Final = {
 def restore_commands(text: str) -> str:
     """Give back the LaTeX commands that were decoded into control characters."""
     return text if text.isprintable() else _EATEN.sub(lambda match: _ESCAPES[match[0]], text)
-
-
-def begins_command(text: str, at: int) -> bool:
-    """Say whether the white space at a place is what a decoder left of a command."""
-    return text[at] != "\n" and _EATEN.match(text, at) is not None
 
 
 # The final answer out of a Stage 2 reply: JSON in form, in practice often damaged.
@@ -762,8 +749,8 @@ def _value_start(text: str, at: int, key: str) -> int | None:
 
 def _value(text: str, start: int, layers: int = _MOST_OBJECTS_INSIDE) -> Field:
     while start < len(text) and text[start] in " \t\r\n":
-        if begins_command(text, start):
-            break
+        if text[start] != "\n" and _EATEN.match(text, start):
+            break  # a decoder left it of a command
         start += 1
     if start >= len(text):
         return Field(None, whole=False)
@@ -1053,8 +1040,11 @@ def _from_box(text: str) -> Extracted | None:
             marks.is_rejected(text, box.start, box.end) or marks.is_supposed(text[: box.start])
         ):
             return _found(_with_bounds(text, box.content, box.start, box.end), "boxed")
-        if (instead := _instead(text[box.end :])) is not None:
-            return instead
+        # The answer that the reply gives in its place may follow.
+        rest = with_plain_signs(text[box.end :][-_TAIL:])
+        marked = marks.from_marker(rest)
+        if instead := marked if marked and marked[0] else concluded(rest):
+            return _found(*instead)
         text, denied = text[: box.start], denied + 1
     if not denied:
         return None
@@ -1067,14 +1057,6 @@ def _with_bounds(text: str, content: str, start: int, end: int) -> str:
     before, behind = marks.bounds(text, start, end)
     near = text[max(0, start - _LONGEST_TAG) : start].rstrip(" $*(\\") if before else ""
     return content.join((before if _STATES.search(near) else "", behind))
-
-
-def _instead(rest: str) -> Extracted | None:
-    """Read the answer that a reply gives in place of the box before it, which it denies."""
-    rest = with_plain_signs(rest[-_TAIL:])
-    marked = marks.from_marker(rest)
-    found = marked if marked and marked[0] else concluded(rest)
-    return None if found is None else _found(*found)
 
 
 def _from_tag(text: str, *, truncated: bool) -> Extracted | None:

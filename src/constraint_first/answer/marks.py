@@ -538,12 +538,10 @@ def trailing_maths(sentence: str) -> tuple[str, str] | None:
 
 def _ratio(sentence: str, every: list[re.Match[str]]) -> str:
     """Take "$5$ to $2$" behind a verb as a ratio, and "from $2$ to $5$" as a range."""
-    if len(every) < 2 or not re.fullmatch(
-        rf"\s+{TO}\s+", sentence[every[-2].end() : every[-1].start()]
-    ):
-        return ""
-    stated = _STATED_RATIO.search(sentence[: every[-2].start()])
-    return f"{stated[1] or ''}{_inside(every[-2])} to {_inside(every[-1])}" if stated else ""
+    first, last = every[-2:] if len(every) > 1 else every * 2
+    joint = re.fullmatch(rf"\s+{TO}\s+", sentence[first.end() : last.start()])
+    stated = _STATED_RATIO.search(sentence[: first.start()]) if joint else None
+    return f"{stated[1] or ''}{_inside(first)} to {_inside(last)}" if stated else ""
 
 
 def _is_money(maths: re.Match[str]) -> bool:

@@ -503,7 +503,7 @@ _HEXADECIMAL = lazy_pattern(r"0x([0-9A-Fa-f]{1,40})")
 _BRACKETED_DIGITS = lazy_pattern(r"\((\d+)\)\s*(?=_)")
 _CHOSEN_BEFORE = lazy_pattern(r"(?:\{\s*\})?\s*[_^]\s*\{?(\d{1,4})\}?\s*([CP])_\s*\{?(\d{1,4})\}?")
 _CHOSEN_BEHIND = lazy_pattern(r"(?<![A-Za-z\\])([CPA])_\s*\{?(\d{1,4})\}?\s*\^\s*\{?(\d{1,4})\}?")
-_PERIOD = lazy_pattern(r"(-?\d+\.|-?0\.\d+)\((\d+)\)")
+_PERIOD = lazy_pattern(r"(-?\d+\.|-?0\.\d+)\((\d+)\)\Z")
 _SPACED_LETTERS = lazy_pattern(r"[A-Z](?:\s+[A-Z])+")
 _EXCEPT = lazy_pattern(
     r"all\s+real(?:s|\s+numbers|\s+values)?(?:\s+of\s+[a-z])?(?:\s+[a-z])?,?\s+except(?:\s+for)?\s+"
@@ -565,7 +565,7 @@ def clean(text: str) -> str:
     if "]" in text or "[" in text:
         text = _french(text)
     if "(" in text and text[-1] == ")":
-        text = _PERIOD.sub(_recurring, _ASIDE.sub(r" \1", text))
+        text = _PERIOD.sub(r"\1\\overline{\2}", _ASIDE.sub(r" \1", text))
     if " " in text or "_" in text or "." in text:
         text = _HALF_OF_DAY.sub(r"\1m", _RUPEES.sub("rupee ", text))
         text = _TIMES_TEN.sub("*", text)
@@ -659,10 +659,6 @@ def _digits(match: re.Match[str]) -> str:
 def _chosen(match: re.Match[str]) -> str:
     letter, whole, part = match[1], int(match[2]), int(match[3])
     return f"{letter.replace('A', 'P')}({whole},{part})" if whole >= part else match[0]
-
-
-def _recurring(match: re.Match[str]) -> str:
-    return rf"{match[1]}\overline{{{match[2]}}}" if match.end() == len(match.string) else match[0]
 
 
 def _french(text: str) -> str:

@@ -330,17 +330,14 @@ def absence_verdict(pred: str, gold: str) -> bool | None:
 
 def words_verdict(pred: str, gold: str) -> bool | None:
     """Compare with a gold answer in words; None where it is not in words."""
-    wanted, said = (_SAME.get(text, text) for text in map(_essence, (gold, pred)))
+    # The limit does not exist, the series diverges: without their subjects.
+    bare = (_SUBJECT.sub("", plain_words(text)) for text in (gold, pred))
+    wanted, said = (_SAME.get(text, text) for text in (_VERBS.sub(r"\1", one) for one in bare))
     if said in NUMERALS or wanted in NUMERALS:
         return NUMERALS.get(said, said) == NUMERALS.get(wanted, wanted)
     words = _WORD.findall(wanted)
     prose = max(map(len, words), default=0) > 2 and not re.search(r"[\d^=+/<>_]", wanted)
     return wanted == said if prose else None
-
-
-def _essence(text: str) -> str:
-    """Take the subject off a statement: the limit does not exist, the series diverges."""
-    return _VERBS.sub(r"\1", _SUBJECT.sub("", plain_words(text)))
 
 
 # A parsed answer in one canonical form, so that two ways to say a thing become one tree.
@@ -408,7 +405,9 @@ def interpret(text: str) -> tuple[Node, ...]:
     if "'" in cleaned:
         spellings[0] = _APOSTROPHES.sub(lambda m: m[0].replace("'", ""), cleaned)
     if cleaned.count(".") + ("," in cleaned) > 1 and _POINTS.search(cleaned):
-        spellings[0] = _POINTS.sub(_pointed, cleaned)
+        spellings[0] = _POINTS.sub(
+            lambda m: (m[1] or m[0]).replace(".", "") + (f".{m[2]}" if m[2] else ""), cleaned
+        )
     trees = tuple(tree for spelling in spellings if (tree := _read(spelling)) is not None)
     if not trees and (twice := _TWICE.fullmatch(cleaned)):
         worded = _WORDED.fullmatch(twice[1]) is not None
@@ -428,11 +427,6 @@ def _repeats(first: Node, second: Node, *, worded: bool) -> bool:
     units = [node.unit if isinstance(node, Measure) else "" for node in (first, second)]
     amount = rational(first) if worded or any(units) else None
     return amount is not None and syntax.compatible(*units) and amount == rational(second)
-
-
-def _pointed(match: re.Match[str]) -> str:
-    whole = (match[1] or match[0]).replace(".", "")
-    return f"{whole}.{match[2]}" if match[2] else whole
 
 
 def _from_words(text: str) -> str:
@@ -498,7 +492,10 @@ def canonical(node: Node) -> Node:
     if any(isinstance(n, Sym) and n.name.startswith("unit ") for n in walk(node)):
         return _components(node)
     if node.name in (":", "time"):
-        return _ratio(node)
+        unit = next((arg.unit for arg in node.args if isinstance(arg, Measure)), "")
+        parts = tuple(arg.value if isinstance(arg, Measure) else arg for arg in node.args)
+        plain = Op("time" if unit in ("am", "pm") else node.name, parts)
+        return Measure(plain, unit) if unit else plain
     if node.name in ("neg", "*", "/") and (scaled := _scaled(node)):
         return scaled
     if any(is_op(n, "±", "∓") for n in walk(node)):
@@ -602,13 +599,6 @@ def _components(node: Node) -> Node:
             part = syntax.substitute(part, name, Num(Fraction(int(name == chosen))))
         parts.append(part)
     return Op("()", tuple(parts))
-
-
-def _ratio(node: Op) -> Node:
-    unit = next((arg.unit for arg in node.args if isinstance(arg, Measure)), "")
-    parts = tuple(arg.value if isinstance(arg, Measure) else arg for arg in node.args)
-    plain = Op("time" if unit in ("am", "pm") else node.name, parts)
-    return Measure(plain, unit) if unit else plain
 
 
 # Several things side by side.

@@ -65,13 +65,17 @@ class ConstraintSpec:
     @classmethod
     def from_mapping(cls, value: Mapping[str, object]) -> ConstraintSpec:
         """Read a spec from a decoded JSON object, keeping whatever can be understood."""
-        raw = enumerate(_items(value.get("raw_constraints")), start=1)
-        propagated = enumerate(_items(value.get("propagated_constraints")), start=1)
         return cls(
             problem_summary=_text(value.get("problem_summary")),
-            raw_constraints=tuple(c for n, item in raw if (c := _constraint(item, f"C{n}"))),
+            raw_constraints=tuple(
+                Constraint(name, _kind(_text(_first(fields, "type", "kind"))), description)
+                for fields, name, description in _described(value.get("raw_constraints"), "C")
+            ),
             propagated_constraints=tuple(
-                p for n, item in propagated if (p := _propagated(item, f"P{n}"))
+                Propagated(name, _names(_first(fields, "derived_from", "from")), description)
+                for fields, name, description in _described(
+                    value.get("propagated_constraints"), "P"
+                )
             ),
             likely_answer_range=_text(value.get("likely_answer_range")),
             answer_format=_text(value.get("answer_format")),
@@ -120,26 +124,13 @@ class ConstraintSpec:
         return json.dumps(self.to_json(), ensure_ascii=False, indent=1)
 
 
-def _constraint(item: object, default_id: str) -> Constraint | None:
-    fields, description = _described(item)
-    kind = _kind(_text(_first(fields, "type", "kind")))
-    name = _text(fields.get("id")) or default_id
-    return Constraint(name, kind, description) if description else None
-
-
-def _propagated(item: object, default_id: str) -> Propagated | None:
-    fields, description = _described(item)
-    sources = _names(_first(fields, "derived_from", "from"))
-    name = _text(fields.get("id")) or default_id
-    return Propagated(name, sources, description) if description else None
-
-
-def _described(item: object) -> tuple[Mapping[str, object], str]:
-    """Read what an object says in words; any other value is the words themselves."""
-    if not isinstance(item, Mapping):
-        return {}, _text(item)
-    fields = cast("Mapping[str, object]", item)
-    return fields, _text(_first(fields, "description", "desc", "constraint", "text"))
+def _described(value: object, letter: str) -> Iterator[tuple[Mapping[str, object], str, str]]:
+    """Read constraints: the fields of each, its id and its words; a text is the words alone."""
+    for number, item in enumerate(_items(value), start=1):
+        fields = cast("Mapping[str, object]", item if isinstance(item, Mapping) else {})
+        said = _first(fields, "description", "desc", "constraint", "text")
+        if description := _text(said if isinstance(item, Mapping) else item):
+            yield fields, _text(fields.get("id")) or f"{letter}{number}", description
 
 
 def _kind(text: str) -> str:

@@ -309,18 +309,18 @@ def _not_utf8(where: str, line: int, byte: int) -> InputError:
     )
 
 
+@dataclass(slots=True)
 class MemoryBound:
     """Adds up what rows of a file take in memory, and refuses the file where that is too much."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._held = 0
+    path: Path
+    _held: int = 0
 
     def add(self, length: int, values: int) -> None:
         self._held += length + _VALUE * (values + 1)
         if self._held > MOST_HELD:
             raise InputError(
-                f"{self._path}: takes more than {MOST_HELD // 2**20} MB of memory, the most that "
+                f"{self.path}: takes more than {MOST_HELD // 2**20} MB of memory, the most that "
                 "the rows of a file may; split it"
             )
 
@@ -686,13 +686,15 @@ def _list(names: Mapping[str, object]) -> str:
     return ", ".join(shown) + more if shown else "none"
 
 
+@dataclass(slots=True)
 class ColumnUse:
     """Counts what was read from which column, and describes it in one line."""
 
-    def __init__(self, path: Path, noun: str) -> None:
-        self._path = path
-        self._noun = noun
-        self._found: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
+    path: Path
+    noun: str
+    _found: dict[str, Counter[tuple[str, str]]] = field(
+        default_factory=lambda: defaultdict(Counter)
+    )
 
     def add(self, name: str, column: str, how: str = "") -> None:
         self._found[name][column, how] += 1
@@ -701,9 +703,9 @@ class ColumnUse:
         return name in self._found
 
     def describe(self, count: int, fields: Sequence[str]) -> str:
-        noun = self._noun.removesuffix("s") if count == 1 else self._noun
+        noun = self.noun.removesuffix("s") if count == 1 else self.noun
         told = [self._field(name, count) for name in fields if self.saw(name)]
-        return f"{self._path}: {count:,} {noun}" + (f"; {', '.join(told)}" if told else "")
+        return f"{self.path}: {count:,} {noun}" + (f"; {', '.join(told)}" if told else "")
 
     def _field(self, name: str, count: int) -> str:
         found = self._found[name]

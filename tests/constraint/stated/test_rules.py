@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 import pytest
+from snapshot import assert_unchanged
 from stating import said
 
 from constraint_first.constraint.predicate import integer
@@ -14,493 +15,220 @@ from constraint_first.constraint.stated.read import read_stated
 from constraint_first.constraint.stated.statement import Stated, check_stated
 from constraint_first.constraint.stated.unit import read_scale
 
-DAY = "The answer is a time of day: hours, and minutes from 00 to 59."
+
+def texts(listed: str) -> list[str]:
+    """Take a list apart: each text begins with a dash and goes on over the next lines."""
+    return [" ".join(one.split()) for one in listed.split("\n- ")[1:]]
 
 
-UP = "The answer is a list of numbers in increasing order."
-DOWN = "The answer is a list of numbers in decreasing order."
-
-READ = [
-    # asked
-    (
-        "What is the largest odd multiple of $7$ that is less than $173$?",
-        "The answer is odd.",
-    ),
-    (
-        "What is the largest odd multiple of $7$ that is less than $173$?",
-        "The answer is a multiple of 7.",
-    ),
-    (
-        "What is the largest odd multiple of $7$ that is less than $173$?",
-        "The answer is less than 173.",
-    ),
-    (
-        "Find the smallest positive integer $n$ such that $n!$ ends in three zeros.",
-        "The answer is a positive integer.",
-    ),
-    (
-        "What is the greatest two-digit prime?",
-        "The answer has two digits.",
-    ),
-    (
-        "Find the largest prime factor of $2^{16}-1$.",
-        "The answer is a prime number.",
-    ),
-    (
-        "Which number between 50 and 60 is divisible by both 6 and 9?",
-        "The answer is a multiple of 9.",
-    ),
-    # calendar
-    (
-        "A museum shows an exhibition from $4$ October to $15$ October of the same year, "
-        "the first and the last day included. On how many days is it open?",
-        "The answer counts days of which there are 11, give or take the ends.",
-    ),
-    (
-        "For how many days is a permit valid from February 27 to March 2 inclusive?",
-        "The answer counts days of which there are 3, give or take the ends.",
-    ),
-    (
-        "Yesterday was April 30, 2021. What is the date today in MM/DD/YYYY?",
-        "The answer is a date in the form MM/DD/YYYY.",
-    ),
-    (
-        "A bill of 31 January is due in 30 days. On what date is it due? Use the form yyyy-mm-dd.",
-        "The answer is a date in the form YYYY-MM-DD.",
-    ),
-    ("What is the latest date in May that is a Sunday?", "The answer is a date."),
-    (
-        "If today is Monday, what day of the week will it be in 100 days?",
-        "The answer is the name of a day of the week.",
-    ),
-    ("What month is it 30 months after March?", "The answer is the name of a month."),
-    ("Ann was 12 in 1987. In what year was she born?", "The answer is a year: an integer."),
-    # chance
-    (
-        "What is the probability that both coins show heads?",
-        "The answer is a probability: from 0 to 1.",
-    ),
-    (
-        "What percent of the students are girls?",
-        "The answer is the percentage of a whole: from 0 to 100.",
-    ),
-    (
-        "What percentage of all her apples are not rotten?",
-        "The answer is the percentage of a whole: from 0 to 100.",
-    ),
-    (
-        "What percent of the mixture is acid?",
-        "The answer is the percentage of a whole: from 0 to 100.",
-    ),
-    (
-        "What percent of his shots did he miss?",
-        "The answer is the percentage of a whole: from 0 to 100.",
-    ),
-    (
-        "By what percent was the price of the coat reduced?",
-        "The answer is a decrease in percent: at most 100.",
-    ),
-    (
-        "What is the probability that it rains? Express your answer as a percent.",
-        "The answer is a probability: from 0 to 1, or from 0 to 100 percent.",
-    ),
-    (
-        "What is the percentage chance that it rains?",
-        "The answer is a probability: from 0 to 1, or from 0 to 100 percent.",
-    ),
-    (
-        "What is the measure of angle $ABC$ in degrees?",
-        "The answer is an angle: more than 0 and at most 360 degrees.",
-    ),
-    (
-        "Which is it? (A) one (B) two (C) three (D) four",
-        "An answer that is a letter is one of A, B, C, D.",
-    ),
-    # clock
-    ("A film begins at 7:25 p.m. and runs for 118 minutes. At what time does it end?", DAY),
-    ("What time is 7 minutes before noon?", DAY),
-    ("School ends at 3:15. What time is it 50 minutes later? Answer in the form HH:MM.", DAY),
-    ("It is 11:50 p.m. now. What time will it be in 45 minutes?", DAY),
-    ("If it is 2:30 p.m. in Oslo and 75 minutes pass, what is the time in Oslo?", DAY),
-    (
-        "A flight leaves at 22:10 and lasts 175 minutes. What time does it land? Use a watch, and "
-        "give your answer in 24-hour time.",
-        "The answer is a time on a 24-hour clock, with minutes from 00 to 59.",
-    ),
-    (
-        "On a 12-hour clock, what time is it 100 hours after 3:00?",
-        "The answer is a time on a 12-hour clock, with minutes from 00 to 59.",
-    ),
-    # combination
-    (
-        "No stall holder may rent more than $10$ tables. A table has room for $12$ pots. "
-        "If they rent $9$, $3$ and $8$ tables and fill them, how many pots are on show?",
-        "The answer is made of amounts that are multiples of 12.",
-    ),
-    (
-        "How many stickers did Noor have to begin with? In turn $4$, $7$ and $10$ "
-        "children each got $20$ stickers, and the remainder, $10$ stickers, stayed in "
-        "the drawer.",
-        "The answer leaves the remainder 10 when divided by 20.",
-    ),
-    (
-        "At dusk the thermometer shows $10$ degrees Celsius. Then the temperature falls "
-        "by $3$ degrees every hour for $4$ hours. What is the temperature then, in "
-        "degrees Celsius?",
-        "The answer leaves the remainder 1 when divided by 3.",
-    ),
-    (
-        "Soren works for $1$ hour $53$ minutes and $3$ hours $18$ minutes. How long is "
-        "that altogether, in minutes?",
-        "The answer is made of whole amounts: an integer.",
-    ),
-    # count
-    (
-        "How many primes are there below $100$?",
-        "The answer is a count: an integer, not negative.",
-    ),
-    (
-        "Find the number of ordered pairs $(a,b)$ of integers with $ab=12$.",
-        "The answer is a count: an integer, not negative.",
-    ),
-    (
-        "A class has boys and girls. How many students are absent?",
-        "The answer is a count: an integer, not negative.",
-    ),
-    # draw
-    (
-        "Ximena's jar contains $54$ mint sweets and $57$ caramel sweets. Ximena takes "
-        "one sweet without looking. The probability that it is a mint sweet is "
-        "$\\frac{m}{n}$ in lowest terms. What is the denominator?",
-        "The answer is a divisor of 111 from 2 to 37.",
-    ),
-    # encoding
-    (
-        r"It is $\frac{m}{n}$ with $m$ and $n$ coprime positive integers. What is $m+n$?",
-        "The answer is m+n, an integer of at least 2.",
-    ),
-    (
-        "The probability is $\\frac{m}{n}$, where $m$ and $n$ are relatively prime "
-        "positive integers. Find $m+n$.",
-        "The answer is m+n, an integer of at least 2.",
-    ),
-    (
-        "The area is $a\\sqrt{b}$, where $a$ and $b$ are positive integers and $b$ is "
-        "square-free. Find $100a+b$.",
-        "The answer is 100a+b, an integer of at least 101.",
-    ),
-    (
-        "In lowest terms these amounts are in the ratio $a : b : c$. Find $a + b + c$.",
-        "The answer is a+b+c, an integer of at least 0.",
-    ),
-    (
-        "The chance that both are green is a fraction that cannot be simplified further. "
-        "Add its numerator and its denominator. What is the result?",
-        "The answer is the sum of whole parts: an integer.",
-    ),
-    # entity
-    (
-        "A number divides $450$. It is larger than $38$ and smaller than $61$, and it is "
-        "odd. Which number is it?",
-        "The answer is odd.",
-    ),
-    (
-        "A number divides $450$. It is larger than $38$ and smaller than $61$, and it is "
-        "odd. Which number is it?",
-        "The answer divides 450.",
-    ),
-    (
-        "The digits of a page number add up to $9$. The number is divisible by $4$ and "
-        "lies between $20$ and $40$. Which page is it?",
-        "The digits of the answer add up to 9.",
-    ),
-    (
-        "The number of rows is even, and there are more than $12$ but fewer than $28$ of "
-        "them. How many rows are there?",
-        "The answer is even.",
-    ),
-    (
-        "One house belongs to Ann. Its number is odd, greater than $78$ and a multiple "
-        "of $3$. What is the number of the house?",
-        "The answer is greater than 78.",
-    ),
-    # grouping
-    (
-        "Stickers are pasted only in complete pages of $6$. Priya has $53$ stickers. How "
-        "many of the stickers are pasted?",
-        "The answer is a multiple of 6.",
-    ),
-    (
-        "Elif arranges $108$ chairs in equal rows. How many rows are there?",
-        "The answer divides 108.",
-    ),
-    (
-        "Packed in boxes of $4$ or $6$, the tins always fill the last box. Their number "
-        "is between $20$ and $30$. What is it?",
-        "The answer is a multiple of 4.",
-    ),
-    # listing
-    ("Arrange the numbers 3, 0.5, 2/3 and 1 in ascending order.", UP),
-    ("Order the following from least to greatest: 0.3, 1/4, 0.28.", UP),
-    ("Sort 12, 7, 30 in descending order, separated by commas.", DOWN),
-    ("Find all $x$ with $x^2 = 9$. Enter your answers in decreasing order.", DOWN),
-    ("Find all real $x$ with $|x| = 2$. List them from smallest to largest.", UP),
-    (
-        "Find the two roots of the equation, in ascending order.",
-        "The answer is a list of 2 numbers in increasing order.",
-    ),
-    # mixture
-    (
-        "A florist ties $39$ bunches from $213$ roses. A festive bunch takes $7$ roses, "
-        "a plain one $4$. Find the number of festive bunches.",
-        "The answer is odd.",
-    ),
-    (
-        "A cat is $6$ months younger than a dog, and a parrot is $2$ months older than "
-        "the dog. The ages of all these animals add up to $95$ months. How many months "
-        "old is the dog?",
-        "The answer is more than 6 and less than 93/2.",
-    ),
-    (
-        "Soren pays $8.89$ dollars for $7$ brushes. Rounded to whole dollars that is "
-        "$9$. Find, in dollars, what a single brush cost exactly.",
-        "The answer is from 17/14 to 19/14: 7 of them cost about 9.",
-    ),
-    (
-        "Farah lays $3$ boards end to end, each $4$ m $40$ cm long. How long is the row, "
-        "in centimetres?",
-        "The answer is from 1200 to 1500 centimetres.",
-    ),
-    # ratio
-    (
-        "Tamsin and Dmitri divide $110$ gold coins in the ratio $3:8$. How many gold "
-        "coins does Tamsin get?",
-        "The answer is a whole share, and so a multiple of 3.",
-    ),
-    # remainder
-    (
-        "Compute $84 + 116$ and give your answer modulo $7$, as an integer from $0$ to $6$.",
-        "The answer is a remainder: an integer from 0 to 6.",
-    ),
-    (
-        "Ann evaluates $66 + 369$ and divides the result by $11$. Determine the remainder.",
-        "The answer is a remainder: an integer from 0 to 10.",
-    ),
-    (
-        "Find the remainder when $7^{100}$ is divided by $1000$.",
-        "The answer is a remainder: an integer from 0 to 999.",
-    ),
-    (
-        "What is the remainder when the remainder of $100$ divided by $13$ is divided by $5$?",
-        "The answer is a remainder: an integer from 0 to 12.",
-    ),
-    (
-        "Compute $7^{100}$ modulo $13$.",
-        "The answer is a remainder: an integer from 0 to 12.",
-    ),
-    (
-        "What is the units digit of $7^{2011}$?",
-        "The answer is a digit: an integer from 0 to 9.",
-    ),
-    (
-        "Find the last three digits of $3^{1000}$.",
-        "The answer is the last three digits of a number: at most 3 digits.",
-    ),
-    (
-        "The sum of these numbers is congruent to $5$ modulo $7$. Compute the sum.",
-        "The answer leaves the remainder 5 when divided by 7.",
-    ),
-    (
-        "A positive integer is divided by $38$. The remainder is $30$. Find the integer.",
-        "The answer leaves the remainder 30 when divided by 38.",
-    ),
-    # reversal
-    (
-        "A two-digit number has digit sum $10$. Written backwards, it becomes larger by "
-        "$54$. Find the number.",
-        "The answer is from 10 to 45, or its reverse would have more or fewer digits.",
-    ),
-    (
-        "What number do you get if you add $201 + 171$ and write the result backwards?",
-        "The answer is a number of 3 digits that does not end in 0.",
-    ),
-    # rounding
-    (
-        "What is $\\pi$, rounded to the nearest hundredth?",
-        "The answer has at most 2 decimals.",
-    ),
-    (
-        "How far is it? Round your answer to the nearest ten.",
-        "The answer is rounded: a multiple of 10.",
-    ),
-    (
-        "What is $11 \\div 3$, truncated (not rounded) after the decimal point?",
-        "The answer is whole.",
-    ),
-    (
-        "What is the mean height, to 3 decimal places?",
-        "The answer has at most 3 decimals.",
-    ),
-    # selection
-    (
-        "Yusuf writes the integers from $1$ to $40$ on the board and wipes out all "
-        "multiples of $8$. How many numbers are left?",
-        "The answer counts the 35 numbers that are left, give or take the ends.",
-    ),
-    (
-        "Leave out the largest and the smallest of the numbers $7$, $8$, $9$ and $13$, "
-        "add the others, and multiply the sum by $3$. What do you get?",
-        "The answer is 3 times the sum of the 2 numbers in between.",
-    ),
-    (
-        "Soren draws $4$ dots on a circle and joins every two dots by one line. A line "
-        "takes $7$ seconds. How many seconds does Soren need for the lines?",
-        "The answer is from 21 to 42: every two meet once.",
-    ),
-    # sequence
-    (
-        "Find the second largest of $5$ consecutive multiples of $3$ that add up to $795$.",
-        "The answer is above the mean of the numbers, 159.",
-    ),
-    (
-        "What is the largest number in a row of $3$ consecutive odd integers whose sum is $171$?",
-        "The answer leaves the remainder 1 when divided by 2.",
-    ),
-    (
-        "The largest of $4$ consecutive multiples of $11$ is $143$. Find their sum.",
-        "The answer is a sum of multiples of 11, and so one itself.",
-    ),
-    (
-        "Determine the mean of the first $4$ odd numbers that are at least $41$.",
-        "The answer is a mean of numbers from 41 to 47, all different.",
-    ),
-    (
-        "Count each value only once. Which is the second smallest value among $96$, "
-        "$74$, $56$, $29$ and $29$?",
-        "The answer is above the smallest value, 29.",
-    ),
-]
-SILENT = [
-    # asked
-    "A positive integer n is divisible by 7. How much is n squared?",
-    "What is the smallest number of the form x/2?",
-    "Find the sum of the largest and the smallest even number.",
-    "What is the smallest four-digit base 3 number, expressed in base 10?",
-    "Find the greatest number below 100 plus 1.",
-    # calendar
-    "From 3 March to 10 March a shop sells 5 pens every day. How many pens does it sell?",
-    "A trip lasts from 3 March to 10 March. How many days later is 20 March?",
-    "From 30 February to 3 March, how many days are there?",
-    "The date is 12/25/2021, in MM/DD/YYYY. What is the sum of its parts?",
-    "Dates cost $3 a pound. What is the cost of the date cake?",
-    "A shop is closed on Sundays. On how much of the days of the week is it open?",
-    "What day is it 17 days after the 9th of the month?",
-    "In which month will his savings exceed 1000 dollars, from January on?",
-    "In which school year did she start, if she finished in 2012/13 after 3 years?",
-    "At what rate did it grow from the year 1990 to the year 2000?",
-    # chance
-    "What is the percentage chance that it rains, multiplied by 12?",
-    "What is the probability that it rains? Give 100 times its percentage.",
-    "By what percent does the probability rise?",
-    "The boys are what percent of the girls?",
-    "What percent of the women are men?",
-    "What percent of the original price is the new price?",
-    "What percent of the cows of last year are there now?",
-    "What percent of the planned trees did they use?",
-    "What percent more does the second coat cost?",
-    "By what percent did the profit decrease?",
-    "By what percent did the price rise?",
-    "The probability that it rains is 0.3. What are the odds?",
-    "What percent of the price is the tax?",
-    "What is the measure of angle $ABC$ in radians?",
-    # clock
-    "The train leaves at 3:40 pm and arrives at 5:15 pm. How long is the trip?",
-    "Two cars start at noon, 150 miles apart. In what time will they meet?",
-    "The height after t seconds is 20t - 5t^2. At what time is the ball highest?",
-    "At what time, in minutes after 9:00, do the trains pass each other?",
-    "A tap is opened at 8:00 am. At what time is the tank full and how large is it?",
-    "It is 9:00. What time does she spend running if she stops at 9:45?",
-    "Her time for the race is 4:58. What time is 75 seconds faster?",
-    "One half needs 72:35. What time will both halves have, one after the other, at 3:00?",
-    # combination
-    "A machine takes 6 minutes to fill 4 jars. How many minutes does it take to fill 10 jars?",
-    "Each bag holds 4 apples. Tom has 3 bags and eats 1. How many apples are left?",
-    "A train goes 60 miles every hour. How many miles does it go in 2.5 hours?",
-    "A car goes 50 miles in an hour. How many miles does it go in 30 minutes?",
-    "A school has 3 buses with 40 seats each. If 110 students ride, how many seats are empty?",
-    "Three apples cost 50 cents. How many cents do 7 apples cost?",
-    "Each pen costs 3 dollars, twice as much as a pencil. How many dollars does a pencil cost?",
-    "Ryan plants 2 flowers a day. After 15 days, how many flowers does he have if 5 did not grow?",
-    # count
-    "How many cups of flour are needed?",
-    "How many hours does it take?",
-    "How many times as many apples as pears are there?",
-    "On average, how many students are in each class?",
-    "Find the number halfway between 1/8 and 1/10.",
-    # draw
-    (
-        "A jar contains 54 mint sweets and 57 caramel sweets. Two sweets are taken. What is "
-        "the chance?"
-    ),
-    # encoding
-    "Find $x+y$ if $2x+3y=7$.",
-    "Let $a$ and $b$ be real numbers. Find $a+b$.",
-    # entity
-    "A number is doubled and then 6 is added, giving an even number. What is the number?",
-    "A number is even or a multiple of 3. Which number is it?",
-    "Dan was born in a year between 1300 and 1400. In what year did he die?",
-    # grouping
-    "Eggs come in boxes of 12. She needs 30 eggs. How long does she cook?",
-    "He stands in full rows of 6 singers. How much does it cost?",
-    # listing
-    "List the factors of 12 in increasing order and find the fourth.",
-    "In ascending order the numbers are 3, 7, x, 12. What is x?",
-    "When the divisors of 12 are listed in increasing order, what is the fifth?",
-    "Write the numbers in order from smallest to largest. What is the median?",
-    "Arrange the digits 4, 1, 7 in descending order.",
-    "Write the polynomial 3 - x + 2x^2 in descending order.",
-    "List the towns in increasing order of population.",
-    "Find all pairs (x, y) with xy = 6. List them in increasing order.",
-    "The numbers are written in increasing order. Find x.",
-    "Put the cards in increasing order by swapping neighbours.",
-    # mixture
-    "A door is 2 m 10 cm high. A hat adds 15 cm. How many centimeters is that?",
-    "A snail crawls 2 m 40 cm in 6 hours. How many centimeters does it crawl in an hour?",
-    "Together 5 equal boards are 4 m 50 cm long. What is the length of each in centimeters?",
-    "A toy costs 7.60 dollars, rounded to 8. What is the price of one with 3 dollars off each?",
-    "Ann is 3 years older than Ben. How old is Ben if Ann is 10?",
-    # ratio
-    "Ann, Bob and Cy divide 50 acres in the ratio 2:3:4. How many acres does Bob get?",
-    "The sides are in the ratio 3:4:5. Find the perimeter.",
-    # remainder
-    "What is the remainder when $x^{2}+1$ is divided by $x+2$?",
-    "The remainder when $n$ is divided by $7$ is $3$. How far is it?",
-    "The units digit of a square is $6$. How long is its side?",
-    # reversal
-    "Reversed, the result is larger by 18. How far is it?",
-    # rounding
-    "The height is 172 cm, rounded to the nearest integer. What is the exact height?",
-    (
-        "What does one lemon cost exactly, if $11$ lemons cost 45 dollars when rounded to "
-        "the nearest dollar?"
-    ),
-    # selection
-    (
-        "In a league of 6 teams every two teams play each other twice, 3 points a game. How "
-        "long is it?"
-    ),
-    # sequence
-    (
-        "The sum of three consecutive even integers is 24. What is the product of the "
-        "largest and the smallest of them?"
-    ),
-    "What is the sum of the digits of all multiples of 3 below 10?",
-]
+STATING = texts(
+    r"""
+- What is the largest odd multiple of $7$ that is less than $173$?
+- Find the smallest positive integer $n$ such that $n!$ ends in three zeros.
+- What is the greatest two-digit prime?
+- Find the largest prime factor of $2^{16}-1$.
+- Which number between 50 and 60 is divisible by both 6 and 9?
+- A museum shows an exhibition from $4$ October to $15$ October of the same year, the first and the
+last day included. On how many days is it open?
+- For how many days is a permit valid from February 27 to March 2 inclusive?
+- Yesterday was April 30, 2021. What is the date today in MM/DD/YYYY?
+- A bill of 31 January is due in 30 days. On what date is it due? Use the form yyyy-mm-dd.
+- What is the latest date in May that is a Sunday?
+- If today is Monday, what day of the week will it be in 100 days?
+- What month is it 30 months after March?
+- Ann was 12 in 1987. In what year was she born?
+- What is the probability that both coins show heads?
+- What percent of the students are girls?
+- What percentage of all her apples are not rotten?
+- What percent of the mixture is acid?
+- What percent of his shots did he miss?
+- By what percent was the price of the coat reduced?
+- What is the probability that it rains? Express your answer as a percent.
+- What is the percentage chance that it rains?
+- What is the measure of angle $ABC$ in degrees?
+- Which is it? (A) one (B) two (C) three (D) four
+- A film begins at 7:25 p.m. and runs for 118 minutes. At what time does it end?
+- What time is 7 minutes before noon?
+- School ends at 3:15. What time is it 50 minutes later? Answer in the form HH:MM.
+- It is 11:50 p.m. now. What time will it be in 45 minutes?
+- If it is 2:30 p.m. in Oslo and 75 minutes pass, what is the time in Oslo?
+- A flight leaves at 22:10 and lasts 175 minutes. What time does it land? Use a watch, and give your
+answer in 24-hour time.
+- On a 12-hour clock, what time is it 100 hours after 3:00?
+- No stall holder may rent more than $10$ tables. A table has room for $12$ pots. If they rent $9$,
+$3$ and $8$ tables and fill them, how many pots are on show?
+- How many stickers did Noor have to begin with? In turn $4$, $7$ and $10$ children each got $20$
+stickers, and the remainder, $10$ stickers, stayed in the drawer.
+- At dusk the thermometer shows $10$ degrees Celsius. Then the temperature falls by $3$ degrees
+every hour for $4$ hours. What is the temperature then, in degrees Celsius?
+- Soren works for $1$ hour $53$ minutes and $3$ hours $18$ minutes. How long is that altogether, in
+minutes?
+- How many primes are there below $100$?
+- Find the number of ordered pairs $(a,b)$ of integers with $ab=12$.
+- A class has boys and girls. How many students are absent?
+- Ximena's jar contains $54$ mint sweets and $57$ caramel sweets. Ximena takes one sweet without
+looking. The probability that it is a mint sweet is $\frac{m}{n}$ in lowest terms. What is the
+denominator?
+- It is $\frac{m}{n}$ with $m$ and $n$ coprime positive integers. What is $m+n$?
+- The probability is $\frac{m}{n}$, where $m$ and $n$ are relatively prime positive integers. Find
+$m+n$.
+- The area is $a\sqrt{b}$, where $a$ and $b$ are positive integers and $b$ is square-free. Find
+$100a+b$.
+- In lowest terms these amounts are in the ratio $a : b : c$. Find $a + b + c$.
+- The chance that both are green is a fraction that cannot be simplified further. Add its numerator
+and its denominator. What is the result?
+- A number divides $450$. It is larger than $38$ and smaller than $61$, and it is odd. Which number
+is it?
+- The digits of a page number add up to $9$. The number is divisible by $4$ and lies between $20$
+and $40$. Which page is it?
+- The number of rows is even, and there are more than $12$ but fewer than $28$ of them. How many
+rows are there?
+- One house belongs to Ann. Its number is odd, greater than $78$ and a multiple of $3$. What is the
+number of the house?
+- Stickers are pasted only in complete pages of $6$. Priya has $53$ stickers. How many of the
+stickers are pasted?
+- Elif arranges $108$ chairs in equal rows. How many rows are there?
+- Packed in boxes of $4$ or $6$, the tins always fill the last box. Their number is between $20$ and
+$30$. What is it?
+- Arrange the numbers 3, 0.5, 2/3 and 1 in ascending order.
+- Order the following from least to greatest: 0.3, 1/4, 0.28.
+- Sort 12, 7, 30 in descending order, separated by commas.
+- Find all $x$ with $x^2 = 9$. Enter your answers in decreasing order.
+- Find all real $x$ with $|x| = 2$. List them from smallest to largest.
+- Find the two roots of the equation, in ascending order.
+- A florist ties $39$ bunches from $213$ roses. A festive bunch takes $7$ roses, a plain one $4$.
+Find the number of festive bunches.
+- A cat is $6$ months younger than a dog, and a parrot is $2$ months older than the dog. The ages of
+all these animals add up to $95$ months. How many months old is the dog?
+- Soren pays $8.89$ dollars for $7$ brushes. Rounded to whole dollars that is $9$. Find, in dollars,
+what a single brush cost exactly.
+- Farah lays $3$ boards end to end, each $4$ m $40$ cm long. How long is the row, in centimetres?
+- Tamsin and Dmitri divide $110$ gold coins in the ratio $3:8$. How many gold coins does Tamsin get?
+- Compute $84 + 116$ and give your answer modulo $7$, as an integer from $0$ to $6$.
+- Ann evaluates $66 + 369$ and divides the result by $11$. Determine the remainder.
+- Find the remainder when $7^{100}$ is divided by $1000$.
+- What is the remainder when the remainder of $100$ divided by $13$ is divided by $5$?
+- Compute $7^{100}$ modulo $13$.
+- What is the units digit of $7^{2011}$?
+- Find the last three digits of $3^{1000}$.
+- The sum of these numbers is congruent to $5$ modulo $7$. Compute the sum.
+- A positive integer is divided by $38$. The remainder is $30$. Find the integer.
+- A two-digit number has digit sum $10$. Written backwards, it becomes larger by $54$. Find the
+number.
+- What number do you get if you add $201 + 171$ and write the result backwards?
+- What is $\pi$, rounded to the nearest hundredth?
+- How far is it? Round your answer to the nearest ten.
+- What is $11 \div 3$, truncated (not rounded) after the decimal point?
+- What is the mean height, to 3 decimal places?
+- Yusuf writes the integers from $1$ to $40$ on the board and wipes out all multiples of $8$. How
+many numbers are left?
+- Leave out the largest and the smallest of the numbers $7$, $8$, $9$ and $13$, add the others, and
+multiply the sum by $3$. What do you get?
+- Soren draws $4$ dots on a circle and joins every two dots by one line. A line takes $7$ seconds.
+How many seconds does Soren need for the lines?
+- Find the second largest of $5$ consecutive multiples of $3$ that add up to $795$.
+- What is the largest number in a row of $3$ consecutive odd integers whose sum is $171$?
+- The largest of $4$ consecutive multiples of $11$ is $143$. Find their sum.
+- Determine the mean of the first $4$ odd numbers that are at least $41$.
+- Count each value only once. Which is the second smallest value among $96$, $74$, $56$, $29$ and
+$29$?
+"""
+)
+SILENT = texts(
+    r"""
+- A positive integer n is divisible by 7. How much is n squared?
+- What is the smallest number of the form x/2?
+- Find the sum of the largest and the smallest even number.
+- What is the smallest four-digit base 3 number, expressed in base 10?
+- Find the greatest number below 100 plus 1.
+- From 3 March to 10 March a shop sells 5 pens every day. How many pens does it sell?
+- A trip lasts from 3 March to 10 March. How many days later is 20 March?
+- From 30 February to 3 March, how many days are there?
+- The date is 12/25/2021, in MM/DD/YYYY. What is the sum of its parts?
+- Dates cost $3 a pound. What is the cost of the date cake?
+- A shop is closed on Sundays. On how much of the days of the week is it open?
+- What day is it 17 days after the 9th of the month?
+- In which month will his savings exceed 1000 dollars, from January on?
+- In which school year did she start, if she finished in 2012/13 after 3 years?
+- At what rate did it grow from the year 1990 to the year 2000?
+- What is the percentage chance that it rains, multiplied by 12?
+- What is the probability that it rains? Give 100 times its percentage.
+- By what percent does the probability rise?
+- The boys are what percent of the girls?
+- What percent of the women are men?
+- What percent of the original price is the new price?
+- What percent of the cows of last year are there now?
+- What percent of the planned trees did they use?
+- What percent more does the second coat cost?
+- By what percent did the profit decrease?
+- By what percent did the price rise?
+- The probability that it rains is 0.3. What are the odds?
+- What percent of the price is the tax?
+- What is the measure of angle $ABC$ in radians?
+- The train leaves at 3:40 pm and arrives at 5:15 pm. How long is the trip?
+- Two cars start at noon, 150 miles apart. In what time will they meet?
+- The height after t seconds is 20t - 5t^2. At what time is the ball highest?
+- At what time, in minutes after 9:00, do the trains pass each other?
+- A tap is opened at 8:00 am. At what time is the tank full and how large is it?
+- It is 9:00. What time does she spend running if she stops at 9:45?
+- Her time for the race is 4:58. What time is 75 seconds faster?
+- One half needs 72:35. What time will both halves have, one after the other, at 3:00?
+- A machine takes 6 minutes to fill 4 jars. How many minutes does it take to fill 10 jars?
+- Each bag holds 4 apples. Tom has 3 bags and eats 1. How many apples are left?
+- A train goes 60 miles every hour. How many miles does it go in 2.5 hours?
+- A car goes 50 miles in an hour. How many miles does it go in 30 minutes?
+- A school has 3 buses with 40 seats each. If 110 students ride, how many seats are empty?
+- Three apples cost 50 cents. How many cents do 7 apples cost?
+- Each pen costs 3 dollars, twice as much as a pencil. How many dollars does a pencil cost?
+- Ryan plants 2 flowers a day. After 15 days, how many flowers does he have if 5 did not grow?
+- How many cups of flour are needed?
+- How many hours does it take?
+- How many times as many apples as pears are there?
+- On average, how many students are in each class?
+- Find the number halfway between 1/8 and 1/10.
+- A jar contains 54 mint sweets and 57 caramel sweets. Two sweets are taken. What is the chance?
+- Find $x+y$ if $2x+3y=7$.
+- Let $a$ and $b$ be real numbers. Find $a+b$.
+- A number is doubled and then 6 is added, giving an even number. What is the number?
+- A number is even or a multiple of 3. Which number is it?
+- Dan was born in a year between 1300 and 1400. In what year did he die?
+- Eggs come in boxes of 12. She needs 30 eggs. How long does she cook?
+- He stands in full rows of 6 singers. How much does it cost?
+- List the factors of 12 in increasing order and find the fourth.
+- In ascending order the numbers are 3, 7, x, 12. What is x?
+- When the divisors of 12 are listed in increasing order, what is the fifth?
+- Write the numbers in order from smallest to largest. What is the median?
+- Arrange the digits 4, 1, 7 in descending order.
+- Write the polynomial 3 - x + 2x^2 in descending order.
+- List the towns in increasing order of population.
+- Find all pairs (x, y) with xy = 6. List them in increasing order.
+- The numbers are written in increasing order. Find x.
+- Put the cards in increasing order by swapping neighbours.
+- A door is 2 m 10 cm high. A hat adds 15 cm. How many centimeters is that?
+- A snail crawls 2 m 40 cm in 6 hours. How many centimeters does it crawl in an hour?
+- Together 5 equal boards are 4 m 50 cm long. What is the length of each in centimeters?
+- A toy costs 7.60 dollars, rounded to 8. What is the price of one with 3 dollars off each?
+- Ann is 3 years older than Ben. How old is Ben if Ann is 10?
+- Ann, Bob and Cy divide 50 acres in the ratio 2:3:4. How many acres does Bob get?
+- The sides are in the ratio 3:4:5. Find the perimeter.
+- What is the remainder when $x^{2}+1$ is divided by $x+2$?
+- The remainder when $n$ is divided by $7$ is $3$. How far is it?
+- The units digit of a square is $6$. How long is its side?
+- Reversed, the result is larger by 18. How far is it?
+- The height is 172 cm, rounded to the nearest integer. What is the exact height?
+- What does one lemon cost exactly, if $11$ lemons cost 45 dollars when rounded to the nearest
+dollar?
+- In a league of 6 teams every two teams play each other twice, 3 points a game. How long is it?
+- The sum of three consecutive even integers is 24. What is the product of the largest and the
+smallest of them?
+- What is the sum of the digits of all multiples of 3 below 10?
+"""
+)
 
 
-@pytest.mark.parametrize(("text", "sentence"), READ)
-def test_is_read(text: str, sentence: str) -> None:
-    assert sentence in said(text)
+def test_what_is_stated() -> None:
+    shown = ("\n- ".join((text, *sorted(said(text)))) for text in STATING)
+    assert_unchanged("stated-rules.md", "\n\n".join(shown) + "\n")
 
 
 @pytest.mark.parametrize("text", SILENT)
