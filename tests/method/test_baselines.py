@@ -1,4 +1,5 @@
 import pytest
+from played import play, stages
 from snapshot import assert_unchanged
 
 from constraint_first.method.baselines import (
@@ -12,7 +13,7 @@ from constraint_first.method.baselines import (
 from constraint_first.method.constraint_first import FormatOnly
 from constraint_first.method.method import prompts_of
 from constraint_first.method.registry import make
-from constraint_first.problem import Problem, Solution
+from constraint_first.problem import Problem
 from constraint_first.protocol import Completion, Message, Run, Usage
 
 # --- direct
@@ -42,20 +43,12 @@ def test_a_reply_cut_off_before_its_answer_has_none() -> None:
 PROBLEM = Problem("What is $2+2$?")
 
 
-def play(method: ExtendedCoT, *replies: Completion) -> Run[Solution]:
-    run = Run(method.solve(PROBLEM))
-    for reply in replies:
-        run.advance((reply,))
-    assert run.done
-    return run
-
-
 def wrote(tokens: int, text: str, finish: str = "stop") -> Completion:
     return Completion(text, "length" if finish == "length" else "stop", usage=Usage(50, tokens))
 
 
 def test_a_reply_that_is_long_enough_stands() -> None:
-    run = play(ExtendedCoT(), wrote(CFR_OUTPUT, r"\boxed{4}"))
+    run = play(ExtendedCoT(), PROBLEM, wrote(CFR_OUTPUT, r"\boxed{4}"))
     assert run.result.answer == "4"
     assert run.result.details["output"] == CFR_OUTPUT
     assert run.result.details["rounds"] == 0
@@ -65,6 +58,7 @@ def test_a_reply_that_is_long_enough_stands() -> None:
 def test_it_reasons_on_until_the_counted_tokens_reach_the_target() -> None:
     run = play(
         ExtendedCoT(tokens=1_000),
+        PROBLEM,
         wrote(400, r"<think>hm</think> \boxed{5}"),
         wrote(500, "Let me see."),
         wrote(100, r"\boxed{4}"),
@@ -82,21 +76,21 @@ def test_it_reasons_on_until_the_counted_tokens_reach_the_target() -> None:
 
 
 def test_the_rounds_are_limited() -> None:
-    run = play(ExtendedCoT(rounds=1), wrote(5, r"\boxed{4}"), wrote(5, "I am sure."))
+    run = play(ExtendedCoT(rounds=1), PROBLEM, wrote(5, r"\boxed{4}"), wrote(5, "I am sure."))
     assert run.result.answer == "4"
     assert run.result.details["rounds"] == 1
-    assert play(ExtendedCoT(rounds=0), wrote(5, r"\boxed{4}")).done
+    assert play(ExtendedCoT(rounds=0), PROBLEM, wrote(5, r"\boxed{4}")).done
 
 
 def test_a_target_beyond_the_budget_is_not_chased() -> None:
-    run = play(ExtendedCoT(tokens=99, budget=50), wrote(50, r"\boxed{4}"))
+    run = play(ExtendedCoT(tokens=99, budget=50), PROBLEM, wrote(50, r"\boxed{4}"))
     assert len(run.exchanges) == 1
 
 
 def test_where_nothing_can_be_counted_or_continued_the_first_reply_stands() -> None:
     uncounted = Completion(r"\boxed{4}", usage=Usage(reported=False))
     for reply in (uncounted, wrote(9, "cut", "length"), wrote(9, "<think>only this")):
-        assert len(play(ExtendedCoT(), reply).exchanges) == 1
+        assert len(play(ExtendedCoT(), PROBLEM, reply).exchanges) == 1
 
 
 # --- format only
@@ -145,16 +139,8 @@ def test_each_asks_once_with_the_whole_budget(method: str, stage: str) -> None:
 # --- refine
 
 
-def play_refine(method: SelfRefine, *replies: str) -> Run[Solution]:
-    run = Run(method.solve(PROBLEM))
-    for reply in replies:
-        run.advance((Completion(reply),))
-    assert run.done
-    return run
-
-
 def test_draft_feedback_revision() -> None:
-    run = play_refine(SelfRefine(), r"<think>hm</think>\boxed{5}", "It is not 5.", r"\boxed{4}")
+    run = play(SelfRefine(), PROBLEM, r"<think>hm</think>\boxed{5}", "It is not 5.", r"\boxed{4}")
     stages = [(e.call.stage, e.call.max_tokens) for e in run.exchanges]
     assert stages == [("draft", 32_768), ("feedback", 32_768), ("revise", 32_768)]
     revise = run.exchanges[2].call.messages[0].content
@@ -164,13 +150,13 @@ def test_draft_feedback_revision() -> None:
 
 
 def test_each_iteration_works_on_the_latest_answer() -> None:
-    run = play_refine(SelfRefine(2), r"\boxed{5}", "No.", r"\boxed{6}", "No.", r"\boxed{4}")
+    run = play(SelfRefine(2), PROBLEM, r"\boxed{5}", "No.", r"\boxed{6}", "No.", r"\boxed{4}")
     assert r"\boxed{6}" in run.exchanges[3].call.messages[0].content
     assert run.result.answer == "4"
 
 
 def test_a_revision_without_an_answer_changes_nothing() -> None:
-    run = play_refine(SelfRefine(), r"\boxed{4}", "Fine.", "")
+    run = play(SelfRefine(), PROBLEM, r"\boxed{4}", "Fine.", "")
     assert run.result.answer == "4"
     assert run.result.text == r"\boxed{4}"
 
@@ -181,16 +167,8 @@ def test_a_revision_without_an_answer_changes_nothing() -> None:
 REQUEST = Problem("Write about rain. Use no commas.")
 
 
-def play_plain(method: Plain, *replies: str) -> Run[Solution]:
-    run = Run(method.solve(REQUEST))
-    for reply in replies:
-        run.advance((Completion(reply),))
-    assert run.done
-    return run
-
-
 def test_the_request_goes_out_and_the_reply_comes_back_as_they_are() -> None:
-    run = play_plain(Plain(), "<think>hm</think>\nRain falls. \n")
+    run = play(Plain(), REQUEST, "<think>hm</think>\nRain falls. \n")
     (asked,) = run.exchanges[0].call.messages
     assert (asked.role, asked.content) == ("user", REQUEST.text)
     assert (run.result.answer, run.result.text) == ("Rain falls.", "Rain falls.")
@@ -198,12 +176,12 @@ def test_the_request_goes_out_and_the_reply_comes_back_as_they_are() -> None:
 
 
 def test_a_reply_that_says_nothing_is_no_answer() -> None:
-    assert play_plain(Plain(), " \n").result.answer is None
+    assert play(Plain(), REQUEST, " \n").result.answer is None
     assert whole_reply(Completion("Rain fa", finish="length")).truncated
 
 
 def test_a_reminder_stands_behind_the_request() -> None:
-    run = play_plain(Plain("reminder"), "Rain falls.")
+    run = play(Plain("reminder"), REQUEST, "Rain falls.")
     assert run.exchanges[0].call.messages[0].content.startswith(f"{REQUEST.text}\n\n")
     assert [one.name for one in prompts_of(Plain("reminder"))] == ["reply-reminder"]
 
@@ -211,10 +189,10 @@ def test_a_reminder_stands_behind_the_request() -> None:
 def test_the_model_may_list_the_demands_first() -> None:
     method = make("plain(mind=list)")
     assert isinstance(method, Plain)
-    run = play_plain(method, "- no commas", "Rain falls.")
-    assert [one.call.stage for one in run.exchanges] == ["list", "reply"]
+    run = play(method, REQUEST, "- no commas", "Rain falls.")
+    assert stages(run) == ["list", "reply"]
     assert run.exchanges[1].call.messages[0].content.endswith("- no commas")
     assert run.result.details["listed"] == "- no commas"
     assert run.result.text == "Rain falls."
-    again = play_plain(method, " ", "Rain falls.")
+    again = play(method, REQUEST, " ", "Rain falls.")
     assert again.exchanges[1].call.messages[0].content == REQUEST.text

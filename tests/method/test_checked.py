@@ -1,6 +1,7 @@
 from typing import Any, cast
 
 import pytest
+from played import play, stages
 
 from constraint_first.method.baselines import Direct, Plain
 from constraint_first.method.method import (
@@ -35,14 +36,6 @@ REMAINDER = Problem("Find the remainder when $3^{50}$ is divided by 7.")
 COUNT = Problem("How many integers from 1 to 100 are divisible by 3?")
 
 
-def play(method: Checked, problem: Problem, *answers: str | Output) -> Run[Solution]:
-    run = Run(method.solve(problem))
-    for answer in answers:
-        run.advance((Completion(answer) if isinstance(answer, str) else answer,))
-    assert run.done
-    return run
-
-
 def test_a_sound_answer_passes_untouched() -> None:
     run = play(Checked(), REMAINDER, r"\boxed{2}")
     assert run.exchanges[0].call == Run(Direct().solve(REMAINDER)).calls[0]
@@ -74,7 +67,7 @@ def test_a_repair_says_which_words_it_rests_on_and_can_be_left_out() -> None:
 def test_a_model_that_gives_the_same_answer_again_is_believed() -> None:
     run = play(Checked(), COUNT, r"\boxed{33.5}", r"It is \boxed{33.5}, I am sure.")
     assert run.result.answer == "33.5"
-    assert [one.call.stage for one in run.exchanges] == ["direct", "correct"]
+    assert stages(run) == ["direct", "correct"]
 
 
 def test_constraints_that_were_misread_elsewhere_do_not_overrule_an_answer() -> None:
@@ -95,7 +88,7 @@ def as_list(solution: Solution) -> list[dict[str, Json]]:
 
 def test_else_one_turn_names_what_is_broken() -> None:
     run = play(Checked(), COUNT, r"Say \boxed{33.5}", r"No: \boxed{33}")
-    assert [e.call.stage for e in run.exchanges] == ["direct", "correct"]
+    assert stages(run) == ["direct", "correct"]
     asked, replied, told = run.exchanges[1].call.messages
     assert (asked.role, replied.role, told.role) == ("user", "assistant", "user")
     assert COUNT.text in asked.content
@@ -316,34 +309,22 @@ GERMAN_REPLY = "Der Regen fällt auf die Stadt und auf den Fluss."
 TWO = Problem("Give two different responses about rain. Separate them with six asterisks: ******.")
 
 
-def play_sound(method: Sound, problem: Problem, *replies: str) -> Run[Solution]:
-    run = Run(method.solve(problem))
-    for reply in replies:
-        run.advance((Completion(reply),))
-    assert run.done, run.calls
-    return run
-
-
 def interventions(run: Run[Solution]) -> list[dict[str, Any]]:
     return cast("list[dict[str, Any]]", run.result.details["interventions"])
 
 
-def stages(run: Run[Solution]) -> list[str]:
-    return [one.call.stage for one in run.exchanges]
-
-
 def test_a_sound_reply_is_never_touched() -> None:
-    run = play_sound(Sound(), COMMAS, "Rain falls.")
+    run = play(Sound(), COMMAS, "Rain falls.")
     assert (run.result.text, interventions(run)) == ("Rain falls.", [])
 
 
 def test_a_request_without_a_demand_goes_straight_to_the_model() -> None:
-    run = play_sound(Sound(), Problem("Tell me about rain."), "Rain, rain, rain.")
+    run = play(Sound(), Problem("Tell me about rain."), "Rain, rain, rain.")
     assert (run.result.text, interventions(run)) == ("Rain, rain, rain.", [])
 
 
 def test_an_edit_that_is_certain_costs_no_call() -> None:
-    run = play_sound(Sound(), COMMAS, "Rain, rain, rain.")
+    run = play(Sound(), COMMAS, "Rain, rain, rain.")
     assert run.result.text == run.result.answer == "Rain rain rain."
     (done,) = interventions(run)
     assert (done["what"], done["before"]) == ("repair", "Rain, rain, rain.")
@@ -352,7 +333,7 @@ def test_an_edit_that_is_certain_costs_no_call() -> None:
 
 def test_what_is_missing_is_asked_for_by_itself() -> None:
     more = "I take my umbrella with me and walk to the river in it."
-    run = play_sound(Sound(), WORDS, "Rain falls.", more)
+    run = play(Sound(), WORDS, "Rain falls.", more)
     assert stages(run) == ["reply", "addition"]
     asked = run.exchanges[1].call
     assert [one.role for one in asked.messages] == ["user", "assistant", "user"]
@@ -362,9 +343,7 @@ def test_what_is_missing_is_asked_for_by_itself() -> None:
 
 
 def test_else_a_fresh_sample_is_drawn_sound() -> None:
-    run = play_sound(
-        Sound(), GERMAN, "The rain falls on the fields.", "Der Regen fällt auf das Feld."
-    )
+    run = play(Sound(), GERMAN, "The rain falls on the fields.", "Der Regen fällt auf das Feld.")
     first, fresh = (one.call for one in run.exchanges)
     assert (fresh.messages, fresh.sample != first.sample) == (first.messages, True)
     assert run.result.text == "Der Regen fällt auf das Feld."
@@ -373,18 +352,14 @@ def test_else_a_fresh_sample_is_drawn_sound() -> None:
 
 
 def test_or_a_turn_that_names_what_is_broken() -> None:
-    run = play_sound(
-        Sound(then="turn"), GERMAN, "The rain falls on us.", "Der Regen fällt auf uns alle."
-    )
+    run = play(Sound(then="turn"), GERMAN, "The rain falls on us.", "Der Regen fällt auf uns alle.")
     assert stages(run) == ["reply", "correct"]
     assert "in German" in run.exchanges[1].call.messages[-1].content
     assert run.result.text == "Der Regen fällt auf uns alle."
 
 
 def test_where_nothing_helps_the_reply_that_breaks_least_stands_and_says_so() -> None:
-    run = play_sound(
-        Sound(), GERMAN, "The rain falls on us all.", "It is the rain that falls on us."
-    )
+    run = play(Sound(), GERMAN, "The rain falls on us all.", "It is the rain that falls on us.")
     assert run.result.text == "The rain falls on us all."
     checks = cast("list[dict[str, Any]]", assess(GERMAN, run.result).details["checks"])
     assert [one["truth"] for one in checks] == ["violated"]
@@ -392,21 +367,21 @@ def test_where_nothing_helps_the_reply_that_breaks_least_stands_and_says_so() ->
 
 
 def test_two_responses_are_put_together_from_two() -> None:
-    run = play_sound(Sound(), TWO, "Rain is wet.", "Rain is cold.")
+    run = play(Sound(), TWO, "Rain is wet.", "Rain is cold.")
     assert run.result.text == "Rain is wet.\n\n******\n\nRain is cold."
 
 
 @pytest.mark.parametrize("most", [1, 2, 4])
 def test_it_never_asks_for_more_replies_than_it_may(most: int) -> None:
     replies = ["The rain falls on us all."] * most
-    run = play_sound(Sound(most=most), GERMAN, *replies)
+    run = play(Sound(most=most), GERMAN, *replies)
     assert len(run.exchanges) == most
 
 
 def test_every_mechanism_can_be_switched_off() -> None:
     off = make("sound(repair=off,add=off,then=off)")
     assert isinstance(off, Sound)
-    assert play_sound(off, COMMAS, "Rain, rain.").result.text == "Rain, rain."
+    assert play(off, COMMAS, "Rain, rain.").result.text == "Rain, rain."
     assert [one.name for one in prompts_of(off)] == ["reply"]
     asked = [one.name for one in prompts_of(Sound(then="turn"))]
     assert asked == ["reply", "reply-add", "reply-correct"]
@@ -414,17 +389,17 @@ def test_every_mechanism_can_be_switched_off() -> None:
 
 
 def test_an_empty_reply_is_left_as_it_is() -> None:
-    run = play_sound(Sound(), COMMAS, "")
+    run = play(Sound(), COMMAS, "")
     assert (run.result.answer, interventions(run)) == (None, [])
 
 
 def test_nothing_more_is_asked_for_demands_that_contradict_each_other() -> None:
     both = Problem("Write about rain. Answer only in German. Answer only in French.")
-    run = play_sound(Sound(most=4), both, GERMAN_REPLY)
+    run = play(Sound(most=4), both, GERMAN_REPLY)
     assert len(run.exchanges) == 1
     details = assess(both, run.result).details
     assert details["conflicts"] == [
         "No reply can meet both: The reply is in German; the reply is in French."
     ]
-    neither = play_sound(Sound(most=2), both, "The rain falls on us all today.", GERMAN_REPLY)
+    neither = play(Sound(most=2), both, "The rain falls on us all today.", GERMAN_REPLY)
     assert neither.result.text.startswith("Der Regen"), "one of the two could be met"

@@ -2,6 +2,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from played import play, stages
 
 from constraint_first.constraint.stage1 import FEW, Limit
 from constraint_first.method.baselines import Direct
@@ -24,14 +25,6 @@ from constraint_first.protocol import Call, Completion, Run
 SPEC = {"raw_constraints": [{"id": "C1", "type": "modular", "description": "mod 7"}]}
 CUED = Problem("Find the remainder when $3^5$ is divided by 7.", benchmark="aime24", answer="5")
 PLAIN = Problem("Compute $3^5$.", benchmark="aime24", answer="243")
-
-
-def play(method: CFR | Routed, problem: Problem, *replies: str | Completion) -> Run[Solution]:
-    run = Run(method.solve(problem))
-    for reply in replies:
-        run.advance((reply if isinstance(reply, Completion) else Completion(reply),))
-    assert run.done
-    return run
 
 
 def asked(run: Run[Solution]) -> list[Call]:
@@ -110,7 +103,7 @@ def test_stage_1_may_have_a_budget_by_the_number_of_cues(
 
 def test_a_useless_stage_1_falls_back_to_direct() -> None:
     run = play(CFR(), CUED, "I would rather not.", r"\boxed{5}")
-    assert [call.stage for call in asked(run)] == ["stage1", "direct"]
+    assert stages(run) == ["stage1", "direct"]
     assert asked(run)[1] == Run(Direct().solve(CUED)).calls[0]
     assert run.result.details["rung"] == "fallback"
     assert run.result.answer == "5"
@@ -127,7 +120,7 @@ def test_a_useless_stage_1_falls_back_to_direct() -> None:
 )
 def test_a_stage_1_without_constraints_defers_to_direct_and_is_not_malformed(stage1: str) -> None:
     run = play(CFR(), CUED, stage1, r"\boxed{5}")
-    assert [call.stage for call in asked(run)] == ["stage1", "direct"]
+    assert stages(run) == ["stage1", "direct"]
     assert run.result.details["rung"] == "empty"
     assert "constraints" not in run.result.details
 
@@ -135,7 +128,7 @@ def test_a_stage_1_without_constraints_defers_to_direct_and_is_not_malformed(sta
 def test_a_truncated_stage_1_with_one_field_falls_back_to_direct() -> None:
     cut = Completion(json.dumps(SPEC)[:-8], finish="length")
     run = play(CFR(), CUED, cut, r"\boxed{5}")
-    assert [call.stage for call in asked(run)] == ["stage1", "direct"]
+    assert stages(run) == ["stage1", "direct"]
     assert run.result.details["rung"] == "fallback"
     assert run.result.details["stage1_truncated"] is True
 
@@ -152,12 +145,12 @@ def test_a_truncated_stage_1_is_used_as_far_as_it_goes() -> None:
     run = play(CFR(), CUED, cut, r"\boxed{5}")
     assert run.result.details["rung"] == "repaired"
     assert run.result.details["stage1_truncated"] is True
-    assert [call.stage for call in asked(run)] == ["stage1", "stage2"]
+    assert stages(run) == ["stage1", "stage2"]
 
 
 def test_routed_takes_two_stages_where_there_is_a_cue() -> None:
     run = play(Routed(), CUED, json.dumps(SPEC), r"\boxed{5}")
-    assert [call.stage for call in asked(run)] == ["stage1", "stage2"]
+    assert stages(run) == ["stage1", "stage2"]
     assert run.result.details["routed"] is True
     assert run.result.details["cues"] == {"modular_remainder": ["remainder"]}
 
@@ -257,16 +250,8 @@ OWN = {
 }
 
 
-def play_stated_cfr(method: StatedCFR, problem: Problem, *replies: str) -> Run[Solution]:
-    run = Run(method.solve(problem))
-    for reply in replies:
-        run.advance((Completion(reply),))
-    assert run.done
-    return run
-
-
 def test_stage_1_costs_nothing() -> None:
-    run = play_stated_cfr(StatedCFR(), CUED_STATED_CFR, r"\boxed{2}")
+    run = play(StatedCFR(), CUED_STATED_CFR, r"\boxed{2}")
     (exchange,) = run.exchanges
     assert (exchange.call.stage, exchange.call.max_tokens) == ("stage2", 31_744)
     listed = run.result.details["constraints"]
@@ -276,13 +261,13 @@ def test_stage_1_costs_nothing() -> None:
 
 
 def test_where_the_text_states_nothing_it_is_direct() -> None:
-    run = play_stated_cfr(StatedCFR(), PLAIN_STATED_CFR, r"\boxed{2x}")
+    run = play(StatedCFR(), PLAIN_STATED_CFR, r"\boxed{2x}")
     assert run.exchanges[0].call == Run(Direct().solve(PLAIN_STATED_CFR)).calls[0]
     assert run.result.details["stated"] == 0
 
 
 def test_own_constraints_join_unless_the_text_contradicts_them() -> None:
-    run = play_stated_cfr(StatedCFR("join"), CUED_STATED_CFR, json.dumps(OWN), r"\boxed{2}")
+    run = play(StatedCFR("join"), CUED_STATED_CFR, json.dumps(OWN), r"\boxed{2}")
     first, second = (exchange.call for exchange in run.exchanges)
     assert first == BRIEF.extraction(CUED_STATED_CFR)
     assert "Powers of 3 repeat" in second.messages[0].content
@@ -292,10 +277,10 @@ def test_own_constraints_join_unless_the_text_contradicts_them() -> None:
 
 
 def test_own_constraints_alone_will_do() -> None:
-    run = play_stated_cfr(StatedCFR("join"), PLAIN_STATED_CFR, json.dumps(OWN), r"\boxed{2x}")
-    assert [exchange.call.stage for exchange in run.exchanges] == ["stage1", "stage2"]
-    useless = play_stated_cfr(StatedCFR("join"), PLAIN_STATED_CFR, "No.", r"\boxed{2x}")
-    assert [exchange.call.stage for exchange in useless.exchanges] == ["stage1", "direct"]
+    run = play(StatedCFR("join"), PLAIN_STATED_CFR, json.dumps(OWN), r"\boxed{2x}")
+    assert stages(run) == ["stage1", "stage2"]
+    useless = play(StatedCFR("join"), PLAIN_STATED_CFR, "No.", r"\boxed{2x}")
+    assert stages(useless) == ["stage1", "direct"]
 
 
 def test_it_is_made_by_name() -> None:

@@ -1,6 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from played import play
 
 from constraint_first.method.baselines import Direct
 from constraint_first.method.program import (
@@ -19,16 +20,6 @@ from constraint_first.protocol import Call, Completion, Exchange, Output, Progra
 
 PROBLEM = Problem("Find the remainder when $3^{50}$ is divided by 7.")
 REPLY = "Let us compute.\n```python\nprint(3**50 % 7)\n```\nThat is all."
-
-
-def play(
-    method: Programmed, *answers: str | Completion | Output, problem: Problem = PROBLEM
-) -> Run[Solution]:
-    run = Run(method.solve(problem))
-    for answer in answers:
-        run.advance((Completion(answer) if isinstance(answer, str) else answer,))
-    assert run.done
-    return run
 
 
 def steps(run: Run[Solution]) -> list[str]:
@@ -58,7 +49,7 @@ def test_what_a_program_prints_is_the_answer() -> None:
     ],
 )
 def test_a_program_that_leads_nowhere_falls_back(output: Output, why: str) -> None:
-    run = play(Programmed(), REPLY, output, r"\boxed{2}")
+    run = play(Programmed(), PROBLEM, REPLY, output, r"\boxed{2}")
     assert steps(run) == ["program", "run", "direct"]
     assert run.exchanges[1].call == Run(Direct().solve(PROBLEM)).calls[0]
     assert run.result.answer == "2"
@@ -68,43 +59,45 @@ def test_a_program_that_leads_nowhere_falls_back(output: Output, why: str) -> No
 
 
 def test_without_a_check_or_a_fallback_the_printed_answer_stands() -> None:
-    unchecked = play(Programmed(check="off"), REPLY, Output("12"))
-    alone = play(Programmed(fallback=None), REPLY, Output("12"))
+    unchecked = play(Programmed(check="off"), PROBLEM, REPLY, Output("12"))
+    alone = play(Programmed(fallback=None), PROBLEM, REPLY, Output("12"))
     assert unchecked.result.answer == alone.result.answer == "12"
-    crashed = play(Programmed(fallback=None), REPLY, Output("", "SyntaxError: invalid syntax"))
+    crashed = play(
+        Programmed(fallback=None), PROBLEM, REPLY, Output("", "SyntaxError: invalid syntax")
+    )
     assert crashed.result.answer is None
     assert crashed.result.details["how"] == "program crashed"
 
 
 def test_a_certain_repair_comes_before_the_fallback() -> None:
-    run = play(Programmed(check="repair"), REPLY, Output("16"))
+    run = play(Programmed(check="repair"), PROBLEM, REPLY, Output("16"))
     assert (steps(run), run.result.answer) == (["program", "run"], "2")
     assert "interventions" in run.result.details
-    other = play(Programmed(check="repair"), REPLY, Output("1/2"), r"\boxed{2}")
+    other = play(Programmed(check="repair"), PROBLEM, REPLY, Output("1/2"), r"\boxed{2}")
     assert steps(other) == ["program", "run", "direct"]
 
 
 def test_a_reply_without_a_program_is_read_like_any_reply() -> None:
-    run = play(Programmed(), r"It is plainly \boxed{2}.")
+    run = play(Programmed(), PROBLEM, r"It is plainly \boxed{2}.")
     assert (steps(run), run.result.answer) == (["program"], "2")
     assert run.result.details == {"how": "boxed"}
-    none = play(Programmed(), "I do not know the answer.", r"\boxed{2}")
+    none = play(Programmed(), PROBLEM, "I do not know the answer.", r"\boxed{2}")
     assert steps(none) == ["program", "direct"]
     assert none.result.details["fell_back"] == "no answer"
 
 
 def test_a_program_that_the_budget_cut_off_is_not_run() -> None:
     cut = Completion("```python\nx = 3**50\nprint(x)", "length")
-    run = play(Programmed(), cut, r"\boxed{2}")
+    run = play(Programmed(), PROBLEM, cut, r"\boxed{2}")
     assert (steps(run), run.result.answer) == (["program", "direct"], "2")
     assert run.result.details["fell_back"] == "program cut off"
-    alone = play(Programmed(fallback=None), cut).result
+    alone = play(Programmed(fallback=None), PROBLEM, cut).result
     assert (alone.answer, alone.truncated) == (None, True)
 
 
 def test_a_whole_program_in_a_reply_that_was_cut_off_later_is_run() -> None:
     cut = Completion("```python\nprint(3**50 % 7)\n```\nThis prints", "length")
-    run = play(Programmed(), cut, Output("2"))
+    run = play(Programmed(), PROBLEM, cut, Output("2"))
     assert (run.result.answer, run.result.truncated) == ("2", True)
 
 

@@ -1,6 +1,7 @@
 from collections.abc import Sequence
 
 import pytest
+from played import stages
 
 from constraint_first.constraint import predicate as demand
 from constraint_first.constraint.stated.statement import Stated
@@ -161,10 +162,6 @@ def play(method: Vote | UntilAgreed, printed: Sequence[str], said: str = "9") ->
     while not run.done:
         run.advance(tuple(map(answer, run.round)))
     return run
-
-
-def stages(run: Run[Solution]) -> list[str]:
-    return [exchange.call.stage for exchange in run.exchanges]
 
 
 @pytest.mark.parametrize(
