@@ -17,7 +17,7 @@ from constraint_first.method.constraint_first import (
 )
 from constraint_first.method.registry import make
 from constraint_first.problem import Problem, Solution
-from constraint_first.protocol import Call, Completion, Run
+from constraint_first.protocol import Call, Completion, Finish, Run
 
 # --- constraint first
 
@@ -101,51 +101,33 @@ def test_stage_1_may_have_a_budget_by_the_number_of_cues(
     assert repr(CFR(stage1="cues")).endswith(", stage1='cues')")
 
 
-def test_a_useless_stage_1_falls_back_to_direct() -> None:
-    run = play(CFR(), CUED, "I would rather not.", r"\boxed{5}")
-    assert stages(run) == ["stage1", "direct"]
-    assert asked(run)[1] == Run(Direct().solve(CUED)).calls[0]
-    assert run.result.details["rung"] == "fallback"
-    assert run.result.answer == "5"
+CUT = json.dumps(SPEC | {"answer_format": "integer"})[:-4]
+NO_RANGE = '"likely_answer_range": "N/A (proof problem)", "answer_format": "proof/argument"'
 
 
 @pytest.mark.parametrize(
-    "stage1",
+    ("stage1", "finish", "rung", "stage"),
     [
-        "{}",
-        '{"problem_summary": "", "raw_constraints": [], "answer_format": ""}',
-        '{"raw_constraints": [], "propagated_constraints": [],'
-        ' "likely_answer_range": "N/A (proof problem)", "answer_format": "proof/argument"}',
+        ("I would rather not.", "stop", "fallback", "direct"),
+        ("{}", "stop", "empty", "direct"),
+        ('{"problem_summary": "", "raw_constraints": []}', "stop", "empty", "direct"),
+        (f'{{"raw_constraints": [], {NO_RANGE}}}', "stop", "empty", "direct"),
+        (json.dumps(SPEC)[:-8], "length", "fallback", "direct"),
+        (CUT, "length", "repaired", "stage2"),
+        (f"<think>mod 7</think>{json.dumps(SPEC)}", "stop", "parsed", "stage2"),
+        (f"mod 7</think>\n{json.dumps(SPEC)}", "stop", "parsed", "stage2"),
     ],
 )
-def test_a_stage_1_without_constraints_defers_to_direct_and_is_not_malformed(stage1: str) -> None:
-    run = play(CFR(), CUED, stage1, r"\boxed{5}")
-    assert stages(run) == ["stage1", "direct"]
-    assert run.result.details["rung"] == "empty"
-    assert "constraints" not in run.result.details
-
-
-def test_a_truncated_stage_1_with_one_field_falls_back_to_direct() -> None:
-    cut = Completion(json.dumps(SPEC)[:-8], finish="length")
-    run = play(CFR(), CUED, cut, r"\boxed{5}")
-    assert stages(run) == ["stage1", "direct"]
-    assert run.result.details["rung"] == "fallback"
-    assert run.result.details["stage1_truncated"] is True
-
-
-@pytest.mark.parametrize("thought", ["<think>mod 7</think>", "mod 7</think>\n"])
-def test_a_stage_1_that_thinks_first_is_parsed(thought: str) -> None:
-    run = play(CFR(), CUED, thought + json.dumps(SPEC), r"\boxed{5}")
-    assert run.result.details["rung"] == "parsed"
-    assert run.result.details["constraints"] == SPEC
-
-
-def test_a_truncated_stage_1_is_used_as_far_as_it_goes() -> None:
-    cut = Completion(json.dumps(SPEC | {"answer_format": "integer"})[:-4], finish="length")
-    run = play(CFR(), CUED, cut, r"\boxed{5}")
-    assert run.result.details["rung"] == "repaired"
-    assert run.result.details["stage1_truncated"] is True
-    assert stages(run) == ["stage1", "stage2"]
+def test_a_stage_1_that_cannot_be_used_or_says_nothing_falls_back_to_direct(
+    stage1: str, finish: Finish, rung: str, stage: str
+) -> None:
+    run = play(CFR(), CUED, Completion(stage1, finish), r"\boxed{5}")
+    assert stages(run) == ["stage1", stage]
+    assert (run.result.answer, run.result.details["rung"]) == ("5", rung)
+    assert run.result.details["stage1_truncated"] is (finish == "length")
+    if stage == "direct":
+        assert asked(run)[1] == Run(Direct().solve(CUED)).calls[0]
+    assert ("constraints" in run.result.details) == (stage == "stage2")
 
 
 def test_routed_takes_two_stages_where_there_is_a_cue() -> None:
@@ -173,10 +155,7 @@ def test_the_aime_convention_routes_only_as_an_ablation() -> None:
 # --- question
 
 
-CUED_QUESTION = Problem("Find the remainder when $3^{50}$ is divided by 7.")
-SPEC_QUESTION = json.dumps(
-    {"raw_constraints": [{"id": "C1", "type": "modular", "description": "mod 7"}]}
-)
+SPEC_QUESTION = json.dumps(SPEC)
 ASKS = "QUESTION: Does C1 speak of the final answer?"
 
 
@@ -197,7 +176,7 @@ def test_a_question_stands_at_the_beginning_and_alone(reply: str, question: str)
 
 
 def test_the_constraint_stage_answers_and_the_solver_goes_on() -> None:
-    run = Run(replace(BRIEF, questions=1).solve(CUED_QUESTION))
+    run = Run(replace(BRIEF, questions=1).solve(CUED))
     for reply in (SPEC_QUESTION, ASKS, "Yes, of the answer.", r"\boxed{2}"):
         run.advance((Completion(reply),))
     first, second, clarify, last = (exchange.call for exchange in run.exchanges)
@@ -216,7 +195,7 @@ def test_the_constraint_stage_answers_and_the_solver_goes_on() -> None:
 
 
 def test_questions_are_bounded() -> None:
-    run = Run(replace(BRIEF, questions=1).solve(CUED_QUESTION))
+    run = Run(replace(BRIEF, questions=1).solve(CUED))
     for reply in (SPEC_QUESTION, ASKS, "Yes.", "QUESTION: Is 5 in the range?"):
         run.advance((Completion(reply),))
     assert run.result.answer is None  # one question too many is no answer either
@@ -228,7 +207,7 @@ def test_questions_are_bounded() -> None:
 
 
 def test_without_questions_nothing_is_offered() -> None:
-    run = Run(CFR().solve(CUED_QUESTION))
+    run = Run(CFR().solve(CUED))
     run.advance((Completion(SPEC_QUESTION),))
     assert "QUESTION" not in run.calls[0].messages[0].content
     assert make("cfr(reply=prose,question=1)") == CFR("prose", questions=1)
@@ -239,7 +218,6 @@ def test_without_questions_nothing_is_offered() -> None:
 # --- stated cfr
 
 
-CUED_STATED_CFR = Problem("Find the remainder when $3^{50}$ is divided by 7.")
 PLAIN_STATED_CFR = Problem("Simplify $x + x$.")
 OWN = {
     "raw_constraints": [
@@ -251,7 +229,7 @@ OWN = {
 
 
 def test_stage_1_costs_nothing() -> None:
-    run = play(StatedCFR(), CUED_STATED_CFR, r"\boxed{2}")
+    run = play(StatedCFR(), CUED, r"\boxed{2}")
     (exchange,) = run.exchanges
     assert (exchange.call.stage, exchange.call.max_tokens) == ("stage2", 31_744)
     listed = run.result.details["constraints"]
@@ -267,9 +245,9 @@ def test_where_the_text_states_nothing_it_is_direct() -> None:
 
 
 def test_own_constraints_join_unless_the_text_contradicts_them() -> None:
-    run = play(StatedCFR("join"), CUED_STATED_CFR, json.dumps(OWN), r"\boxed{2}")
+    run = play(StatedCFR("join"), CUED, json.dumps(OWN), r"\boxed{2}")
     first, second = (exchange.call for exchange in run.exchanges)
-    assert first == BRIEF.extraction(CUED_STATED_CFR)
+    assert first == BRIEF.extraction(CUED)
     assert "Powers of 3 repeat" in second.messages[0].content
     assert "The answer is less than 7." in second.messages[0].content
     assert "between 50 and 90" not in second.messages[0].content
@@ -283,15 +261,7 @@ def test_own_constraints_alone_will_do() -> None:
     assert stages(useless) == ["stage1", "direct"]
 
 
-def test_it_is_made_by_name() -> None:
-    assert make("stated-cfr") == StatedCFR()
-    assert make("stated-cfr(own=join)") == StatedCFR("join")
-
-
 # --- llm router
-
-
-PROBLEM = Problem("Find the remainder when $3^5$ is divided by 7.")
 
 
 @pytest.mark.parametrize(
@@ -309,7 +279,7 @@ PROBLEM = Problem("Find the remainder when $3^5$ is divided by 7.")
 )
 def test_the_decision_is_read(reply: str, decision: bool | None) -> None:
     assert read_decision(reply) is decision
-    run = Run(LLMRouted().solve(PROBLEM))
+    run = Run(LLMRouted().solve(CUED))
     (call,) = run.calls
     assert (call.stage, call.json) == ("router", True)
     run.advance((Completion(reply),))
@@ -317,7 +287,7 @@ def test_the_decision_is_read(reply: str, decision: bool | None) -> None:
 
 
 def test_what_was_decided_is_remembered() -> None:
-    run = Run(LLMRouted().solve(PROBLEM))
+    run = Run(LLMRouted().solve(CUED))
     run.advance((Completion("It depends."),))
     run.advance((Completion(r"\boxed{5}"),))
     assert run.result.answer == "5"

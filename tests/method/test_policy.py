@@ -47,23 +47,11 @@ POLICY = Policy(
 )
 
 
-def test_a_rule_fits_where_all_its_conditions_are_met() -> None:
-    rule = POLICY.rules[0]
-    assert rule.fits({"latex", "cue"})
-    assert not rule.fits({"latex", "figure"})
-    assert not rule.fits({"cue"})
-    assert Rule((), "check").fits(())
-
-
-def test_the_first_rule_that_fits_counts() -> None:
-    assert POLICY.choose({"latex"}) == 0
-    assert POLICY.choose({"cue"}) == 1
+def test_the_first_rule_counts_whose_conditions_are_all_met() -> None:
+    assert [POLICY.choose(one) for one in ({"latex", "cue"}, {"latex", "figure"}, ())] == [0, 1, 1]
     assert replace(POLICY, rules=POLICY.rules[:1]).choose({"cue"}) is None
-
-
-def test_conditions_in_words() -> None:
-    assert POLICY.rules[0].words == "with LaTeX and without a figure"
-    assert POLICY.rules[1].words == "of every kind"
+    words = [rule.words for rule in POLICY.rules]
+    assert words == ["with LaTeX and without a figure", "of every kind"]
 
 
 def test_the_hash_is_of_what_is_decided_and_of_nothing_else() -> None:
@@ -210,7 +198,7 @@ SHARES = st.floats(0, 100)
 AMOUNTS = st.floats(0, 1e300)
 POINTS = st.floats(-100, 100)
 INTERVALS = st.tuples(POINTS, POINTS).map(lambda ends: (min(ends), max(ends)))
-EVIDENCE_POLICY_FILE = st.builds(
+EVIDENCES = st.builds(
     Evidence,
     st.integers(0, 10**9),
     SHARES,
@@ -224,8 +212,8 @@ RULES = st.builds(
     Rule,
     st.lists(CONDITIONS, max_size=3).map(tuple),
     NAMES,
-    st.none() | EVIDENCE_POLICY_FILE,
-    st.none() | EVIDENCE_POLICY_FILE,
+    st.none() | EVIDENCES,
+    st.none() | EVIDENCES,
 )
 RUNS = st.builds(
     RunsEvidence,
@@ -245,8 +233,8 @@ POLICIES = st.builds(
     TEXTS,
     AMOUNTS,
     st.none() | AMOUNTS,
-    st.none() | EVIDENCE_POLICY_FILE,
-    st.none() | EVIDENCE_POLICY_FILE,
+    st.none() | EVIDENCES,
+    st.none() | EVIDENCES,
     st.lists(RUNS, max_size=2).map(tuple),
 )
 
@@ -306,10 +294,9 @@ def test_a_models_policy_is_found_by_any_of_its_names() -> None:
 # --- calibrated
 
 
-EVIDENCE_CALIBRATED = Evidence(1_234, 40.0, 55.5, 15.5, (10.0, 21.0), 0.9)
-POLICY_CALIBRATED = Policy(
-    "m",
-    (Rule(("latex",), "reminder", EVIDENCE_CALIBRATED), Rule(("cue.modular_remainder",), "check")),
+MEASURED = replace(EVIDENCE, problems=1_234)
+LEARNT = Policy(
+    "m", (Rule(("latex",), "reminder", MEASURED), Rule(("cue.modular_remainder",), "check"))
 )
 LATEX, CUED, PLAIN = (
     Problem(text)
@@ -325,7 +312,7 @@ def solved(method: Calibrated, problem: Problem) -> Solution:
 
 
 def test_each_problem_goes_to_the_method_of_its_rule() -> None:
-    method = calibrate_by(POLICY_CALIBRATED, make)
+    method = calibrate_by(LEARNT, make)
     assert method.choose(LATEX) == Chosen(Reminder(), 1)
     assert method.choose(CUED) == Chosen(CheckAnswer(), 2)
     assert method.choose(PLAIN) == Chosen(Direct(), 0)
@@ -337,59 +324,49 @@ def test_each_problem_goes_to_the_method_of_its_rule() -> None:
 
 
 def test_the_rule_and_its_evidence_are_noted() -> None:
-    method = calibrate_by(POLICY_CALIBRATED, make)
+    method = calibrate_by(LEARNT, make)
     noted = solved(method, LATEX).details["policy"]
     assert noted == {
         "rule": 1,
         "when": ["latex"],
         "method": "reminder",
-        **EVIDENCE_CALIBRATED.to_json(),
+        **MEASURED.to_json(),
     }
     assert solved(method, PLAIN).details["policy"] == {"rule": 0, "method": "direct"}
     assert solved(method, PLAIN).answer == "4"
 
 
 def test_neither_benchmark_nor_id_decides() -> None:
-    method = calibrate_by(POLICY_CALIBRATED, make)
+    method = calibrate_by(LEARNT, make)
     assert method.choose(replace(PLAIN, id="latex", benchmark="math500")).rule == 0
 
 
 def test_the_fingerprint_is_that_of_what_is_decided() -> None:
-    def of(policy: Policy) -> str:
-        return fingerprint(calibrate_by(policy, make))
-
-    assert of(replace(POLICY_CALIBRATED, made="later", answer="Yes")) == of(POLICY_CALIBRATED)
-    assert of(replace(POLICY_CALIBRATED, rules=POLICY_CALIBRATED.rules[1:])) != of(
-        POLICY_CALIBRATED
-    )
-    changed = replace(POLICY_CALIBRATED.rules[0], when=("not latex",))
-    assert of(replace(POLICY_CALIBRATED, rules=(changed, POLICY_CALIBRATED.rules[1]))) != of(
-        POLICY_CALIBRATED
-    )
-    assert "cue" not in repr(
-        calibrate_by(POLICY_CALIBRATED, make)
-    )  # the hash stands for the conditions
-    assert POLICY_CALIBRATED.digest in repr(calibrate_by(POLICY_CALIBRATED, make))
+    first, second = LEARNT.rules
+    policies = [
+        LEARNT,
+        replace(LEARNT, rules=(second,)),
+        replace(LEARNT, rules=(replace(first, when=("not latex",)), second)),
+    ]
+    assert len({fingerprint(calibrate_by(one, make)) for one in policies}) == 3
+    later = calibrate_by(replace(LEARNT, made="later", answer="Yes"), make)
+    assert fingerprint(later) == fingerprint(calibrate_by(LEARNT, make))
+    assert "cue" not in repr(later)  # the hash stands for the conditions
+    assert LEARNT.digest in repr(later)
 
 
 def test_other_models_of_its_methods_are_known() -> None:
-    policy = replace(POLICY_CALIBRATED, rules=(Rule((), "cfr(extractor=small)"),))
+    policy = replace(LEARNT, rules=(Rule((), "cfr(extractor=small)"),))
     assert models_of(calibrate_by(policy, make)) == ("small",)
-
-
-def test_by_the_name_of_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "a policy.toml"
-    path.write_text(write_policy(POLICY_CALIBRATED))
-    assert make(f"calibrated(policy='{path}')") == calibrate_by(POLICY_CALIBRATED, make)
 
 
 @pytest.mark.parametrize("text", ["\ud800", "", "$" * 1_000])
 def test_any_problem_is_decided(text: str) -> None:
-    assert calibrate_by(POLICY_CALIBRATED, make).choose(Problem(text)).rule in (0, 1, 2)
+    assert calibrate_by(LEARNT, make).choose(Problem(text)).rule in (0, 1, 2)
 
 
 def test_requests_are_left_to_sound_and_plain_replies() -> None:
-    method = calibrate_by(POLICY_CALIBRATED, make)
+    method = calibrate_by(LEARNT, make)
     demanding = Problem("Write about tea. Do not use any commas.")
     free = Problem("Write me a poem about tea.")
     assert method.choose(demanding) == Chosen(make("sound(add=off,then=off)"), 0)
@@ -409,9 +386,7 @@ def test_requests_are_left_to_sound_and_plain_replies() -> None:
 
 
 def test_a_policy_that_knows_requests_decides_about_them() -> None:
-    policy = replace(
-        POLICY_CALIBRATED, rules=(Rule(("demand",), "sound(most=4)"), *POLICY_CALIBRATED.rules)
-    )
+    policy = replace(LEARNT, rules=(Rule(("demand",), "sound(most=4)"), *LEARNT.rules))
     method = calibrate_by(policy, make)
     demanding = Problem("Write about tea. Do not use any commas.")
     assert method.choose(demanding) == Chosen(make("sound(most=4)"), 1)
@@ -421,7 +396,7 @@ def test_a_policy_that_knows_requests_decides_about_them() -> None:
 def test_a_rule_for_everything_is_for_requests_where_it_leads_to_whole_replies() -> None:
     demanding = Problem("Write about tea. Do not use any commas.")
     for name, wanted in (("sound(then=turn)", 1), ("program", 0)):
-        method = calibrate_by(replace(POLICY_CALIBRATED, rules=(Rule((), name),)), make)
+        method = calibrate_by(replace(LEARNT, rules=(Rule((), name),)), make)
         assert method.choose(demanding).rule == wanted
 
 

@@ -11,6 +11,7 @@ from constraint_first.method.constraint_first import (
     CFR,
     LLMRouted,
     Routed,
+    StatedCFR,
     changed_meaning,
     renamed,
     renamed_label,
@@ -22,13 +23,12 @@ from constraint_first.method.method import (
     parameters,
     read_options,
     split_name,
-    suggest,
 )
 from constraint_first.method.policy import find_policy, parse_policy, shipped_names, write_policy
 from constraint_first.method.program import Programmed
 from constraint_first.method.registry import METHODS, make, names
 from constraint_first.method.sound import Checked
-from constraint_first.method.vote import Prove, SelfConsistency, UntilAgreed, Vote
+from constraint_first.method.vote import Prove, Search, SelfConsistency, UntilAgreed, Vote
 
 # --- registry
 
@@ -82,6 +82,8 @@ from constraint_first.method.vote import Prove, SelfConsistency, UntilAgreed, Vo
         ),
         ("checked(base=program)", Checked(Programmed())),
         ("prove(base=reminder,samples=2)", Prove(Reminder(), 2)),
+        ("search(width=2)", Search(2)),
+        ("stated-cfr(own=join)", StatedCFR("join")),
         ("cfr-brief(budget=cues,question=1)", replace(BRIEF, stage1="cues", questions=1)),
         ("self-consistency(base=routed-cfr,samples=8)", SelfConsistency(Routed(), 8)),
         (
@@ -101,6 +103,7 @@ def test_methods_by_name(text: str, method: Method) -> None:
         ("routed-cf", r"'routed-cf': not known; did you mean 'routed-cfr'\?"),
         ("xyzzy", "choose from direct, reminder, list-first, "),
         ("self-consistency(samples=0)", "'self-consistency': samples must be at least 1"),
+        ("prove(samples=0)", "'prove': samples must be at least 1"),
         ("search(width=0)", "'search': width must be at least 1"),
         ("program(tokens=0)", "'program': tokens must be at least 1"),
         ("checked(base=" * 3_000 + "direct" + ")" * 3_000, "'checked': .* 16 deep at most"),
@@ -133,14 +136,11 @@ def test_a_wrong_name_says_what_would_be_right(text: str, message: str) -> None:
         make(text)
 
 
-def test_every_method_describes_itself() -> None:
+def test_every_method_is_listed_and_describes_itself() -> None:
+    assert names() == tuple(METHODS)
     for name, factory in METHODS.items():
         assert factory.__doc__, name
         assert repr(factory()) == repr(make(name))
-
-
-def test_all_methods_are_listed() -> None:
-    assert names() == tuple(METHODS)
 
 
 # --- name
@@ -176,12 +176,6 @@ def test_several_methods_are_joined_by_plus() -> None:
 
 def test_none_is_no_method_and_else_a_word() -> None:
     assert read("one=none,word=none") == {"one": None, "word": "none"}
-
-
-def test_what_was_meant_is_suggested() -> None:
-    assert suggest("vot", ["vote", "direct"]) == "did you mean 'vote'?"
-    assert suggest("xyz", ["vote", "direct"]) == "choose from vote, direct"
-    assert suggest("xyz", []) == "it takes none"
 
 
 # --- plugin
@@ -328,12 +322,6 @@ def test_what_a_name_meant(before: str, today: str) -> None:
 @pytest.mark.parametrize("name", SAME)
 def test_other_names_are_left_alone(name: str) -> None:
     assert renamed(name) == spelled(name) == name
-
-
-def test_no_two_names_become_one() -> None:
-    spelled_twice = {"cfr( prompts = 'paper' )"}
-    names = BEFORE.keys() - spelled_twice
-    assert len({renamed(name) for name in names}) == len(names)
 
 
 @pytest.mark.parametrize(
