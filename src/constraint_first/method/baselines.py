@@ -14,11 +14,10 @@ from constraint_first.method.method import (
     option,
     said,
     solution_from,
+    wording,
 )
-from constraint_first.problem import Problem, Prompt, Solution, load
+from constraint_first.problem import Problem, Prompt, Solution
 from constraint_first.protocol import Call, Completion, Stage, Steps, ask
-
-_PROMPT: Final = load("constraint_first.method", "direct")
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,7 @@ class _OneCall:
 
     stage: ClassVar[Stage] = "solve"
     budget: int = BUDGET
-    prompt: Prompt = field(default=_PROMPT, repr=False)
+    prompt: Prompt = wording("direct")
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         return ask_once(self.prompt.fill(problem=problem.text), self.stage, self.budget)
@@ -50,9 +49,6 @@ CFR_OUTPUT: Final = 25_338
 """Mean output tokens of CFR (always-on) on DeepSeek-V4-Pro, as the paper measured them (table
 "Matched prompting and accuracy-cost comparison"). Measure your own model's and set ``tokens``."""
 
-_EXTENDED_PROMPT: Final = load("constraint_first.method", "extended")
-_CONTINUE: Final = load("constraint_first.method", "continue")
-
 
 @dataclass(frozen=True)
 class ExtendedCoT:
@@ -68,8 +64,8 @@ class ExtendedCoT:
     """How often, at most, the model is sent back to its reasoning; 0 leaves it at one call, which
     is what the paper's input tokens (321 against 305 of Direct CoT) point to."""
     budget: int = BUDGET
-    prompt: Prompt = field(default=_EXTENDED_PROMPT, repr=False)
-    continuing: Prompt = field(default=_CONTINUE, repr=False)
+    prompt: Prompt = wording("extended")
+    continuing: Prompt = wording("continue")
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Ask at length, then again and again until enough has been written."""
@@ -100,18 +96,13 @@ class ExtendedCoT:
 # Paper: Matched Prompting Baselines; appendix "Comparison with Alternative Prompting Strategies".
 # Each has the whole output budget of Direct CoT.
 
-_REMINDER: Final = load("constraint_first.method", "reminder")
-_LIST_FIRST: Final = load("constraint_first.method", "list-first")
-_CHECK: Final = load("constraint_first.method", "check")
-_PLAN: Final = load("constraint_first.method", "plan")
-
 
 @dataclass(frozen=True)
 class Reminder(_OneCall):
     """Reminds the model, before it answers, that the problem restricts the final answer."""
 
     label: ClassVar[str] = "CoT + final-answer constraint reminder"
-    prompt: Prompt = field(default=_REMINDER, repr=False)
+    prompt: Prompt = wording("reminder")
 
 
 @dataclass(frozen=True)
@@ -119,7 +110,7 @@ class ListFirst(_OneCall):
     """Lists the constraints and solves in the same reply: CFR without its two stages."""
 
     label: ClassVar[str] = "List-constraints-first"
-    prompt: Prompt = field(default=_LIST_FIRST, repr=False)
+    prompt: Prompt = wording("list-first")
 
 
 @dataclass(frozen=True)
@@ -127,7 +118,7 @@ class CheckAnswer(_OneCall):
     """Tells the model to check its answer before it gives it."""
 
     label: ClassVar[str] = "Check your answer"
-    prompt: Prompt = field(default=_CHECK, repr=False)
+    prompt: Prompt = wording("check")
 
 
 @dataclass(frozen=True)
@@ -136,17 +127,13 @@ class PlanAndSolve(_OneCall):
 
     label: ClassVar[str] = "Plan-and-Solve"
     stage: ClassVar[Stage] = "plan"
-    prompt: Prompt = field(default=_PLAN, repr=False)
+    prompt: Prompt = wording("plan")
 
 
 # Self-Refine: draft, criticise, write anew (Madaan et al., 2023).
 #
 # Paper: Matched Prompting Baselines. Its mean output there, 33,044 tokens, is more than one
 # budget of 32,768, so the calls do not share one: each has the whole of it.
-
-_DRAFT: Final = load("constraint_first.method", "direct")
-_FEEDBACK: Final = load("constraint_first.method", "feedback")
-_REVISE: Final = load("constraint_first.method", "revise")
 
 
 @dataclass(frozen=True)
@@ -160,9 +147,9 @@ class SelfRefine:
     label: ClassVar[str] = "Self-Refine"
     iterations: int = field(default=1, metadata=option())
     budget: int = BUDGET
-    draft: Prompt = field(default=_DRAFT, repr=False)
-    feedback: Prompt = field(default=_FEEDBACK, repr=False)
-    revise: Prompt = field(default=_REVISE, repr=False)
+    draft: Prompt = wording("direct")
+    feedback: Prompt = wording("feedback")
+    revise: Prompt = wording("revise")
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         prompt = self.draft.fill(problem=problem.text)
@@ -183,10 +170,6 @@ class SelfRefine:
 
 # A plain reply to any request, and two ways to have the model mind what the request demands.
 
-_REPLY: Final = load("constraint_first.method", "reply")
-_PLAIN_REMINDER: Final = load("constraint_first.method", "reply-reminder")
-_LIST: Final = load("constraint_first.method", "reply-list")
-_TOLD: Final = load("constraint_first.method", "reply-told")
 _LIST_BUDGET: Final = 512
 
 Mind: TypeAlias = Literal["nothing", "reminder", "list"]
@@ -204,10 +187,10 @@ class Plain:
     label: ClassVar[str] = "Plain reply"
     mind: Mind = field(default="nothing", metadata=option())
     budget: int = field(default=BUDGET, metadata=option("tokens"))
-    reply: Prompt = field(default=_REPLY, repr=False)
-    reminder: Prompt = field(default=_PLAIN_REMINDER, repr=False)
-    list: Prompt = field(default=_LIST, repr=False)
-    told: Prompt = field(default=_TOLD, repr=False)
+    reply: Prompt = wording("reply")
+    reminder: Prompt = wording("reply-reminder")
+    list: Prompt = wording("reply-list")
+    told: Prompt = wording("reply-told")
 
     @property
     def in_use(self) -> tuple[object, ...]:

@@ -46,6 +46,7 @@ from constraint_first.method.method import (
     split_name,
     split_options,
     unquote,
+    wording,
 )
 from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json, Problem, Prompt, Solution, load
@@ -346,7 +347,6 @@ class StatedCFR:
 #
 # Paper: appendix "Router Ablation: Regex vs. LLM Router".
 
-_PROMPT: Final = load("constraint_first.method", "router")
 _SCHEMA: Final = (
     '{"type": "object", "properties": {"restrictive": {"type": "string", "enum": ["yes", "no"]}}, '
     '"required": ["restrictive"], "additionalProperties": false}'
@@ -369,7 +369,7 @@ class LLMRouted:
     """For the decision; a few tokens do unless the model thinks first."""
     model: str = field(default="", metadata=option(), repr=False)
     """Another model that decides: GPT-4o-mini in the paper's ablation."""
-    prompt: Prompt = field(default=_PROMPT, repr=False)
+    prompt: Prompt = wording("router")
 
     def __repr__(self) -> str:
         return configuration(self)
@@ -400,9 +400,6 @@ def read_decision(reply: str) -> bool | None:
 # Paper: Matched Prompting Baselines. It separates what CFR gains by knowing the form from what it
 # gains by the other constraints.
 
-_EXTRACT: Final = load("constraint_first.method", "format")
-_SOLVE: Final = load("constraint_first.method", "format-solve")
-
 
 @dataclass(frozen=True)
 class FormatOnly:
@@ -415,8 +412,8 @@ class FormatOnly:
     extraction_budget: int = EXTRACTION_BUDGET
     solving_budget: int = BUDGET - EXTRACTION_BUDGET
     fallback: Method = Direct()
-    extract: Prompt = field(default=_EXTRACT, repr=False)
-    prompt: Prompt = field(default=_SOLVE, repr=False)
+    extract: Prompt = wording("format")
+    prompt: Prompt = wording("format-solve")
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         prompt = self.extract.fill(problem=problem.text)

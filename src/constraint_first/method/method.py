@@ -6,7 +6,7 @@ import difflib
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import Field, fields, is_dataclass, replace
+from dataclasses import Field, field, fields, is_dataclass, replace
 from importlib.metadata import EntryPoint, entry_points
 from itertools import accumulate
 from types import NoneType
@@ -34,6 +34,7 @@ from constraint_first.constraint.stated.statement import Stated, check_stated
 from constraint_first.error import CfrError
 from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json, Problem, Prompt, Solution
+from constraint_first.problem import load as load_prompt
 from constraint_first.protocol import Call, Completion, Message, Stage, Steps, ask
 from constraint_first.thinking import without_thinking
 
@@ -50,8 +51,6 @@ _INNER: Final = "inner"
 
 
 class _Option(NamedTuple):
-    """How a field is set in a method's name."""
-
     name: str
     kind: object
     read: Callable[[Any], object] | None
@@ -97,6 +96,11 @@ def with_options(method: M, chosen: Mapping[str, object]) -> M:
         elif (found := one.metadata.get(_OPTION)) and (name := found.name or one.name) in chosen:
             changes[one.name] = found.read(chosen[name]) if found.read else chosen[name]
     return cast("M", replace(cast("Any", method), **changes))
+
+
+def wording(name: str) -> Any:
+    """Make the field that holds a prompt of this package, which no ``repr`` repeats."""
+    return field(default=load_prompt("constraint_first.method", name), repr=False)
 
 
 @runtime_checkable
@@ -181,13 +185,13 @@ def _held(method: object) -> Sequence[object]:
 
 
 def models_of(method: object) -> tuple[str, ...]:
-    """List the other models that a method may ask, those of methods that it holds among them."""
+    """List the other models that a method, and those that it holds, may ask."""
     asking = (one for one in parts_of(method) if isinstance(one, AsksOthers))
     return tuple(dict.fromkeys(name for one in asking for name in one.other_models))
 
 
 def prompts_of(method: object) -> tuple[Prompt, ...]:
-    """List the prompts that a method may ask with, those of methods that it holds among them."""
+    """List the prompts that a method, and those that it holds, may ask with."""
     used = method.in_use if isinstance(method, ChoosesPrompts) else _held(method)
     own = (method,) if isinstance(method, Prompt) else ()
     return tuple(dict.fromkeys((*own, *(prompt for one in used for prompt in prompts_of(one)))))
@@ -338,7 +342,7 @@ class MethodError(CfrError):
 
 
 def names() -> tuple[str, ...]:
-    """List the methods that are installed beside the built-in ones, without importing them."""
+    """List the methods that are installed beside the built-in ones; none is imported."""
     return tuple(sorted({point.name for point in entry_points(group=GROUP)}))
 
 
@@ -411,7 +415,7 @@ def read_options(
     """Read the options of a method by the types of their values."""
     known = list(kinds)
     for option in split_options(options):
-        key, equals, value = (part.strip() for part in option.partition("="))
+        key, equals, value = map(str.strip, option.partition("="))
         if not equals:
             raise MethodError(f"method {name!r}: option {option!r} must be written as OPTION=VALUE")
         if key not in known:

@@ -64,7 +64,6 @@ class Evidence:
     """Output tokens for each one of the baseline's; None where they were not counted."""
 
     def to_json(self) -> dict[str, Json]:
-        """Describe it for programs; what is not known is left out."""
         found = ((name, getattr(self, name)) for name in _EVIDENCE)
         known: dict[str, Json] = {name: value for name, value in found if value is not None}
         if self.interval is not None:
@@ -85,7 +84,6 @@ class Rule:
     """On the same problems, each by rules that were learnt without it."""
 
     def fits(self, features: Collection[str]) -> bool:
-        """Say whether a problem with these features meets all conditions."""
         return all((one.removeprefix(NOT) in features) != one.startswith(NOT) for one in self.when)
 
     @property
@@ -95,7 +93,6 @@ class Rule:
         return " and ".join(said) or "of every kind"
 
     def to_json(self) -> dict[str, Json]:
-        """Describe it for programs and for the details of a solution."""
         said: dict[str, Json] = {"when": [*self.when], "method": self.method}
         if self.evidence:
             said |= self.evidence.to_json()
@@ -116,7 +113,6 @@ class RunsEvidence:
     """Of all outcomes, in one order."""
 
     def to_json(self) -> dict[str, Json]:
-        """Describe them for programs."""
         known: dict[str, Json] = {name: getattr(self, name) for name in _RUNS}
         known["methods"] = [*self.methods]
         return known
@@ -165,7 +161,6 @@ class Policy:
         return next((at for at, rule in enumerate(self.rules) if rule.fits(features)), None)
 
     def to_json(self) -> dict[str, Json]:
-        """Describe it for programs, in the form of its file."""
         names = ("model", "made", "command", "answer", "otherwise", "price", "most_tokens")
         known = {name: value for name in names if (value := getattr(self, name)) is not None}
         whole = {"by_problem": self.by_problem, "by_family": self.by_family}
@@ -300,7 +295,7 @@ def parse_policy(where: Path | str, text: str) -> Policy:
         for name, reader in (("rules", _rule), ("runs", _runs))
     }
     whole = {
-        name: located.read(name, 0, lambda name=name: _evidence(table[name], _EVIDENCE))
+        name: located.read(name, 0, lambda name=name: _evidence(table[name]))
         for name in ("by_problem", "by_family")
         if name in table
     }
@@ -363,16 +358,17 @@ def _check_schema(table: Mapping[str, Any]) -> None:
 def _rule(table: dict[str, Json]) -> Rule:
     check_fields(table, _RULE)
     when = tuple(read_field(table, "when", _TEXTS))
-    for condition in when:
-        _check_condition(condition)
+    for feature in (condition.removeprefix(NOT) for condition in when):
+        if feature not in FEATURES:
+            close = difflib.get_close_matches(feature, FEATURES, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"choose from {', '.join(FEATURES)}"
+            raise FieldError(f"'when' has no feature {feature[:60]!r}; {hint}", "when")
     measured = {name: value for name, value in table.items() if name in _EVIDENCE}
     return Rule(
         when,
         _read_method(table, "method"),
-        _evidence(measured, _EVIDENCE) if measured else None,
-        _evidence(read_field(table, "held_out", OBJECT), _EVIDENCE)
-        if "held_out" in table
-        else None,
+        _evidence(measured) if measured else None,
+        _evidence(read_field(table, "held_out", OBJECT)) if "held_out" in table else None,
     )
 
 
@@ -384,17 +380,9 @@ def _read_method(table: Mapping[str, Any], name: str) -> str:
     return method
 
 
-def _check_condition(condition: str) -> None:
-    feature = condition.removeprefix(NOT)
-    if feature not in FEATURES:
-        close = difflib.get_close_matches(feature, FEATURES, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"choose from {', '.join(FEATURES)}"
-        raise FieldError(f"'when' has no feature {feature[:60]!r}; {hint}", "when")
-
-
-def _evidence(table: Mapping[str, Any], kinds: Mapping[str, FieldType[Any]]) -> Evidence:
-    check_fields(table, kinds)
-    needed = (read_field(table, name, kinds[name]) for name in _MEASURED)
+def _evidence(table: Mapping[str, Any]) -> Evidence:
+    check_fields(table, _EVIDENCE)
+    needed = (read_field(table, name, _EVIDENCE[name]) for name in _MEASURED)
     ends = table.get("interval")
     return Evidence(*needed, interval=ends and (ends[0], ends[1]), tokens=table.get("tokens"))
 
@@ -418,29 +406,22 @@ def write_policy(policy: Policy) -> str:
 
 def _lines(policy: Policy) -> Iterator[str]:
     table = policy.to_json()
-    yield from _pairs({name: one for name, one in table.items() if not _is_table(one)})
+    yield from _pairs(table)
     for name, value in table.items():
         for one in value if isinstance(value, list) else (value,):
             if isinstance(one, dict):
                 yield from ("", f"[[{name}]]" if isinstance(value, list) else f"[{name}]")
-                yield from _pairs({key: part for key, part in one.items() if not _is_table(part)})
-                yield from _inner(name, one)
-
-
-def _inner(outer: str, table: Mapping[str, Json]) -> Iterator[str]:
-    for name, value in table.items():
-        if isinstance(value, dict):
-            yield from (f"[{outer}.{name}]", *_pairs(value))
-
-
-def _is_table(value: Json) -> bool:
-    first = value[0] if isinstance(value, list) and value else value
-    return isinstance(first, dict)
+                yield from _pairs(one)
+                for inner, part in one.items():
+                    if isinstance(part, dict):
+                        yield from (f"[{name}.{inner}]", *_pairs(part))
 
 
 def _pairs(table: Mapping[str, Json]) -> Iterator[str]:
+    """Write the fields of a table but for the tables within it."""
     for name, value in table.items():
-        yield f"{name} = {_value(value)}"
+        if not isinstance(value[0] if isinstance(value, list) and value else value, dict):
+            yield f"{name} = {_value(value)}"
 
 
 def _value(value: Json) -> str:
@@ -532,15 +513,12 @@ class Calibrated:
         return f"{said} ({seen.gain:+.1f} points on {seen.problems:,} of them)" if seen else said
 
     def revises(self, problem: Problem) -> bool:
-        """Whether the method that is chosen does."""
         return may_revise(self.choose(problem).method, problem)
 
     def leaves_alone(self, problem: Problem) -> bool:
-        """Say whether a text goes to the model untouched."""
         return self.choose(problem).method is self.plain
 
     def solve(self, problem: Problem) -> Steps[Solution]:
-        """Choose, then solve; the rule and its evidence are noted."""
         chosen = self.choose(problem)
         solution = yield from chosen.method.solve(problem)
         return noting(solution, policy=self._noted(chosen))
@@ -556,7 +534,6 @@ class Calibrated:
 
 
 def calibrate_by(policy: Policy, make: Callable[[str], Method]) -> Calibrated:
-    """Make the methods of a policy, by a function that knows their names."""
     methods = tuple(make(rule.method) for rule in policy.rules)
     return Calibrated(f"{policy.digest}-{_GATE}", methods, make(policy.otherwise), policy)
 

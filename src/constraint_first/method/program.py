@@ -22,9 +22,10 @@ from constraint_first.method.method import (
     sentences,
     solution_from,
     stated_in,
+    wording,
 )
 from constraint_first.pattern import lazy_pattern
-from constraint_first.problem import Json, Problem, Prompt, Solution, load
+from constraint_first.problem import Json, Problem, Prompt, Solution
 from constraint_first.protocol import Call, Completion, Output, Program, Steps, ask, execute
 from constraint_first.thinking import without_thinking
 
@@ -59,12 +60,6 @@ Tell: TypeAlias = Literal["stated", "off"]
 Modules: TypeAlias = Literal["untold", "told"]
 """Whether the prompt lists the modules that the sandbox has."""
 
-_PLAIN: Final = load("constraint_first.method", "program")
-_THINKING: Final = load("constraint_first.method", "program-thinking")
-_BARE: Final = load("constraint_first.method", "program-bare")
-_SHORT: Final = load("constraint_first.method", "program-short")
-_TOLD: Final = load("constraint_first.method", "told")
-
 
 @dataclass(frozen=True)
 class Programmed:
@@ -82,11 +77,11 @@ class Programmed:
     tell: Tell = field(default="off", metadata=option())
     modules: Modules = field(default="untold", metadata=option())
     budget: int = field(default=BUDGET, metadata=option("tokens"))
-    plain: Prompt = field(default=_PLAIN, repr=False)
-    thinking: Prompt = field(default=_THINKING, repr=False)
-    bare: Prompt = field(default=_BARE, repr=False)
-    short: Prompt = field(default=_SHORT, repr=False)
-    told: Prompt = field(default=_TOLD, repr=False)
+    plain: Prompt = wording("program")
+    thinking: Prompt = wording("program-thinking")
+    bare: Prompt = wording("program-bare")
+    short: Prompt = wording("program-short")
+    told: Prompt = wording("told")
 
     def __post_init__(self) -> None:
         if self.budget < 1:

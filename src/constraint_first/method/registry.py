@@ -68,7 +68,7 @@ class _BuiltIn:
         self.__doc__ = about
 
     def __call__(self, **chosen: object) -> Method:
-        return with_options(self.default, chosen) if chosen else self.default
+        return with_options(self.default, chosen)
 
 
 def calibrated(policy: str = _EMBEDDED) -> Calibrated:
@@ -167,7 +167,7 @@ def make(text: str) -> Method:
         )
     if not factory:
         raise MethodError(f"method {name!r}: not known; {suggest(name, names())}")
-    kinds = dict(_options(factory))
+    kinds = _options(factory)
     chosen = dict(read_options(name, kinds, options, make))
     try:
         if isinstance(factory, _BuiltIn):
@@ -183,14 +183,12 @@ def make(text: str) -> Method:
     return method
 
 
-def _options(factory: Callable[..., object]) -> Iterator[tuple[str, object]]:
+def _options(factory: Callable[..., object]) -> Mapping[str, object]:
     """List the options that a factory takes, each with the type of its values."""
     if not isinstance(factory, _BuiltIn):
-        yield from parameters(factory).items()
-        return
-    yield from options_of(factory.default)
-    if isinstance(factory.default, CFR | Routed | LLMRouted):
-        yield "prompts", str
+        return parameters(factory)
+    staged = isinstance(factory.default, CFR | Routed | LLMRouted)
+    return {**dict(options_of(factory.default)), **({"prompts": str} if staged else {})}
 
 
 def _require_prompts(name: str, given: object) -> None:
@@ -328,9 +326,11 @@ def read_wording(folder: str | Path, more: Iterable[Prompt] = ()) -> Wording:
         raise InputError(
             f"{path}: has no prompts; 'cfr prompts --copy {path}' writes the originals there"
         )
-    read = (_read(file, _original(file, known)) for file in files)
+    read = (_read(file, known) for file in files)
     own = (prompt for prompt in read if prompt.text != known[prompt.name].text)
-    return Wording(_name(path), tuple(own))
+    # Named after its folder, in characters that can stand in a method's name.
+    name = re.sub(r"[^\w.-]+", "-", path.resolve().name).strip("-")
+    return Wording(name[:_LONGEST_NAME] or "own", tuple(own))
 
 
 def _prompt_files(folder: Path, known: Mapping[str, Prompt]) -> Iterator[Path]:
@@ -347,25 +347,16 @@ def _prompt_files(folder: Path, known: Mapping[str, Prompt]) -> Iterator[Path]:
             continue
         if path.suffix == ".txt":
             yield path
-        elif path.name.partition(".")[0].lower() in known:
-            stem = path.name.partition(".")[0].lower()
+        elif (stem := path.name.partition(".")[0].lower()) in known:
             raise InputError(f"{path}: not the name of a prompt; call the file {stem}.txt")
 
 
-def _original(path: Path, known: Mapping[str, Prompt]) -> Prompt:
+def _read(path: Path, known: Mapping[str, Prompt]) -> Prompt:
     if path.stem not in known:
-        raise InputError(f"{path}: there is no prompt {path.stem!r}; {_hint(path.stem, known)}")
-    return known[path.stem]
-
-
-def _hint(name: str, known: Mapping[str, Prompt]) -> str:
-    listed = ", ".join(known)
-    close = suggest(name.lower(), list(known))
-    return f"{close} They are {listed}" if close.startswith("did") else close
-
-
-def _read(path: Path, original: Prompt) -> Prompt:
-    text = _read_bounded(path).strip()
+        hint = suggest(path.stem.lower(), list(known))
+        more = f" They are {', '.join(known)}" if hint.startswith("did") else ""
+        raise InputError(f"{path}: there is no prompt {path.stem!r}; {hint}{more}")
+    original, text = known[path.stem], _read_bounded(path).strip()
     if not text:
         raise InputError(f"{path}: is empty; write the prompt, or take the file out of the folder")
     own = Prompt(original.name, text, replaced=True)
@@ -392,12 +383,6 @@ def _read_bounded(path: Path) -> str:
         raise InputError(f"{path}: {size:,} bytes are too long; {_LONGEST:,} characters are most")
     with within(path):
         return check_text(read_text(path), "the text", _LONGEST)
-
-
-def _name(folder: Path) -> str:
-    """Name a wording after its folder, in characters that can stand in a method's name."""
-    name = re.sub(r"[^\w.-]+", "-", folder.resolve().name).strip("-")
-    return name[:_LONGEST_NAME] or "own"
 
 
 def require_used(wording: Wording, methods: Iterable[object]) -> None:

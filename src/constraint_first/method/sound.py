@@ -39,13 +39,11 @@ from constraint_first.method.method import (
     sentences,
     solution_from,
     stated_in,
+    wording,
 )
 from constraint_first.method.vote import as_fresh, ballot, value_ballot
-from constraint_first.problem import Json, Problem, Prompt, Solution, load
+from constraint_first.problem import Json, Problem, Prompt, Solution
 from constraint_first.protocol import Call, Message, Steps, altered, ask, undecided
-
-_PROBLEM: Final = load("constraint_first.method", "direct")
-_CORRECT_ANSWER: Final = load("constraint_first.method", "correct")
 
 
 @dataclass(frozen=True)
@@ -65,8 +63,8 @@ class Checked:
     """For the turn that names what is broken."""
     repair: Switch = field(default="on", metadata=option(), repr=False)
     """Whether a certain repair is made; without it the model is asked."""
-    pose: Prompt = field(default=_PROBLEM, repr=False)
-    correct: Prompt = field(default=_CORRECT_ANSWER, repr=False)
+    pose: Prompt = wording("direct")
+    correct: Prompt = wording("correct")
 
     def __repr__(self) -> str:
         return configuration(self)
@@ -267,9 +265,6 @@ def _words(check: Mapping[str, Json], problem: str) -> str:
     return problem[slice(*ends)] if len(ends) == 2 else ""
 
 
-_REQUEST: Final = load("constraint_first.method", "reply")
-_ADD: Final = load("constraint_first.method", "reply-add")
-_CORRECT: Final = load("constraint_first.method", "reply-correct")
 _ADDED: Final = 192
 """Output tokens of an addition, unless a length that is missing needs more."""
 _TOKENS_A_WORD: Final = 2
@@ -299,9 +294,9 @@ class Sound:
     """Whether the model is asked for a short addition where one can help."""
     then: Retry = field(default="sample", metadata=option())
     budget: int = BUDGET
-    pose: Prompt = field(default=_REQUEST, repr=False)
-    addition: Prompt = field(default=_ADD, repr=False)
-    correct: Prompt = field(default=_CORRECT, repr=False)
+    pose: Prompt = wording("reply")
+    addition: Prompt = wording("reply-add")
+    correct: Prompt = wording("reply-correct")
 
     @property
     def in_use(self) -> tuple[object, ...]:

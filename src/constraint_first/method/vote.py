@@ -30,10 +30,11 @@ from constraint_first.method.method import (
     said,
     solution_from,
     stated_in,
+    wording,
 )
 from constraint_first.method.program import Programmed, run_program
 from constraint_first.pattern import lazy_pattern
-from constraint_first.problem import Json, Problem, Prompt, Solution, load
+from constraint_first.problem import Json, Problem, Prompt, Solution
 from constraint_first.protocol import (
     Call,
     Completion,
@@ -308,8 +309,6 @@ def _choose(
 # go on, and their answers vote. It is a beam of one step, after Tree of Thoughts (Yao et al.,
 # 2023).
 
-_EXPLORE: Final = load("constraint_first.method", "explore")
-_FINISH: Final = load("constraint_first.method", "finish")
 _EXPLORING: Final = 1_024
 _CLAIM: Final = lazy_pattern(r"^\W{0,9}CLAIM\W{1,5}([^\n]+)", re.IGNORECASE | re.MULTILINE)
 _VALUE: Final = lazy_pattern(
@@ -334,8 +333,8 @@ class Search(Sampled):
     exploring_budget: int = _EXPLORING
     solving_budget: int = BUDGET - _EXPLORING
     fallback: Method = Direct()
-    explore: Prompt = field(default=_EXPLORE, repr=False)
-    finish: Prompt = field(default=_FINISH, repr=False)
+    explore: Prompt = wording("explore")
+    finish: Prompt = wording("finish")
 
     def __post_init__(self) -> None:
         check_samples(self)
@@ -380,8 +379,6 @@ def _fails(stated: Sequence[Stated], begun: Completion, problem: str) -> bool:
 # Reasoning": several chains of thought, each translated into a program; those whose program prints
 # another answer are left out of the vote.
 
-_TRANSLATE: Final = load("constraint_first.method", "translate")
-
 
 @dataclass(frozen=True)
 class Prove(Sampled):
@@ -396,7 +393,7 @@ class Prove(Sampled):
     samples: int = field(default=5, metadata=option())
     budget: int = BUDGET
     """For each translation."""
-    translate: Prompt = field(default=_TRANSLATE, repr=False)
+    translate: Prompt = wording("translate")
 
     def __post_init__(self) -> None:
         check_samples(self)
