@@ -72,19 +72,20 @@ class QuestionPrompts:
     clarified: Prompt = load("constraint_first.method", "clarified")
 
 
-_OWN: Final = QuestionPrompts()
-
-
 def solve_asking(
-    call: Call, stage1: Exchange, questions: int, prompts: QuestionPrompts = _OWN
+    call: Call, stage1: Exchange, questions: int, prompts: QuestionPrompts
 ) -> Steps[tuple[Completion, list[Json]]]:
     """Ask the Stage 2 call, answer what it asks back, and return its reply with the questions."""
     asked = list[Json]()
     if questions:
-        call = replace(_with_offer(call, prompts.offer.fill()), final=False)
+        *before, last = call.messages
+        offered = replace(last, content=f"{last.content}\n\n{prompts.offer.fill()}")
+        call = replace(call, messages=(*before, offered), final=False)
     reply = yield from ask(call)
     while len(asked) < questions and (question := read_question(reply.text)):
-        told = yield from ask(_clarification(stage1, prompts.clarify.fill(question=question)))
+        prompt = prompts.clarify.fill(question=question)
+        clarify = replace(stage1.call, stage="clarify", json=False, schema="")
+        told = yield from ask(_continued(clarify, stage1.completion, prompt))
         asked.append({"question": question, "reply": said(told)})
         call = _continued(call, reply, prompts.clarified.fill(reply=said(told)))
         call = replace(call, final=len(asked) == questions)
@@ -97,17 +98,6 @@ def read_question(reply: str) -> str:
     text = without_thinking(reply).strip()
     found = _QUESTION.match(text)
     return "" if not found or "\\boxed" in text else found[1].strip()[:_LONGEST]
-
-
-def _with_offer(call: Call, offer: str) -> Call:
-    *before, last = call.messages
-    offered = replace(last, content=f"{last.content}\n\n{offer}")
-    return replace(call, messages=(*before, offered))
-
-
-def _clarification(stage1: Exchange, prompt: str) -> Call:
-    call = replace(stage1.call, stage="clarify", json=False, schema="")
-    return _continued(call, stage1.completion, prompt)
 
 
 def _continued(call: Call, reply: Completion, prompt: str) -> Call:
@@ -457,7 +447,6 @@ def renamed(method: str) -> str:
 
 
 def changed_meaning(method: str) -> bool:
-    """Say whether a name means something else today than it did."""
     return renamed(method) != method
 
 

@@ -138,15 +138,13 @@ def assess(problem: Problem, solution: Solution) -> Solution:
     conflicts: list[Json] = [*map(tell_conflict, find_conflicts(demands))]
     noted: dict[str, Json] = {"conflicts": conflicts} if conflicts else {}
     noted |= {
-        "checks": [_check(one, truth) for one, truth in checks],
+        "checks": [
+            {"sentence": one.sentence, "kind": one.kind, "span": [*one.span], "truth": truth}
+            for one, truth in checks
+        ],
         "confidence": _confidence(solution, [truth for _, truth in checks]),
     }
     return replace(solution, details={**solution.details, **noted})
-
-
-def _check(stated: Stated, truth: Truth) -> dict[str, Json]:
-    span: list[Json] = [*stated.span]
-    return {"sentence": stated.sentence, "kind": stated.kind, "span": span, "truth": truth}
 
 
 def _confidence(solution: Solution, truths: list[Truth]) -> float:
@@ -306,21 +304,17 @@ class Sound:
         posed = (self.pose,) if added or turned else ()
         return (self.base, *posed, *added, *turned)
 
-    def demands(self, problem: Problem) -> tuple[Stated, ...]:
-        """Read what the request demands of its reply."""
-        return read_demands(problem.text)
-
     def revises(self, problem: Problem) -> bool:
         """Whether the reply is checked, and may be edited, added to or asked for again."""
         return self._acts(problem) or may_revise(self.base, problem)
 
     def _acts(self, problem: Problem) -> bool:
         active = self.repair == "on" or self.add == "on" or self.then != "off"
-        return active and bool(self.demands(problem))
+        return active and bool(read_demands(problem.text))
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Reply, check, and go on until the reply is sound or all was tried."""
-        demands = self.demands(problem)
+        demands = read_demands(problem.text)
         steps = self.base.solve(problem)
         first = yield from undecided(steps) if self._acts(problem) else steps
         if not demands or not first.text.strip():
@@ -402,11 +396,8 @@ def _mendable(demands: Sequence[Stated], reply: str) -> tuple[Stated, ...]:
 
 def _best(demands: Sequence[Stated], tried: Sequence[Solution]) -> Solution:
     """Choose the reply that breaks least; of several the first."""
-    return min(tried, key=lambda one: _count(demands, one))
-
-
-def _count(demands: Sequence[Stated], solution: Solution) -> int:
-    return len(broken(demands, solution.text)) if solution.text.strip() else len(demands) + 1
+    # An empty reply breaks more than any other.
+    return min(tried, key=lambda one: (not one.text.strip(), len(broken(demands, one.text))))
 
 
 def _changed(

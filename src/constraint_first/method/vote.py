@@ -404,7 +404,13 @@ class Prove(Sampled):
             altered(self._sample(problem), as_sample(n)) for n in range(self.samples)
         )
         chains = [chain for chain, _ in pairs]
-        confirmed = [chain for chain, printed in pairs if _same(chain.answer, printed.answer)]
+        confirmed = [
+            chain
+            for chain, printed in pairs
+            if chain.answer is not None
+            and printed.answer is not None
+            and value_ballot(chain.answer) == value_ballot(printed.answer)
+        ]
         voters = confirmed or [chain for chain in chains if chain.answer]
         votes = Counter(value_ballot(one.answer) for one in voters if one.answer)
         chosen = first_with(votes.most_common(1)[0][0], voters) if votes else chains[0]
@@ -424,7 +430,3 @@ class Prove(Sampled):
         prompt = self.translate.fill(problem=problem.text, solution=said(chain))
         reply = yield from ask(Call.user(prompt, stage="translate", max_tokens=self.budget))
         return chain, (yield from run_program(reply))
-
-
-def _same(one: str | None, other: str | None) -> bool:
-    return one is not None and other is not None and value_ballot(one) == value_ballot(other)
