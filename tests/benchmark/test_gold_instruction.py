@@ -86,11 +86,7 @@ BROKEN: list[tuple[Json, Json, str]] = [
     (["a", {}], None, 'x 1: must be {"id": …, "kwargs": {…}}, not \'a\''),
     ([{"kwargs": {}}], None, "x 1: needs 'id', a text that is not blank"),
     ([{"id": "a:b", "kwargs": 3}], None, "x 1: 'kwargs' must be an object, not 3"),
-    (
-        ["a:b", "c:d"],
-        [{}],
-        "'kwargs' must be a list of 2 objects, one for each of 'x', not [{}]",
-    ),
+    (["a:b", "c:d"], [{}], "'kwargs' must be a list of 2 objects, one for each of 'x', not [{}]"),
     (["a:b"], {"n": 1}, "'kwargs' must be a list of 1 objects"),
     (
         [{"id": "a:b"}, {"id": FEW_WORDS.kind, "kwargs": {"num_words": 9}}],

@@ -326,12 +326,7 @@ def test_each_problem_goes_to_the_method_of_its_rule() -> None:
 def test_the_rule_and_its_evidence_are_noted() -> None:
     method = calibrate_by(LEARNT, make)
     noted = solved(method, LATEX).details["policy"]
-    assert noted == {
-        "rule": 1,
-        "when": ["latex"],
-        "method": "reminder",
-        **MEASURED.to_json(),
-    }
+    assert noted == {"rule": 1, "when": ["latex"], "method": "reminder", **MEASURED.to_json()}
     assert solved(method, PLAIN).details["policy"] == {"rule": 0, "method": "direct"}
     assert solved(method, PLAIN).answer == "4"
 

@@ -17,13 +17,7 @@ from constraint_first.method.constraint_first import (
     renamed_label,
     spelled,
 )
-from constraint_first.method.method import (
-    Method,
-    MethodError,
-    parameters,
-    read_options,
-    split_name,
-)
+from constraint_first.method.method import Method, MethodError, parameters, read_options, split_name
 from constraint_first.method.policy import find_policy, parse_policy, shipped_names, write_policy
 from constraint_first.method.program import Programmed
 from constraint_first.method.registry import METHODS, make, names
@@ -60,10 +54,7 @@ from constraint_first.method.vote import Prove, Search, SelfConsistency, UntilAg
         ("self-consistency", SelfConsistency(Direct(), 8)),
         ("cfr(extractor=hbx/JustRL:1.5b@q4_0.gguf)", CFR(extractor="hbx/JustRL:1.5b@q4_0.gguf")),
         ("cfr(extractor=C:\\models\\a=b.gguf)", CFR(extractor="C:\\models\\a=b.gguf")),
-        (
-            "cfr(extractor='a, b (c', reply=\"prose\")",
-            CFR(reply="prose", extractor="a, b (c"),
-        ),
+        ("cfr(extractor='a, b (c', reply=\"prose\")", CFR(reply="prose", extractor="a, b (c")),
         ("routed-cfr(extractor=~/s.gguf)", Routed(CFR(extractor="~/s.gguf"))),
         (
             "llm-router(model=openai/gpt-4o-mini,extractor=small)",

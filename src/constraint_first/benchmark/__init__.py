@@ -2,8 +2,4 @@
 
 from constraint_first.benchmark.registry import Benchmark, load, names
 
-__all__ = [
-    "Benchmark",
-    "load",
-    "names",
-]
+__all__ = ["Benchmark", "load", "names"]

@@ -5,11 +5,4 @@ from constraint_first.method.constraint_first import CFR, Routed
 from constraint_first.method.method import Method
 from constraint_first.method.registry import make, names
 
-__all__ = [
-    "CFR",
-    "Direct",
-    "Method",
-    "Routed",
-    "make",
-    "names",
-]
+__all__ = ["CFR", "Direct", "Method", "Routed", "make", "names"]

@@ -188,8 +188,7 @@ UNMEASURED: Final = "unmeasured"
 def _ranged(name: str, low: float, high: float) -> FieldType[float]:
     # An end that is infinite is open: neither infinity nor NaN is a number here.
     return FieldType(
-        name,
-        lambda value: NUMBER.fits(value) and low <= value <= high and abs(value) < math.inf,
+        name, lambda value: NUMBER.fits(value) and low <= value <= high and abs(value) < math.inf
     )
 
 

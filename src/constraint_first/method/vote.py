@@ -35,15 +35,7 @@ from constraint_first.method.method import (
 from constraint_first.method.program import Programmed, run_program
 from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json, Problem, Prompt, Solution
-from constraint_first.protocol import (
-    Call,
-    Completion,
-    Exchange,
-    Steps,
-    altered,
-    ask,
-    together,
-)
+from constraint_first.protocol import Call, Completion, Exchange, Steps, altered, ask, together
 from constraint_first.thinking import without_thinking
 
 # All samples of a vote are asked at once, and each is a full solution.

@@ -136,17 +136,9 @@ def inclusive_days(rng: Random, level: Level) -> Draft | None:
         "months have 30 or 31 days, so the dates tell the length to a few days",
         "both",
     )
-    draft.wrong(
-        "other",
-        answer - 1,
-        answer - 2,
-        answer + 1,
-        thirty + 1,
-        thirty,
-        31 * (len(months) - 1) + last - first + 1,
-        abs(last - first) + 1,
-        abs(last - first),
-    )
+    draft.wrong("other", answer - 1, answer - 2, answer + 1, thirty + 1, thirty)
+    draft.wrong("other", 31 * (len(months) - 1) + last - first + 1, abs(last - first) + 1)
+    draft.wrong("other", abs(last - first))
     draft.wrong("misled_by_cue", first + last)
     draft.wrong("not_an_integer", f"{answer}.5")
     return draft
@@ -202,12 +194,8 @@ def arranged_digits(rng: Random, level: Level) -> Draft | None:
     draft.wrong("ignored_parity", free)
     draft.wrong("misled_by_cue", other)
     draft.wrong("ignored_parity", min(numbers) if largest else max(numbers))
-    draft.wrong(
-        "other",
-        int("".join(map(str, digits))),
-        int("".join(map(str, [*front, last]))[1:]),
-        int("".join(str(digit) for digit in order if digit in fitting)),
-    )
+    draft.wrong("other", int("".join(map(str, digits))), int("".join(map(str, [*front, last]))[1:]))
+    draft.wrong("other", int("".join(str(digit) for digit in order if digit in fitting)))
     draft.wrong("encoded_form_not_applied", sum(digits))
     draft.wrong(
         "other",
@@ -265,21 +253,13 @@ def reduced_probability(rng: Random, level: Level) -> Draft | None:
         "numerator and denominator are divided by the same number, and so is their sum",
     )
     draft.rule(encoded("m + n", (m, n)), "the answer is m + n in lowest terms", "code")
-    draft.wrong(
-        "encoded_form_not_applied",
-        value,
-        ordered + all_ordered,
-        ways + all_ways,
-        (ways + all_ways) // small,
-        n,
-        m,
-    )
+    draft.wrong("encoded_form_not_applied", value, ordered + all_ordered, ways + all_ways)
+    draft.wrong("encoded_form_not_applied", (ways + all_ways) // small, n, m)
     draft.wrong("misled_by_cue", n - m + n)
     draft.wrong(
-        "other",
-        (Fraction(a, total) ** takes).numerator + (Fraction(a, total) ** takes).denominator,
-        Fraction(a, b).numerator + Fraction(a, b).denominator,
+        "other", (Fraction(a, total) ** takes).numerator + (Fraction(a, total) ** takes).denominator
     )
+    draft.wrong("other", Fraction(a, b).numerator + Fraction(a, b).denominator)
     draft.wrong("encoded_form_not_applied", a + total)
     return draft
 
@@ -357,11 +337,8 @@ def ratio_code(rng: Random, level: Level) -> Draft | None:
     draft.wrong("misled_by_cue", gcd(*parts))
     draft.wrong("other", terms[0] + terms[1])
     draft.wrong("encoded_form_not_applied", terms[0], terms[-1])
-    draft.wrong(
-        "other",
-        sum(part // gcd(parts[0], parts[1]) for part in parts[:2]),
-        Fraction(total, gcd(parts[0], parts[1])),
-    )
+    draft.wrong("other", sum(part // gcd(parts[0], parts[1]) for part in parts[:2]))
+    draft.wrong("other", Fraction(total, gcd(parts[0], parts[1])))
     draft.wrong("arithmetic", answer + 1)
     return draft
 
@@ -514,16 +491,10 @@ def reversed_result(rng: Random, level: Level) -> Draft | None:
         kind="format",
     )
     text = str(total)
-    draft.wrong(
-        "encoded_form_not_applied",
-        total,
-        int(text[-1] + text[1:-1] + text[0]),
-        int(text[1:] + text[0]),
-        int(text[-1] + text[:-1]),
-        sum(int(str(term)[::-1]) for term in terms),
-        sum(map(int, text)),
-        int(text[::-1][: size - 1]),
-    )
+    draft.wrong("encoded_form_not_applied", total, int(text[-1] + text[1:-1] + text[0]))
+    draft.wrong("encoded_form_not_applied", int(text[1:] + text[0]), int(text[-1] + text[:-1]))
+    draft.wrong("encoded_form_not_applied", sum(int(str(term)[::-1]) for term in terms))
+    draft.wrong("encoded_form_not_applied", sum(map(int, text)), int(text[::-1][: size - 1]))
     draft.wrong("arithmetic", total + 1)
     return draft
 
@@ -600,11 +571,8 @@ def pairs_once(rng: Random, level: Level) -> Draft | None:
     draft.wrong("out_of_range", f * total * (total - 1) // 2)
     draft.wrong("encoded_form_not_applied", pairs)
     draft.wrong("misled_by_cue", f * total)
-    draft.wrong(
-        "other",
-        f * sum(size * size for size in sizes),
-        f * sum(size * (size + 1) // 2 for size in sizes),
-    )
+    draft.wrong("other", f * sum(size * size for size in sizes))
+    draft.wrong("other", f * sum(size * (size + 1) // 2 for size in sizes))
     draft.wrong("out_of_range", f * total * (total - 1))
     draft.wrong("other", f * (total - count), f * sizes[0] * sizes[-1])
     draft.wrong("encoded_form_not_applied", 2 * pairs)
@@ -721,16 +689,9 @@ def total_in_minutes(rng: Random, level: Level) -> Draft:
         "hours end in 0 as minutes, so the minutes alone give the last digit",
     )
     whole, rest = divmod(total, 60)
-    draft.wrong(
-        "encoded_form_not_applied",
-        f"{whole}.{rest:02d}",
-        sum(minutes),
-        low,
-        whole,
-        rest,
-        100 * sum(hours) + sum(minutes),
-        sum(hours) + sum(minutes),
-    )
+    draft.wrong("encoded_form_not_applied", f"{whole}.{rest:02d}", sum(minutes), low, whole, rest)
+    draft.wrong("encoded_form_not_applied", 100 * sum(hours) + sum(minutes))
+    draft.wrong("encoded_form_not_applied", sum(hours) + sum(minutes))
     draft.wrong("other", total - 60, total + 60)
     draft.wrong("encoded_form_not_applied", Fraction(total, 60))
     return draft
@@ -832,13 +793,8 @@ def pieces_in_centimetres(rng: Random, level: Level) -> Draft:
         "unit",
     )
     draft.rule(divisible(n), f"{n} pieces of whole centimetres make a multiple of {n}")
-    draft.wrong(
-        "encoded_form_not_applied",
-        decimal(Fraction(answer, 100), 2),
-        each,
-        n * (m + cm),
-        n * m + cm,
-    )
+    draft.wrong("encoded_form_not_applied", decimal(Fraction(answer, 100), 2), each, n * (m + cm))
+    draft.wrong("encoded_form_not_applied", n * m + cm)
     draft.wrong("other", 100 * n * m + cm, 100 * m + n * cm)
     draft.wrong("encoded_form_not_applied", n * (10 * m + cm), n * (1000 * m + cm))
     draft.wrong("other", 100 * n * m)
@@ -885,17 +841,9 @@ def truncated_quotient(rng: Random, level: Level) -> Draft | None:
         between(value - 2, value),
         "cutting off never gives more than the quotient, and takes off little",
     )
-    draft.wrong(
-        "encoded_form_not_applied",
-        _rounded(value, places),
-        _rounded(value, places + 1),
-        _cut(value, places + 1),
-        _rounded(value, places + 2),
-        a // b,
-        round(value),
-        _cut(value, 1),
-        value,
-    )
+    draft.wrong("encoded_form_not_applied", _rounded(value, places), _rounded(value, places + 1))
+    draft.wrong("encoded_form_not_applied", _cut(value, places + 1), _rounded(value, places + 2))
+    draft.wrong("encoded_form_not_applied", a // b, round(value), _cut(value, 1), value)
     draft.wrong("misled_by_cue", a % b)
     draft.wrong("arithmetic", a // b + 2)
     return draft

@@ -219,10 +219,9 @@ def coins_worth(rng: Random, level: Level) -> Draft | None:
     )
     draft.wrong("encoded_form_not_applied", cents, total)
     draft.wrong("out_of_range", top * total - k * c)
+    draft.wrong("other", cents - c)
     draft.wrong(
-        "other",
-        cents - c,
-        sum(n * one for n, one in zip(counts, reversed(worth), strict=True)) - k * c,
+        "other", sum(n * one for n, one in zip(counts, reversed(worth), strict=True)) - k * c
     )
     draft.wrong("misled_by_cue", *([k * c] if k else []))
     draft.wrong("other", cents - counts[0] * worth[0] - k * c)
@@ -283,13 +282,8 @@ def polygon_sides(rng: Random, level: Level) -> Draft:
     )
     draft.wrong("out_of_range", few * p * total, many * p * total, p * total)
     draft.wrong("encoded_form_not_applied", total, sides)
-    draft.wrong(
-        "other",
-        p * sum(n * one for n, one in zip(counts, reversed(each), strict=True)),
-        p * sum(each),
-        p * (sides - counts[-1] * each[-1]),
-        p * (sides - total),
-    )
+    draft.wrong("other", p * sum(n * one for n, one in zip(counts, reversed(each), strict=True)))
+    draft.wrong("other", p * sum(each), p * (sides - counts[-1] * each[-1]), p * (sides - total))
     draft.wrong("arithmetic", answer + 1)
     return draft
 
@@ -351,13 +345,8 @@ def legs_counted(rng: Random, level: Level) -> Draft:
     )
     draft.wrong("out_of_range", 2 * p * total, most * p * total, p * total)
     draft.wrong("encoded_form_not_applied", total, legs)
-    draft.wrong(
-        "other",
-        p * sum(c * e for c, e in zip(counts, reversed(each), strict=True)),
-        p * sum(each),
-        p * (legs - counts[-1] * each[-1]),
-        p * (legs + total),
-    )
+    draft.wrong("other", p * sum(c * e for c, e in zip(counts, reversed(each), strict=True)))
+    draft.wrong("other", p * sum(each), p * (legs - counts[-1] * each[-1]), p * (legs + total))
     draft.wrong("arithmetic", p * legs + 1)
     return draft
 
@@ -401,16 +390,8 @@ def rate_over_time(rng: Random, level: Level) -> Draft:
         draft.rule(above(d * (w + x)), f"a {big} has more than one {small}")
     draft.wrong("out_of_range", d * (w + x))
     draft.wrong("encoded_form_not_applied", unit * w + x)
-    draft.wrong(
-        "other",
-        d * unit + x,
-        d * (5 * w + x),
-        d * unit * (w + x),
-        d * unit * w + x,
-        d * unit * w,
-        d * (10 * w + x),
-        d * (30 * w + x),
-    )
+    draft.wrong("other", d * unit + x, d * (5 * w + x), d * unit * (w + x), d * unit * w + x)
+    draft.wrong("other", d * unit * w, d * (10 * w + x), d * (30 * w + x))
     draft.wrong("arithmetic", answer + 1)
     return draft
 
@@ -506,11 +487,7 @@ def floors_climbed(rng: Random, level: Level) -> Draft | None:
     draft.wrong("other", s * (total + legs), s * (total + 1), s * (total - legs))
     draft.wrong("encoded_form_not_applied", total)
     draft.wrong(
-        "other",
-        s * abs(stops[-1] - stops[0]),
-        s * sum(stops),
-        s * max(stops),
-        s * sum(stops[1:]),
+        "other", s * abs(stops[-1] - stops[0]), s * sum(stops), s * max(stops), s * sum(stops[1:])
     )
     draft.wrong("out_of_range", s * (sum(stops) + legs))
     draft.wrong("other", s * gaps[0])

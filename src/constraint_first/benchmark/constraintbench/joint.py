@@ -333,12 +333,9 @@ def common_exponent(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
     draft = Draft(answer, a=a, b=b, p=p, q=q, k=k, low=low, next=low + 1)
     draft.rule(divisible(k), f"it is a multiple of {k}", "mult")
     draft.rule(above(low), f"it is greater than {low}", "least")
-    draft.wrong(
-        "broken_condition",
-        (low // period + 1) * period,
-        (low // lcm(first, k) + 1) * lcm(first, k),
-        (low // lcm(second, k) + 1) * lcm(second, k),
-    )
+    draft.wrong("broken_condition", (low // period + 1) * period)
+    draft.wrong("broken_condition", (low // lcm(first, k) + 1) * lcm(first, k))
+    draft.wrong("broken_condition", (low // lcm(second, k) + 1) * lcm(second, k))
     draft.wrong("out_of_range", answer - step)
     draft.wrong("arithmetic", answer + step)
     draft.wrong("out_of_range", step)
@@ -392,11 +389,8 @@ def floor_root_sum(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
     draft.wrong("forgot_modular_reduction", total)
     draft.wrong("arithmetic", everything % 1000)
     draft.wrong("broken_condition", everything)
-    draft.wrong(
-        "arithmetic",
-        (total + isqrt(n)) % 1000,
-        sum(int(k**0.5 + 0.5) for k in range(m, n + 1, m)) % 1000,
-    )
+    draft.wrong("arithmetic", (total + isqrt(n)) % 1000)
+    draft.wrong("arithmetic", sum(int(k**0.5 + 0.5) for k in range(m, n + 1, m)) % 1000)
     draft.wrong("not_an_integer", f"{total}/1000")
     return draft
 
@@ -438,11 +432,8 @@ def quadratic_congruence(rng: Random, level: Level) -> Draft | None:  # noqa: AR
     draft.rule(congruent(residue, p), f"it leaves {residue} on division by {p}", "one")
     draft.rule(at_least(low), f"it is at least {low}", "least")
     later = next(x for x in count(answer + 1) if a * x % p == r and x * x % q == t)
-    draft.wrong(
-        "broken_condition",
-        next(x for x in count(low) if a * x % p == r),
-        next(x for x in count(low) if x * x % q == t),
-    )
+    draft.wrong("broken_condition", next(x for x in count(low) if a * x % p == r))
+    draft.wrong("broken_condition", next(x for x in count(low) if x * x % q == t))
     draft.wrong("arithmetic", next(x for x in count(low) if x % p == r and x * x % q == t))
     draft.wrong("out_of_range", min(both))
     draft.wrong("arithmetic", later)
@@ -552,12 +543,8 @@ def distinct_factors(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
         "product",
     )
     draft.wrong("out_of_range", ordered)
-    draft.wrong(
-        "arithmetic",
-        Fraction(ordered, 6),
-        (ordered + 3 * pair + 2 * cube) // 6,
-        ordered - 3 * pair + 2 * cube,
-    )
+    draft.wrong("arithmetic", Fraction(ordered, 6), (ordered + 3 * pair + 2 * cube) // 6)
+    draft.wrong("arithmetic", ordered - 3 * pair + 2 * cube)
     draft.wrong("not_an_integer", Fraction(2 * ordered + 1, 12))
     draft.wrong("arithmetic", prod(e + 1 for e in exponents), -(-ordered // 6))
     return draft
@@ -784,9 +771,7 @@ def common_multiple(rng: Random, level: Level) -> Draft | None:
         draft.rule(divisible(k), f"{k} divides it", "mult")
     draft.wrong("out_of_range", common, answer + common, answer - common)
     draft.wrong(
-        "broken_condition",
-        *(k * (low // k + 1) for k in ks),
-        *(k * ((high - 1) // k) for k in ks),
+        "broken_condition", *(k * (low // k + 1) for k in ks), *(k * ((high - 1) // k) for k in ks)
     )
     draft.wrong("out_of_range", ks[0] * ks[1])
     return draft
@@ -904,21 +889,10 @@ def consecutive_terms(rng: Random, level: Level) -> Draft | None:
         "which",
     )
     draft.wrong(
-        "misled_by_cue",
-        row[-1 - place],
-        row[-1] if high else row[0],
-        row[0] if high else row[-1],
+        "misled_by_cue", row[-1 - place], row[-1] if high else row[0], row[0] if high else row[-1]
     )
-    draft.wrong(
-        "arithmetic",
-        middle,
-        mean,
-        total // count,
-        answer + 1,
-        answer - 1,
-        answer + step,
-        answer - step,
-    )
+    draft.wrong("arithmetic", middle, mean, total // count, answer + 1, answer - 1, answer + step)
+    draft.wrong("arithmetic", answer - step)
     return draft
 
 
@@ -991,12 +965,8 @@ def middle_one(rng: Random, level: Level) -> Draft | None:
     )
     draft.wrong("misled_by_cue", mid + d, mid - e)
     draft.wrong("not_an_integer", share)
-    draft.wrong(
-        "arithmetic",
-        Fraction(total - turns * (d + e), times),
-        Fraction(total + turns * (d - e), times),
-        Fraction(total - d + e, 3),
-    )
+    draft.wrong("arithmetic", Fraction(total - turns * (d + e), times))
+    draft.wrong("arithmetic", Fraction(total + turns * (d - e), times), Fraction(total - d + e, 3))
     draft.wrong("out_of_range", Fraction(total - d, 2))
     draft.wrong("arithmetic", total // times)
     draft.wrong("ignored_parity", mid + 1, mid - 1)

@@ -281,11 +281,7 @@ class GenerateError(CfrError):
 
 
 def generate(
-    seed: int,
-    n: int,
-    *,
-    families: Sequence[Family] = (),
-    levels: Sequence[Level] = USUAL_LEVELS,
+    seed: int, n: int, *, families: Sequence[Family] = (), levels: Sequence[Level] = USUAL_LEVELS
 ) -> Iterator[Item]:
     """Draw n problems with different texts; the same arguments always give the same problems.
 

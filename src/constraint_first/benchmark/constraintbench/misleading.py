@@ -312,13 +312,8 @@ def largest_given(rng: Random, level: Level) -> Draft:
     draft.wrong("misled_by_cue", top, parts[-1], count * top)
     draft.wrong("arithmetic", answer - parts[-1], answer + parts[-1] - k)
     draft.wrong("out_of_range", count * top + k * count * (count - 1) // 2)
-    draft.wrong(
-        "arithmetic",
-        sum(top - place for place in range(count)),
-        sum(parts) - top,
-        k * count,
-        answer // k,
-    )
+    draft.wrong("arithmetic", sum(top - place for place in range(count)), sum(parts) - top)
+    draft.wrong("arithmetic", k * count, answer // k)
     return draft
 
 
@@ -438,15 +433,8 @@ def steps_from_start(rng: Random, level: Level) -> Draft | None:
     draft.wrong("misled_by_cue", s * sum(legs))
     draft.wrong("encoded_form_not_applied", net)
     draft.wrong("misled_by_cue", sum(legs))
-    draft.wrong(
-        "arithmetic",
-        s * legs[-1],
-        s * sum(signed[:-1]),
-        s * sum(signed[:2]),
-        s * sum(legs[::2]),
-        s * sum(legs[1::2]),
-        -s * net,
-    )
+    draft.wrong("arithmetic", s * legs[-1], s * sum(signed[:-1]), s * sum(signed[:2]))
+    draft.wrong("arithmetic", s * sum(legs[::2]), s * sum(legs[1::2]), -s * net)
     return draft
 
 
@@ -602,14 +590,10 @@ def rounded_label(rng: Random, level: Level) -> Draft | None:
         "round",
     )
     draft.rule(in_unit(Fraction(cents, 100), 1, "dollars"), "the exact price")
-    draft.wrong(
-        "misled_by_cue",
-        Fraction(shown, count),
-        decimal(Fraction(shown * 100 // count, 100), 2),
-        floor(each + Fraction(1, 2)),
-        floor(each),
-        decimal(Fraction(floor(each * 10 + Fraction(1, 2)), 10), 1),
-    )
+    draft.wrong("misled_by_cue", Fraction(shown, count))
+    draft.wrong("misled_by_cue", decimal(Fraction(shown * 100 // count, 100), 2))
+    draft.wrong("misled_by_cue", floor(each + Fraction(1, 2)), floor(each))
+    draft.wrong("misled_by_cue", decimal(Fraction(floor(each * 10 + Fraction(1, 2)), 10), 1))
     draft.wrong("encoded_form_not_applied", cents)
     draft.wrong("out_of_range", decimal(cost, 2), decimal(count * cost, 2))
     return draft
@@ -660,13 +644,8 @@ def rounds_played(rng: Random, level: Level) -> Draft | None:
         all_of(integer(), between(-n * lost, n * w)),
         f"the answer is between {-n * lost}, all {n} lost, and {n * w}, all won",
     )
-    draft.wrong(
-        "arithmetic",
-        a * w + b * d,
-        a * w + b * d + c * lost,
-        a * w + b * d - n * lost,
-        a * w + b * d - lost,
-    )
+    draft.wrong("arithmetic", a * w + b * d, a * w + b * d + c * lost, a * w + b * d - n * lost)
+    draft.wrong("arithmetic", a * w + b * d - lost)
     draft.wrong("misled_by_cue", c, Fraction(total, n))
     draft.wrong("arithmetic", a * w - c * lost)
     draft.wrong("out_of_range", n * (w + d - lost), n * (w + d))
