@@ -19,11 +19,19 @@ from constraint_first.protocol import Completion, Message, Run, Usage
 # --- direct
 
 
-def test_direct_asks_once_with_the_whole_budget() -> None:
-    run = Run(Direct().solve(Problem("What is $2+2$? {x}", benchmark="aime24", answer="4")))
+@pytest.mark.parametrize(
+    ("method", "stage"),
+    [
+        ("direct", "direct"), ("reminder", "solve"), ("list-first", "solve"), ("check", "solve"),
+        ("plan-and-solve", "plan"),
+    ],
+)  # fmt: skip
+def test_one_call_has_the_whole_budget(method: str, stage: str) -> None:
+    run = Run(make(method).solve(Problem("What is $2+2$? {x}", benchmark="aime24", answer="4")))
     (call,) = run.calls
-    assert (call.stage, call.max_tokens, call.json) == ("direct", 32_768, False)
-    assert_unchanged("direct.txt", call.messages[0].content)
+    assert (call.stage, call.max_tokens, call.json) == (stage, 32_768, False)
+    if method == "direct":
+        assert_unchanged("direct.txt", call.messages[0].content)
     run.advance((Completion(r"So it is \boxed{4}."),))
     assert run.result.answer == "4"
     assert run.result.details["how"] == "boxed"
@@ -114,26 +122,6 @@ def test_without_a_form_it_is_direct() -> None:
     assert run.calls == Run(Direct().solve(PROBLEM)).calls
     run.advance((Completion(r"\boxed{4}"),))
     assert run.result.details["format_truncated"] is True
-
-
-# --- wording
-
-
-@pytest.mark.parametrize(
-    ("method", "stage"),
-    [
-        ("reminder", "solve"),
-        ("list-first", "solve"),
-        ("check", "solve"),
-        ("plan-and-solve", "plan"),
-    ],
-)
-def test_each_asks_once_with_the_whole_budget(method: str, stage: str) -> None:
-    run = Run(make(method).solve(Problem("What is $2+2$?")))
-    (call,) = run.calls
-    assert (call.stage, call.max_tokens, call.json) == (stage, 32_768, False)
-    run.advance((Completion(r"So it is \boxed{4}."),))
-    assert run.result.answer == "4"
 
 
 # --- refine

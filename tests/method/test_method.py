@@ -12,7 +12,6 @@ from constraint_first.method.method import (
     AsksOthers,
     configuration,
     gathering,
-    last_answered,
     models_of,
 )
 from constraint_first.method.registry import METHODS, make
@@ -126,16 +125,6 @@ def test_replies_without_an_answer_are_no_answer(method: str) -> None:
         run.advance((Completion("First we", "length", usage=Usage(1, 2)),) * len(run.calls))
     assert run.result.answer is None
     assert run.result.truncated
-
-
-def test_the_latest_answer_counts() -> None:
-    first, second, none = (
-        Solution("1", "a"),
-        Solution("2", "b"),
-        Solution(None, "c", truncated=True),
-    )
-    assert last_answered([first, second, none]) is second
-    assert last_answered([none]) is none
 
 
 def test_programs_and_interventions_of_all_samples_are_kept() -> None:
