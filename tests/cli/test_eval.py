@@ -33,7 +33,6 @@ from constraint_first.cli.progress import (
     Incomplete,
     TerminalWatcher,
     print_evaluated,
-    tell_stopped,
 )
 from constraint_first.model.limit import Cost
 from constraint_first.report.exhibit.marks import ErrorRule
@@ -323,7 +322,7 @@ def test_what_is_missing_ends_it_with_the_way_out(capsys: pytest.CaptureFixture[
 
 
 def test_who_stops_before_anything_was_asked_is_told_so() -> None:
-    said = tell_stopped(TerminalWatcher(quiet=True), "postgresql://me:secret@host/runs")
+    said = TerminalWatcher(quiet=True).stopped("postgresql://me:secret@host/runs")
     assert said.startswith("stopped before anything was asked; to begin anew: cfr")
 
 

@@ -564,7 +564,7 @@ def test_the_gold_answers() -> None:
     assert [one.answer for one in EXAMPLES] == [str(answer) for answer in answers]
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=[one.name for one in EXAMPLES])
+@pytest.mark.parametrize("example", EXAMPLES, ids=[one.id for one in EXAMPLES])
 def test_every_example_has_something_to_show(example: Any) -> None:
     assert route(example.text), "the demonstration shows both stages of Routed-CFR on each"
     checks = check_stated(read_stated(example.text), example.answer)

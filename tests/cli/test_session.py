@@ -395,7 +395,8 @@ async def test_calls_that_are_made_elsewhere_are_not_counted(
     async with watcher.running([job], []):
         assert await one_line(capsys) == "4 of 20 attempts, 0 failed, waiting for replies"
         watcher.interrupted()
-    assert watcher.left_behind() == (4, 20, None)
+    assert "4 of 20 attempts are stored in x.db" in (said := watcher.stopped("x.db"))
+    assert "those in flight are lost" in said
 
 
 async def test_the_endpoints_of_a_model_are_in_the_line(

@@ -18,11 +18,10 @@ from rich.text import Text
 
 from constraint_first.benchmark.registry import read_problems
 from constraint_first.cli import console as show
-from constraint_first.cli import progress as run_table
 from constraint_first.cli import root
 from constraint_first.cli import solve as demo
 from constraint_first.cli.console import Column, Folded, SafeConsole, Table, bytes_bar, count_bar
-from constraint_first.cli.progress import ratios, results, summary_table
+from constraint_first.cli.progress import ratios, series_table
 from constraint_first.constraint.stage1 import read_spec
 from constraint_first.model.limit import Cost
 from constraint_first.model.local import Progress
@@ -154,16 +153,17 @@ def things() -> dict[str, Any]:
     ]
     methods = [word for variant in VARIANTS[2:] for word in ("--method", variant)]
     return {
-        "eval": run_table.results(table_results()),
-        "eval with costs": run_table.results(costly),
-        "runs with costs": run_table.summary_table(
+        "eval": series_table(table_results()),
+        "eval with costs": series_table(costly),
+        "runs with costs": series_table(
             [
                 replace(one, tally=replace(one.tally, cost=Cost(0.000123, complete=False)))
                 for one in summaries()
-            ]
+            ],
+            numbered=True,
         ),
-        "ratios": run_table.ratios(table_results()),
-        "runs": run_table.summary_table(summaries()),
+        "ratios": ratios(table_results()),
+        "runs": series_table(summaries(), numbered=True),
         "constraints": show.constraints(read_spec(json.dumps(spec))),
         "checks": show.shown_checks({"checks": [check], "confidence": 0.5}, words),
         "tokens": show.tokens([used]),
@@ -276,7 +276,7 @@ def series(model: str = "m") -> Series:
 
 def test_the_counts_of_a_run() -> None:
     tally = Tally(1_200, ok=7, truncated=2, unparsed=1, correct=5, usage=Usage(1_000, 234))
-    heading, row = cells(results([SeriesResult(series(), tally, COUNTED)]))
+    heading, row = cells(series_table([SeriesResult(series(), tally, COUNTED)]))
     assert heading == COLUMNS
     assert row == [
         *("aime24", "routed-cfr(reply=json)", "m"),
@@ -286,7 +286,7 @@ def test_the_counts_of_a_run() -> None:
 
 def test_a_name_is_never_cut_short() -> None:
     console = Console(file=io.StringIO(), width=80, highlight=False)
-    console.print(results([SeriesResult(series("a-model-of-a-long-name"), Tally(1), COUNTED)]))
+    console.print(series_table([SeriesResult(series("a-model-of-a-long-name"), Tally(1), COUNTED)]))
     assert isinstance(console.file, io.StringIO)
     assert "…" not in console.file.getvalue()
 
@@ -317,7 +317,7 @@ def test_tokens_are_compared_where_there_is_something_to_compare_with() -> None:
 
 def test_a_run_without_replies_has_no_accuracy() -> None:
     tally = Tally(30, failed=3, usage=Usage(5, reported=False))
-    _, row = cells(results([SeriesResult(series(), tally)]))
+    _, row = cells(series_table([SeriesResult(series(), tally)]))
     assert row[3:] == ["0/30 (3 failed)", "–", "–", "0", "5+"]
 
 
@@ -329,7 +329,7 @@ SUMMARY = SeriesResult(
 
 
 def test_the_series_of_a_store() -> None:
-    heading, row = cells(summary_table([SUMMARY]))
+    heading, row = cells(series_table([SUMMARY], numbered=True))
     assert heading == ["#", *COLUMNS]
     assert row == [
         *(str(SUMMARY.series.number), "aime24", "direct", "m"),
@@ -341,7 +341,7 @@ def test_names_are_shown_as_they_are() -> None:
     """A model is named by whoever serves it, a benchmark by its file."""
     named = Series("[bold]set[/bold]", "direct", "\x1b[2Jm[red]")
     stored = replace(SUMMARY, series=replace(named, number=1))
-    tables = (results([SeriesResult(named, Tally(1))]), summary_table([stored]))
+    tables = (series_table([SeriesResult(named, Tally(1))]), series_table([stored], numbered=True))
     for at, table in enumerate(tables):  # the second has numbers before them
         _, row = cells(table)
         shown = ["[bold]set[/bold]", "direct", "\N{REPLACEMENT CHARACTER}[2Jm[red]"]

@@ -131,12 +131,12 @@ def eval_command(
         return
     if as_json:
         raise InputError("--json: goes with --dry-run; 'cfr runs --json' writes what was run")
-    from constraint_first.cli.progress import TerminalWatcher, print_evaluated, tell_stopped
+    from constraint_first.cli.progress import TerminalWatcher, print_evaluated
     from constraint_first.run.run import aevaluate
 
     watcher = TerminalWatcher(notes, quiet=quiet)
     run = aevaluate(experiment, model=ref, options=options, watcher=watcher)
-    left = partial(tell_stopped, watcher, options.store)
+    left = partial(watcher.stopped, options.store)
     print_evaluated(run_interruptible(run, left, watcher.interrupted))
 
 
@@ -218,7 +218,7 @@ def work_command(
     cfr work --store postgresql://user@host/runs --base-url http://localhost:8000/v1
     srun -N 8 --ntasks-per-node 1 cfr work --store postgresql://user@host/runs
     """
-    from constraint_first.cli.progress import TerminalWatcher, print_evaluated, tell_stopped
+    from constraint_first.cli.progress import TerminalWatcher, print_evaluated
     from constraint_first.model.resolve import ModelRef
     from constraint_first.run.shared import awork
     from constraint_first.store.database import without_password
@@ -226,7 +226,7 @@ def work_command(
     watcher = TerminalWatcher(quiet=quiet)
     instead = ModelRef(base_url=base_url or None, key_name=key_env)
     work = awork(options, instead=instead, watcher=watcher)
-    left = partial(tell_stopped, watcher, options.store)
+    left = partial(watcher.stopped, options.store)
     done = run_interruptible(work, left, watcher.interrupted)
     if done.series:
         print_evaluated(done)

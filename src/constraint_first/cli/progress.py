@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import replace
 from itertools import groupby
 from math import ceil
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
@@ -48,30 +48,35 @@ _STORED: Final = "'cfr runs --json'"
 _NAMED: Final = (Column("benchmark", "name"), Column("method", "name"), Column("model", "name"))
 
 
-def progress_table(found: Sequence[SeriesResult]) -> Table:
-    """Tabulate the series of a run as far as they are."""
-    table = _table("accuracy so far", cost=_has_costs(one.tally for one in found))
+def series_table(
+    found: Sequence[SeriesResult], *, numbered: bool = False, running: bool = False
+) -> Table:
+    """Tabulate series with their counts; those of a store under their numbers there."""
+    costs = any(one.tally.cost is not None for one in found)
+    table = Table(
+        *([Column("#")] if numbered else []),
+        *_NAMED,
+        Column("done", rank=2),
+        *([Column("accuracy so far")] if running else [Column("accuracy"), Column("95 %", rank=1)]),
+        Column("no answer", rank=5),
+        Column("tokens", rank=4),
+        *([Column("cost", rank=3)] if costs else []),
+        more="--json" if numbered else _STORED,
+    )
     for one in found:
         tally = one.tally
+        done = f"{tally.scored:,}" + ("" if numbered else f"/{tally.total:,}")
+        lost, used = (tally.truncated, tally.unparsed), tally.usage
         so_far = f"{tally.correct / tally.scored:.1%}" if tally.scored else "–"
-        _add_row(table, one, so_far)
-    return table
-
-
-def results(found: Sequence[SeriesResult]) -> Table:
-    """Tabulate every series of a run that has ended."""
-    table = _table("accuracy", "95 %", cost=_has_costs(one.tally for one in found))
-    for one in found:
-        _add_row(table, one, *_accuracy(one.scores))
-    return table
-
-
-def summary_table(found: Sequence[SeriesResult]) -> Table:
-    """Tabulate every series of a store, each under its number there."""
-    costs = _has_costs(one.tally for one in found)
-    table = _table("accuracy", "95 %", numbered=True, cost=costs)
-    for one in found:
-        _add_row(table, one, *_accuracy(one.scores))
+        table.add_row(
+            *([str(one.series.number)] if numbered else []),
+            *_named(one.series),
+            done + (f" ({tally.failed} failed)" if tally.failed else ""),
+            *([so_far] if running else _accuracy(one.scores)),
+            "{} cut, {} unread".format(*lost) if any(lost) else "0",
+            f"{used.total:,}" + ("" if used.reported else "+"),
+            *(["–" if tally.cost is None else str(tally.cost)] if costs else []),
+        )
     return table
 
 
@@ -102,40 +107,6 @@ def _mean_tokens(tally: Tally) -> Tokens | None:
     return Tokens(*(count / attempts for count in (used.input, used.output, used.shared)))
 
 
-def _has_costs(found: Iterable[Tally]) -> bool:
-    return any(one.cost is not None for one in found)
-
-
-def _table(*accuracy: str, numbered: bool = False, cost: bool = False) -> Table:
-    first, *rest = accuracy
-    return Table(
-        *((Column("#"),) if numbered else ()),
-        *_NAMED,
-        Column("done", rank=2),
-        Column(first),
-        *(Column(title, rank=1) for title in rest),
-        Column("no answer", rank=5),
-        Column("tokens", rank=4),
-        *((Column("cost", rank=3),) if cost else ()),
-        more="--json" if numbered else _STORED,
-    )
-
-
-def _add_row(table: Table, one: SeriesResult, *accuracy: str) -> None:
-    numbered, counted = table.columns[0].title == "#", one.tally
-    done = f"{counted.scored:,}" + ("" if numbered else f"/{counted.total:,}")
-    lost, usage, cost = (counted.truncated, counted.unparsed), counted.usage, counted.cost
-    table.add_row(
-        *((str(one.series.number),) if numbered else ()),
-        *_named(one.series),
-        done + (f" ({counted.failed} failed)" if counted.failed else ""),
-        *accuracy,
-        "{} cut, {} unread".format(*lost) if any(lost) else "0",
-        f"{usage.total:,}" + ("" if usage.reported else "+"),
-        *(("–" if cost is None else str(cost),) if table.columns[-1].title == "cost" else ()),
-    )
-
-
 def _named(one: Series) -> Iterator[str]:
     return map(one_line, (one.benchmark, one.method, one.model))
 
@@ -157,15 +128,6 @@ _PLAIN_EVERY: Final = 15.0
 """Seconds between two lines."""
 
 
-class LeftBehind(NamedTuple):
-    """What an evaluation had when it was interrupted: attempts made, of how many; calls lost."""
-
-    made: int
-    total: int
-    in_flight: int | None
-    """None where they are made elsewhere."""
-
-
 class TerminalWatcher(EvaluationWatcher):
     """Shows the progress of an evaluation on standard error."""
 
@@ -176,23 +138,37 @@ class TerminalWatcher(EvaluationWatcher):
         self._jobs: Sequence[Job] = ()
         self._limiters: Sequence[Limiter] = ()
         self._balancers: list[Balancer] = []
-        self._in_flight: int | None = 0
-        self._display: _Display | None = None
-        self.wave: WaveProgress | None = None
-        """How the batches stand, where there are any."""
+        self._began = 0.0
+        self._lost = "0"
+        self._wave: WaveProgress | None = None
+        self._seen = 0.0
+        """When the progress of the wave came."""
 
     def interrupted(self) -> None:
-        """Count the calls in flight before they are cancelled."""
-        in_flight = sum(limiter.in_flight for limiter in self._limiters)
-        self._in_flight = in_flight if self._limiters else None
+        """Count the calls in flight before they are cancelled; workers elsewhere have their own."""
+        self._lost = f"{self._in_flight():,}" if self._limiters else "those"
 
-    def left_behind(self) -> LeftBehind:
-        """Count what a run that was interrupted has made."""
-        found = measure_progress(self._jobs, 0.0)
-        return LeftBehind(found.done, found.total, self._in_flight)
+    def _in_flight(self) -> int:
+        return sum(limiter.in_flight for limiter in self._limiters)
+
+    def stopped(self, store: str) -> str:
+        """Say what an evaluation that was interrupted leaves behind, and how it goes on."""
+        made = measure_progress(self._jobs, 0.0)
+        stored = f"stopped; {made.done:,} of {made.total:,} attempts are stored in "
+        stored += without_password(store)
+        if wave := self._wave:
+            return (
+                f"{stored}; {wave.requests:,} requests of wave {wave.wave} go on without us; to "
+                f"collect them: {typed_command()}"
+            )
+        if not made.total:
+            return f"stopped before anything was asked; to begin anew: {typed_command()}"
+        return (
+            f"{stored}, with all calls that have ended; {self._lost} in flight are lost; to go on: "
+            f"{typed_command()}"
+        )
 
     def fetching(self, model: str) -> AbstractContextManager[Progress]:
-        """Show the download of a model file."""
         return bytes_bar(model, quiet=self._quiet)
 
     @asynccontextmanager
@@ -203,9 +179,8 @@ class TerminalWatcher(EvaluationWatcher):
         for note in self._notes:
             print_note(note)
         self._notes, self._jobs, self._limiters = (), jobs, limiters
-        display = _Display(jobs, limiters, self._balancers, self._console)
-        self._display = display
-        shown = display.animate() if self._console.is_terminal else display.report()
+        self._began = time.monotonic()
+        shown = self._animate() if self._console.is_terminal else self._report()
         task = asyncio.create_task(shown)
         try:
             yield
@@ -213,58 +188,7 @@ class TerminalWatcher(EvaluationWatcher):
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
-    def opened(self, models: Sequence[Served]) -> None:
-        """Say where the endpoints of a model are not alike, and follow which of them rest."""
-        several = [one for one in models if isinstance(one, Balanced)]
-        self._balancers = [one.balancer for one in several]
-        for note in (note for one in several for note in one.notes):
-            self._console.print(Text(one_line(note)))
-
-    def batches(self, progress: WaveProgress) -> None:
-        """Show the progress of a wave: below the table, or as a line at each change."""
-        before, self.wave = self.wave, progress
-        if self._display and self._console.is_terminal:
-            self._display.show_wave(progress)
-        elif before is None or before.batches != progress.batches or progress.trouble:
-            self._console.print(Text(one_line(str(progress))))
-
-    def noted(self, line: str) -> None:
-        """Write a line whole, since it may be copied."""
-        self._console.print(Text(one_line(line)), soft_wrap=True)
-
-    def chose(self, model: str, choice: AutoChoice) -> None:
-        """Say what ``auto`` stands for."""
-        self._console.print(Text(one_line(f"{model}: {choice}")))
-
-    def skipped(self, what: str, why: str) -> None:
-        """Name what this worker cannot run."""
-        self._console.print(Text(one_line(f"{what} cannot be run here: {why}")))
-
-    def adapted(self, model: str, change: str) -> None:
-        """Name a setting that a model refuses."""
-        self._console.print(Text(one_line(f"{model}: {change}")))
-
-
-class _Display:
-    def __init__(
-        self,
-        jobs: Sequence[Job],
-        limiters: Sequence[Limiter],
-        balancers: Sequence[Balancer],
-        console: SafeConsole,
-    ) -> None:
-        self._jobs = jobs
-        self._limiters = limiters
-        self._balancers = balancers
-        self._console = console
-        self._started = time.monotonic()
-        self._wave: tuple[WaveProgress, float] | None = None
-
-    def show_wave(self, progress: WaveProgress) -> None:
-        """Show the progress of a wave in the status line."""
-        self._wave = progress, time.monotonic()
-
-    async def animate(self) -> None:
+    async def _animate(self) -> None:
         """Redraw the table a few times a second."""
         from rich.live import Live
 
@@ -273,34 +197,64 @@ class _Display:
                 live.update(self._table())
                 await asyncio.sleep(0.25)
 
-    async def report(self) -> None:
+    async def _report(self) -> None:
         """Write a line now and then."""
         while True:
             await asyncio.sleep(_PLAIN_EVERY)
             self._console.print(self._status())
 
     def _table(self) -> Table:
-        table = progress_table([SeriesResult(job.series, job.tally) for job in self._jobs])
+        table = series_table(
+            [SeriesResult(job.series, job.tally) for job in self._jobs], running=True
+        )
         table.caption = self._status()
         return table
 
     def _status(self) -> str:
-        elapsed = time.monotonic() - self._started
-        found = measure_progress(self._jobs, elapsed)
-        if self._wave:
-            progress, seen = self._wave
-            if progress.next_look is not None:
-                left = max(0.0, seen + progress.next_look - time.monotonic())
-                progress = replace(progress, next_look=left)
-            return one_line(f"{found.done:,} of {found.total:,} attempts; {progress}")
-        in_flight = sum(limiter.in_flight for limiter in self._limiters)
-        left = seconds_left([progress_of(job) for job in self._jobs], elapsed)
+        now = time.monotonic()
+        found = measure_progress(self._jobs, now - self._began)
+        if wave := self._wave:
+            if wave.next_look is not None:
+                wave = replace(wave, next_look=max(0.0, self._seen + wave.next_look - now))
+            return one_line(f"{found.done:,} of {found.total:,} attempts; {wave}")
+        in_flight = self._in_flight()
+        left = seconds_left([progress_of(job) for job in self._jobs], now - self._began)
         calls = "1 call in flight, " if in_flight == 1 else f"{in_flight} calls in flight, "
         counts = f"{found.done:,} of {found.total:,} attempts, {calls if self._limiters else ''}"
         spent = "" if found.cost is None else f"{found.cost} so far, "
         time_left = "waiting for replies" if left is None else f"about {write_duration(left)} left"
         endpoints = "".join(f"; {one.status}" for one in self._balancers)
         return f"{counts}{found.failed} failed, {spent}{time_left}{endpoints}"
+
+    def opened(self, models: Sequence[Served]) -> None:
+        """Say where the endpoints of a model are not alike, and follow which of them rest."""
+        several = [one for one in models if isinstance(one, Balanced)]
+        self._balancers = [one.balancer for one in several]
+        for note in (note for one in several for note in one.notes):
+            self._print(note)
+
+    def batches(self, progress: WaveProgress) -> None:
+        """Show the progress of a wave: below the table, or as a line at each change."""
+        before, self._wave, self._seen = self._wave, progress, time.monotonic()
+        changed = before is None or before.batches != progress.batches or progress.trouble
+        if changed and not (self._jobs and self._console.is_terminal):
+            self._print(str(progress))
+
+    def noted(self, line: str) -> None:
+        """Write a line whole, since it may be copied."""
+        self._console.print(Text(one_line(line)), soft_wrap=True)
+
+    def chose(self, model: str, choice: AutoChoice) -> None:
+        self._print(f"{model}: {choice}")
+
+    def skipped(self, what: str, why: str) -> None:
+        self._print(f"{what} cannot be run here: {why}")
+
+    def adapted(self, model: str, change: str) -> None:
+        self._print(f"{model}: {change}")
+
+    def _print(self, line: str) -> None:
+        self._console.print(Text(one_line(line)))
 
 
 def write_duration(seconds: float) -> str:
@@ -324,7 +278,7 @@ class Incomplete(CfrError):
 def print_evaluated(done: Evaluated) -> None:
     """Print the table of all series; raise where attempts are missing."""
     console = SafeConsole()
-    console.print(results(done.series))
+    console.print(series_table(done.series))
     if (compared := ratios(done.series)) is not None:
         console.print()
         console.print(compared)
@@ -335,25 +289,6 @@ def print_evaluated(done: Evaluated) -> None:
         raise Incomplete(done.stopped + ("; 'cfr runs --failures' lists why" if failed else ""))
 
 
-def tell_stopped(watcher: TerminalWatcher, store: str) -> str:
-    """Say what an evaluation that was interrupted leaves behind, and how it goes on."""
-    left = watcher.left_behind()
-    stored = f"stopped; {left.made:,} of {left.total:,} attempts are stored in "
-    stored += without_password(store)
-    if wave := watcher.wave:
-        return (
-            f"{stored}; {wave.requests:,} requests of wave {wave.wave} go on without us; to "
-            f"collect them: {typed_command()}"
-        )
-    if not left.total:
-        return f"stopped before anything was asked; to begin anew: {typed_command()}"
-    lost = "those" if left.in_flight is None else f"{left.in_flight:,}"
-    return (
-        f"{stored}, with all calls that have ended; {lost} in flight are lost; to go on: "
-        f"{typed_command()}"
-    )
-
-
 # What ``cfr eval --dry-run`` prints.
 
 _BASES: Final[dict[Basis, str]] = {
@@ -362,40 +297,34 @@ _BASES: Final[dict[Basis, str]] = {
     "bounds": "no earlier attempts, so the most that calls allow: prompts at three characters a "
     "token, every reply as long as it may be; most replies are far shorter",
 }
-_Cells = tuple[str, ...]
 
 
 def print_forecast(found: Forecast, options: RunOptions) -> None:
     """Print what an evaluation would take: by benchmark and model, all together, and why."""
-    console = SafeConsole()
-    several_decodings = len({_decoding(one) for one in found.series}) > 1
-    table = _table_forecast(decoded=several_decodings, priced=found.has_prices)
+    console, priced = SafeConsole(), found.has_prices
+    decoded = len({_decoding(one) for one in found.series}) > 1
+    # Calls, tokens and dollars stay where room is short.
+    table = Table(
+        Column("method", "name"),
+        *([Column("decoding", "prose")] if decoded else []),
+        Column("to make", rank=1),
+        *(Column(title) for title in ("calls", "input", "output", *["cost"] * priced)),
+        Column("from", "name", rank=2),
+    )
     for heading, group in groupby(found.series, key=_heading):
         table.add_section(heading)
         for one in group:
-            decoding = (_decoding(one),) if several_decodings else ()
-            table.add_row(one_line(one.series.method), *decoding, *_cells(one, found))
+            decoding = [_decoding(one)] if decoded else []
+            amounts = _amounts(one.missing, one.demand, priced=priced)
+            basis = one.basis if one.missing else "all stored"
+            table.add_row(one_line(one.series.method), *decoding, *amounts, basis)
     if len(found.series) > 1:
         table.add_section("All together")
-        total = _amounts(found.missing, found.demand, priced=found.has_prices)
-        table.add_row("all", *([""] if several_decodings else []), *total, "")
+        total = _amounts(found.missing, found.demand, priced=priced)
+        table.add_row("all", *([""] if decoded else []), *total, "")
     console.print(table)
     console.print()
     print_notes(map(one_line, _notes(found, options)))
-
-
-def _table_forecast(*, decoded: bool, priced: bool) -> Table:
-    """Make a table whose calls, tokens and dollars stay where room is short."""
-    return Table(
-        Column("method", "name"),
-        *((Column("decoding", "prose"),) if decoded else ()),
-        Column("to make", rank=1),
-        Column("calls"),
-        Column("input"),
-        Column("output"),
-        *((Column("cost"),) if priced else ()),
-        Column("from", "name", rank=2),
-    )
 
 
 def _heading(one: SeriesForecast) -> str:
@@ -411,12 +340,7 @@ def _decoding(one: SeriesForecast) -> str:
     return f"temperature {decoding.temperature}{seed}"
 
 
-def _cells(one: SeriesForecast, found: Forecast) -> _Cells:
-    amounts = _amounts(one.missing, one.demand, priced=found.has_prices)
-    return *amounts, one.basis if one.missing else "all stored"
-
-
-def _amounts(missing: int, demand: Demand, *, priced: bool) -> _Cells:
+def _amounts(missing: int, demand: Demand, *, priced: bool) -> tuple[str, ...]:
     least, most = ceil(demand.calls.least), ceil(demand.calls.most)
     calls = f"{most:,}" if least == most else f"{least:,}–{most:,}"
     cost = (_cost_forecast(demand),) if priced else ()

@@ -70,11 +70,11 @@ def _print_series(url: str, found: list[SeriesResult], *, as_json: bool) -> None
         print_text(f"{url}: nothing has been run yet")
     else:
         from constraint_first.cli.console import SafeConsole
-        from constraint_first.cli.progress import COST_NOTE, summary_table
+        from constraint_first.cli.progress import COST_NOTE, series_table
         from constraint_first.model.limit import sum_costs
 
         console = SafeConsole()
-        console.print(summary_table(found))
+        console.print(series_table(found, numbered=True))
         if (cost := sum_costs(one.tally.cost for one in found)) is not None:
             console.print(f"\nAll together {cost}, {COST_NOTE}.")
 

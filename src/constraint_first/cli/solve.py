@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import click
 from rich.console import Group, RenderableType
@@ -74,7 +74,6 @@ from constraint_first.protocol import Call, Completion, Output, Program, Usage
 if TYPE_CHECKING:
     from constraint_first.attempt.drive import AttemptLimit
     from constraint_first.method.policy import Evidence
-    from constraint_first.method.registry import Wording
     from constraint_first.model.transport import Bounds
 
 
@@ -150,13 +149,13 @@ def solve_command(
         ) as session:
             chosen = named or with_wording(session.choose_method(quiet=quiet), own)
             if own and not quiet:
-                _note_prompts(chosen, own)
+                used = [f"{one.name}.txt" for one in prompts_of(chosen) if one.replaced]
+                print_note(f"own prompts of {own.name}: {', '.join(used) or 'all as they were'}")
             for problem in read.problems:
                 if not silent:
                     session.console.print(scoring.heading(problem))
                 solve = session.solve_silently if silent else session.solve
-                solved = await solve(chosen, problem)
-                verdict = scoring.count(solved)
+                verdict = scoring.count(solved := await solve(chosen, problem))
                 if as_json:
                     print_json(solved.to_json() | verdict)
                 elif quiet:
@@ -169,17 +168,10 @@ def solve_command(
         return f"stopped; {solved}, and nothing is stored; to begin anew: {typed_command()}"
 
     run_interruptible(run(), stopped)
-    if scoring.total and as_json and not quiet:
-        print_note(scoring.total)
-    elif scoring.total and not quiet:
-        print_text(f"\n{scoring.total}")
+    if scoring.total and not quiet:
+        print_note(scoring.total) if as_json else print_text(f"\n{scoring.total}")
     if scoring.unanswered:
         raise NoAnswer(f"{scoring.unanswered} of {count}: the reply has no final answer")
-
-
-def _note_prompts(method: Method, own: Wording) -> None:
-    used = [f"{one.name}.txt" for one in prompts_of(method) if one.replaced]
-    print_note(f"own prompts of {own.name}: {', '.join(used) or 'all as they were'}")
 
 
 # Whether answers are right: problem by problem, and in total.
@@ -309,9 +301,7 @@ class ReplyPrinter:
                 self._begin(call)
             case Wrote(call, text, thought):
                 self._write(call, text, thought=thought)
-            case Retrying():
-                print_delay(self._console, event)
-            case Adapted():
+            case Retrying() | Adapted():
                 print_delay(self._console, event)
             case Finished(call, completion, written):
                 self._end(call, completion, written=written)
@@ -526,37 +516,29 @@ def _conclude(console: SafeConsole, solved: Attempt, *, held: bool) -> None:
 # ``cfr demo``: a few problems, Direct CoT beside what ``auto`` stands for, with a real model.
 
 
-class Example(NamedTuple):
-    """A problem of the demonstration, with a name for its row."""
-
-    name: str
-    text: str
-    answer: str
-
-
 # Each text states a demand on its answer, and is many steps by hand or a few lines of a program.
 # The first two are from ConstraintBench: programs solved them in all of four runs.
 EXAMPLES: Final = (
-    Example(
-        "a number on a ticket",
+    Problem(
         "Elif's raffle ticket carries a number from $51$ to $71$. It is divisible by $5$, and its "
         "digits add up to $11$. What number is on the ticket?",
+        "a number on a ticket",
         "65",
     ),
-    Example(
-        "the multiple below a sum",
+    Problem(
         "Find the largest multiple of $13$ that is not greater than $242 + 155 + 154 + 388$.",
+        "the multiple below a sum",
         "936",
     ),
-    Example(
-        "a sum of digits",
+    Problem(
         "How many three-digit positive integers have digits whose sum is 10?",
+        "a sum of digits",
         "54",
     ),
-    Example(
-        "two remainders",
+    Problem(
         "Find the largest integer less than 500 that leaves a remainder of 3 when divided by 7 and "
         "a remainder of 2 when divided by 5.",
+        "two remainders",
         "472",
     ),
 )
@@ -586,38 +568,34 @@ def demo_command(ref: ModelRef, decoding: Decoding) -> None:
 
     async def run() -> None:
         async with open_session(ref, decoding) as session:
-            method = _compared(session.choose_method())
-            for line in _introduction(method):
-                session.console.print(line)
+            method, show_part = session.choose_method(), session.console.print
+            policy = method.policy if isinstance(method, Calibrated) else None
+            if isinstance(method, Calibrated) and not method.methods:
+                direct = isinstance(method.otherwise, Direct)
+                method, policy = make("routed-cfr") if direct else method.otherwise, None
+            show_part(
+                f"{len(EXAMPLES)} problems, each with Direct CoT and then with {method.label}."
+            )
+            if policy:
+                rules = [f"{rule.method} on problems {rule.words}" for rule in policy.rules]
+                rules.append(f"{policy.otherwise} on others")
+                show_part(f"{method.label} is {'; '.join(rules)}.")
+            show_part("")
             pairs = [await _solve_twice(session, method, at) for at in range(len(EXAMPLES))]
-            for part in _conclusion(method, pairs):
-                session.console.print(part)
+            show_part(_side_by_side(pairs))
+            show_part(f"\n{_totals(pairs)}")
+            show_part(_measured(policy.by_problem if policy and policy.rules else None))
+            # `make demo` runs .venv/bin/cfr, which need not be on the PATH.
+            hidden = not shutil.which("cfr") and sys.argv[0].endswith("/cfr")
+            show_part("\n" + _NEXT.format(cfr=sys.argv[0] if hidden else "cfr"))
 
     run_interruptible(run(), lambda: "stopped")
 
 
-def _compared(automatic: Method) -> Method:
-    """Choose the method beside Direct CoT: Routed-CFR where ``auto`` would be Direct CoT too."""
-    if not isinstance(automatic, Calibrated) or automatic.methods:
-        return automatic
-    same = isinstance(automatic.otherwise, Direct)
-    return make("routed-cfr") if same else automatic.otherwise
-
-
-def _introduction(method: Method) -> Iterator[str]:
-    """Name the method beside Direct CoT, and the rules of a policy."""
-    yield f"{len(EXAMPLES)} problems, each with Direct CoT and then with {method.label}."
-    if isinstance(method, Calibrated):
-        rules = [f"{rule.method} on problems {rule.words}" for rule in method.policy.rules]
-        yield f"{method.label} is {'; '.join([*rules, method.policy.otherwise + ' on others'])}."
-    yield ""
-
-
 async def _solve_twice(session: Session, method: Method, at: int) -> tuple[Attempt, Attempt]:
     """Solve an example with Direct CoT and with a method, and show both results."""
-    console, example = session.console, EXAMPLES[at]
-    problem = Problem(example.text, answer=example.answer)
-    title = Text(f"{at + 1} of {len(EXAMPLES)}: {example.name}", style="bold")
+    console, problem = session.console, EXAMPLES[at]
+    title = Text(f"{at + 1} of {len(EXAMPLES)}: {problem.id}", style="bold")
     console.print(Rule(title, align="left", style="dim"))
     console.print(problem.text)
     console.print()
@@ -666,20 +644,6 @@ def _is_right(solved: Attempt) -> bool:
     return grade(solved.answer, solved.problem.answer or "", solved.problem.text).correct
 
 
-def _conclusion(
-    method: Method, pairs: Sequence[tuple[Attempt, Attempt]]
-) -> Iterator[RenderableType]:
-    yield _side_by_side(pairs)
-    yield ""
-    yield _totals(pairs)
-    policy = method.policy if isinstance(method, Calibrated) else None
-    yield _measured(policy.by_problem if policy and policy.rules else None)
-    yield ""
-    # `make demo` runs .venv/bin/cfr, which need not be on the PATH.
-    hidden = not shutil.which("cfr") and sys.argv[0].endswith("/cfr")
-    yield _NEXT.format(cfr=sys.argv[0] if hidden else "cfr")
-
-
 def _side_by_side(pairs: Sequence[tuple[Attempt, Attempt]]) -> Table:
     answers = (
         column
@@ -689,7 +653,7 @@ def _side_by_side(pairs: Sequence[tuple[Attempt, Attempt]]) -> Table:
     table = Table("problem", Column("right answer"), *answers, more="")
     for example, pair in zip(EXAMPLES, pairs, strict=True):
         cells = (cell for one in pair for cell in (_verdict(one), _written(one)))
-        table.add_row(example.name, example.answer, *cells)
+        table.add_row(example.id, example.answer or "", *cells)
     return table
 
 

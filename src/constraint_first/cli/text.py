@@ -6,9 +6,8 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar, cast
 
 import click
 
@@ -27,7 +26,7 @@ from constraint_first.cli import print_json, print_note, print_text
 from constraint_first.cli.options import A_PATH, COUNT, columns_option, json_option
 from constraint_first.constraint.kind import read_kind, tell_kind
 from constraint_first.constraint.predicate import Predicate, Truth, parts
-from constraint_first.constraint.reply.conflict import Conflict, find_conflicts, tell_conflict
+from constraint_first.constraint.reply.conflict import find_conflicts, tell_conflict
 from constraint_first.constraint.reply.instruction import instruction_predicate, is_followed
 from constraint_first.constraint.reply.language import can_tell_language
 from constraint_first.constraint.reply.reader import read_demands
@@ -61,8 +60,6 @@ from constraint_first.file.safe import atomic_file, printable_json
 from constraint_first.problem import Json, Problem
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
     from constraint_first.answer.workers import Workers
 
 _Checked: TypeAlias = tuple[tuple[Stated, Truth], ...]
@@ -116,32 +113,20 @@ def constraints_command(
     if read.taken and answer is not None:
         raise click.UsageError("--answer goes with one problem; a file brings its own answers")
     if replies is not None:
-        _judge(read, source, replies, output, loose=loose)
+        if not read.taken:
+            raise click.UsageError("--replies goes with a file of requests, one a row")
+        judge_replies(read, source, replies, output, loose=loose)
     elif read.taken:
         print_note(read.taken)
         found = [check_stated(read_stated(one.text), _gold(one) or "") for one in problems]
         audit = _audit(problems, found)
         print_json(audit) if as_json else _show_audit(source, problems, found, audit)
     else:
-        _tell(problems[0].text, answer, as_json=as_json)
-
-
-def _tell(text: str, answer: str | None, *, as_json: bool) -> None:
-    """Show the demands of one text, and which of them an answer meets."""
-    if len(text) > LONGEST:
-        print_note(f"demands on the reply are read from {LONGEST:,} characters at most")
-    stated = (*read_stated(text), *read_demands(text))
-    checked = check_stated(stated, answer) if answer is not None else None
-    print_json(_describe(text, stated, checked)) if as_json else _show(text, stated, checked)
-
-
-def _judge(
-    requests: ProblemSet, source: str, replies: Path, output: Path | None, *, loose: bool
-) -> None:
-
-    if not requests.taken:
-        raise click.UsageError("--replies goes with a file of requests, one a row")
-    judge_replies(requests, source, replies, output, loose=loose)
+        if len(text := problems[0].text) > LONGEST:
+            print_note(f"demands on the reply are read from {LONGEST:,} characters at most")
+        stated = (*read_stated(text), *read_demands(text))
+        checked = None if answer is None else check_stated(stated, answer)
+        print_json(_describe(text, stated, checked)) if as_json else _show(text, stated, checked)
 
 
 def _describe(text: str, stated: Sequence[Stated], checked: _Checked | None) -> list[Json]:
@@ -155,15 +140,11 @@ def _describe(text: str, stated: Sequence[Stated], checked: _Checked | None) -> 
             "phrase": text[slice(*one.span)],
             "sentence": one.sentence,
         }
-        clashing = [stated.index(other) for pair in conflicts for other in _other(pair, one)]
+        pairs = (pair for pair in conflicts if one in pair)
+        clashing = [stated.index(other) for pair in pairs for other in pair if other is not one]
         row |= {"conflicts": [*clashing]} if clashing else {}
         rows.append(row | {"truth": checked[number][1]} if checked else row)
     return rows
-
-
-def _other(conflict: Conflict, one: Stated) -> tuple[Stated, ...]:
-    """The demand that contradicts another one; none where the conflict is between others."""
-    return tuple(each for each in conflict if each is not one) if one in conflict else ()
 
 
 def _gold(problem: Problem) -> str | None:
@@ -176,7 +157,9 @@ def _audit(problems: Sequence[Problem], found: Sequence[_Checked]) -> dict[str, 
     kinds = Counter(kind for checked in found for kind in {one.kind for one, _ in checked})
     truths = Counter(truth for checked in found for _, truth in checked)
     unsound = [one.id for one, checked in pairs if any(t == "violated" for _, t in checked)]
-    demands = [sorted({_op(read) for read in read_demands(one.text)}) for one in problems]
+    demands = [
+        sorted({str(read.predicate["op"]) for read in read_demands(one.text)}) for one in problems
+    ]
     return {
         "total": len(problems),
         "covered": sum(map(bool, found)),
@@ -189,49 +172,49 @@ def _audit(problems: Sequence[Problem], found: Sequence[_Checked]) -> dict[str, 
     }
 
 
-def _op(demand: Stated) -> str:
-    return str(demand.predicate["op"])
-
-
 def _show(text: str, stated: Sequence[Stated], checked: _Checked | None) -> None:
-    from constraint_first.cli.console import MARKS, Column, SafeConsole, Table
+    from constraint_first.cli.console import MARKS, Column, SafeConsole, Table, cell
 
-    console = SafeConsole()
-    console.print(_marked(text, [one.span for one in stated]))
+    console, shown = SafeConsole(), cell(text)
+    for one in stated:
+        shown.stylize("bold cyan", *one.span)
+    console.print(shown)
     console.print()
-    console.print(_cell(tell_kind(text), "dim"))
+    console.print(cell(tell_kind(text), "dim"))
     if not stated:
-        console.print(
-            "the text states no constraint and makes no demand that can be checked", style="bold"
-        )
+        none = "the text states no constraint and makes no demand that can be checked"
+        console.print(none, style="bold")
         return
     table = Table("kind", Column("demand", "prose"), Column("words", "prose"), header=False)
     for number, one in enumerate(stated):
         truth = checked[number][1] if checked else None
         table.add_row(
-            MARKS[truth].copy().append(f" {truth}") if truth else _cell(one.kind, "cyan"),
-            _cell(one.sentence),
-            _cell(f"“{' '.join(text[slice(*one.span)].split())}”", "dim"),
+            MARKS[truth].copy().append(f" {truth}") if truth else cell(one.kind, "cyan"),
+            one.sentence,
+            cell(_quoted(text, one), "dim"),
         )
     console.print(table)
     for conflict in find_conflicts(stated):
         console.print()
-        console.print(_cell(tell_conflict(conflict), "bold yellow"))
+        console.print(cell(tell_conflict(conflict), "bold yellow"))
+
+
+def _quoted(text: str, one: Stated) -> str:
+    return f"“{' '.join(text[slice(*one.span)].split())}”"
 
 
 def _show_audit(
     source: str, problems: Sequence[Problem], found: Sequence[_Checked], audit: dict[str, Json]
 ) -> None:
-    from constraint_first.cli.console import Column, SafeConsole, Table
+    from constraint_first.cli.console import Column, SafeConsole, Table, cell
 
     console = SafeConsole()
-    counts = Counter(truth for checked in found for _, truth in checked)
-    said = ", ".join(f"{counts[truth]:,} {truth}" for truth in _TRUTHS)
-    console.print(_cell(f"{audit['covered']:,} / {audit['total']:,} problems state a constraint"))
-    console.print(_cell(f"{sum(counts.values()):,} constraints on gold answers: {said}  {source}"))
-    console.print(
-        _cell(f"{audit['demanding']:,} / {audit['total']:,} demand something of the reply")
-    )
+    counts = cast("dict[str, int]", audit["constraints"])
+    said = ", ".join(f"{count:,} {truth}" for truth, count in counts.items())
+    of_all = f"/ {audit['total']:,}"
+    console.print(cell(f"{audit['covered']:,} {of_all} problems state a constraint"))
+    console.print(cell(f"{sum(counts.values()):,} constraints on gold answers: {said}  {source}"))
+    console.print(cell(f"{audit['demanding']:,} {of_all} demand something of the reply"))
     for title, name in (("constraint", "kinds"), ("demand", "demands")):
         counted = cast("dict[str, int]", audit[name])
         if any(counted.values()):
@@ -243,24 +226,8 @@ def _show_audit(
     for problem, checked in zip(problems, found, strict=True):
         for one, truth in checked:
             if truth == "violated":
-                phrase = " ".join(problem.text[slice(*one.span)].split())
-                words = f"unsound: {problem.id}: “{phrase}”: {one.sentence} Gold: {problem.answer}"
-                console.print(_cell(words, "bold red"))
-
-
-def _marked(text: str, spans: Sequence[tuple[int, int]]) -> Text:
-    shown = _cell(text)
-    for start, end in spans:
-        shown.stylize("bold cyan", start, end)
-    return shown
-
-
-def _cell(words: str, style: str = "") -> Text:
-    from rich.text import Text
-
-    from constraint_first.file.safe import printable
-
-    return Text(printable(words), style=style)
+                words = f"{_quoted(problem.text, one)}: {one.sentence} Gold: {problem.answer}"
+                console.print(cell(f"unsound: {problem.id}: {words}", "bold red"))
 
 
 # ``cfr route``: what the router sees in a problem, or in a whole file of them.
@@ -342,24 +309,21 @@ def _describe_route(text: str, found: tuple[Cue, ...]) -> dict[str, Json]:
 
 
 def _show_route(text: str, found: tuple[Cue, ...]) -> None:
-    from constraint_first.cli import console as show
-    from constraint_first.cli.console import SafeConsole
-    from constraint_first.file.safe import printable
+    from constraint_first.cli.console import SafeConsole, cell, cues, highlighted
 
     console = SafeConsole()
-    console.print(show.highlighted(text, found))
+    console.print(highlighted(text, found))
     console.print()
     if found:
-        console.print(show.cues(text, found))
+        console.print(cues(text, found))
     console.print("routed to CFR" if found else "no restrictive cue: Direct CoT", style="bold")
-    console.print(printable(tell_kind(text)))
+    console.print(cell(tell_kind(text)))
 
 
 def _show_audit_route(source: str, audit: dict[str, Json]) -> None:
     from rich.text import Text
 
-    from constraint_first.cli import console as show
-    from constraint_first.cli.console import Column, SafeConsole, Table
+    from constraint_first.cli.console import Column, SafeConsole, Table, style_of
 
     total, routed = cast("int", audit["total"]), cast("int", audit["routed"])
     console = SafeConsole()
@@ -369,7 +333,7 @@ def _show_audit_route(source: str, audit: dict[str, Json]) -> None:
         table = Table(title, Column("problems"), "")
         for name, count in cast("dict[str, int]", counts).items():
             bar = "█" * round(30 * count / total)
-            table.add_row(name, f"{count:,}", bar, style=show.style_of(name))
+            table.add_row(name, f"{count:,}", bar, style=style_of(name))
         console.print()
         console.print(table)
 
@@ -392,16 +356,7 @@ _USUAL: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class RowFields:
-    """The fields that a command reads from each row, and those that no row may be without."""
-
-    read: tuple[str, ...]
-    needed: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class GoodRows:
+class GoodRows(NamedTuple):
     """The rows of a file that have what is needed, and what is to be said of the file."""
 
     rows: list[JsonLine]
@@ -412,57 +367,55 @@ class GoodRows:
     """One line: what was taken from which column."""
 
 
-def good_rows(path: Path, fields: RowFields, chosen: Mapping[str, str]) -> GoodRows:
-    """Read the rows that have what is needed, and report the others.
+def good_rows(
+    path: Path, fields: Sequence[str], needed: Sequence[str], chosen: Mapping[str, str]
+) -> GoodRows:
+    """Read some fields of each row, report the rows that lack a needed one, and skip these.
 
     A row without an "id" goes by its number.
     """
-    columns = Columns({name: _USUAL[name] for name in fields.read}, chosen)
+    columns = Columns({name: _USUAL[name] for name in fields}, chosen)
     scanned = [*scan_rows(path)]
-    columns.check(path, [row for row in scanned if isinstance(row, JsonLine)], fields.needed)
+    columns.check(path, [row for row in scanned if isinstance(row, JsonLine)], needed)
     use, rows, bad = ColumnUse(path, "rows"), list[JsonLine](), 0
     for row in scanned:
-        found = row.reason if isinstance(row, BadLine) else _read(row, fields, columns, use)
-        if isinstance(found, str):
+        try:
+            if isinstance(row, BadLine):
+                raise FieldError(row.reason)
+            found, taken = _read(row, fields, needed, columns)
+        except FieldError as error:
             bad += 1
-            print_note(f"cfr: {path}, {row.place}: {found}; skipped")
-        else:
-            rows.append(JsonLine(row.number, found, row.unit))
-    return GoodRows(rows, bad, use.describe(len(rows), fields.read))
+            print_note(f"cfr: {path}, {row.place}: {error}; skipped")
+            continue
+        rows.append(JsonLine(row.number, found, row.unit))
+        for one in taken:
+            use.add(*one)
+    return GoodRows(rows, bad, use.describe(len(rows), fields))
 
 
 def _read(
-    row: JsonLine, fields: RowFields, columns: Columns, use: ColumnUse
-) -> dict[str, Json] | str:
-    """Read the fields of a row, or say why it is of no use."""
+    row: JsonLine, fields: Sequence[str], needed: Sequence[str], columns: Columns
+) -> tuple[dict[str, Json], list[tuple[str, str, str]]]:
+    """Read the fields of a row, and which column each was taken from, and how."""
     found: dict[str, Json] = {"id": row.number}
     taken: list[tuple[str, str, str]] = []
-    for name in fields.read:
+    for name in fields:
         column = next(columns.find(row.value, name), None)
         if column is None:
-            if name in fields.needed:
-                return f"no field {columns.chosen.get(name, name)!r}"
+            if name in needed:
+                raise FieldError(f"no field {columns.chosen.get(name, name)!r}")
             continue
         value, how = row.value[column], ""
-        try:
-            if name == "gold":
-                value, how = _read_gold(value, column)
-            elif name in fields.needed and isinstance(value, bool | list | dict):
-                return f"field {column!r} is a {type(value).__name__}, not text"
-        except FieldError as error:
-            return str(error)
+        if name == "gold":
+            gold = read_gold(value, column)
+            if gold is None or not gold.strip():
+                raise FieldError(f"field {column!r} is {'null' if gold is None else 'empty'}")
+            value, how = final_part(gold)
+        elif name in needed and isinstance(value, bool | list | dict):
+            raise FieldError(f"field {column!r} is a {type(value).__name__}, not text")
         found[name] = value
         taken.append((name, column, how))
-    for one in taken:
-        use.add(*one)
-    return found
-
-
-def _read_gold(value: Json, column: str) -> tuple[str, str]:
-    gold = read_gold(value, column)
-    if gold is None or not gold.strip():
-        raise FieldError(f"field {column!r} is {'null' if gold is None else 'empty'}", column)
-    return final_part(gold)
+    return found, taken
 
 
 def text_field(row: JsonLine, name: str) -> str | None:
@@ -496,16 +449,7 @@ def with_progress(items: Iterable[T], total: int, label: str) -> Iterator[T]:
 
 # Judging a file of replies by what a file of requests demands: ``cfr constraints --replies``.
 
-_FIELDS: Final = RowFields(("id", "run", "text"), ("id", "text"))
 _Demands: TypeAlias = "tuple[Predicate | None, ...]"
-
-
-@dataclass(frozen=True, slots=True)
-class _Reply:
-    """A reply with the demands of its request."""
-
-    row: JsonLine
-    demands: _Demands
 
 
 def judge_replies(
@@ -513,38 +457,30 @@ def judge_replies(
 ) -> None:
     """Write for each reply, in the order of the file, which demands of its request it follows."""
     demands = _all_demands(requests, source)
-    read = good_rows(replies, _FIELDS, {})
-    found = [*_with_demands(replies, read.rows, demands)]
+    read = good_rows(replies, ("id", "run", "text"), ("id", "text"), {})
+    found: list[JsonLine] = []
+    for row in read.rows:
+        if (name := str(row.value["id"])) in demands:
+            found.append(row)
+        else:
+            print_note(f"cfr: {replies}, {row.place}: no request has the id {name!r}; skipped")
     counts: Counter[bool | None] = Counter()
     with writing(output) as write:
         print_note(read.taken)
-        for reply in with_progress(found, len(found), "Judging"):
-            followed = _judge_reply_file(reply, loose=loose)
+        for row in with_progress(found, len(found), "Judging"):
+            name, text = row.value["id"], text_field(row, "text") or ""
+            followed = [
+                None if one is None else is_followed(one, text, loose=loose)
+                for one in demands[str(name)]
+            ]
             counts.update(followed)
-            value = reply.row.value
-            write({"id": value["id"], "run": value.get("run"), "followed": [*followed]})
+            write({"id": name, "run": row.value.get("run"), "followed": [*followed]})
     skipped = len(read.rows) - len(found) + read.bad
     print_note(
         f"{len(found):,} replies, {counts.total():,} demands: {counts[True]:,} followed,"
         f" {counts[False]:,} not, {counts[None]:,} undecided"
         + (f"; {skipped:,} skipped" if skipped else "")
     )
-
-
-def _judge_reply_file(reply: _Reply, *, loose: bool) -> list[bool | None]:
-    text = text_field(reply.row, "text") or ""
-    return [None if one is None else is_followed(one, text, loose=loose) for one in reply.demands]
-
-
-def _with_demands(
-    path: Path, rows: Sequence[JsonLine], demands: dict[str, _Demands]
-) -> Iterator[_Reply]:
-    for row in rows:
-        name = str(row.value["id"])
-        if name in demands:
-            yield _Reply(row, demands[name])
-        else:
-            print_note(f"cfr: {path}, {row.place}: no request has the id {name!r}; skipped")
 
 
 def _all_demands(requests: ProblemSet, source: str) -> dict[str, _Demands]:
@@ -582,8 +518,6 @@ def _instruction(value: dict[str, Json]) -> tuple[str, Predicate | None]:
 
 # ``cfr grade``: verdicts for one answer, or for a file of them.
 
-_GRADE_FIELDS: Final = RowFields(("pred", "gold", "problem", "truncated", "id"), ("pred", "gold"))
-
 
 # Unknown options are arguments, so that `cfr grade -3 3` needs no `--`.
 @click.command("grade", context_settings={"ignore_unknown_options": True})
@@ -620,16 +554,14 @@ def grade_command(
       cfr grade -- '-oo' '-\\infty'
     """
     if second is None:
-        _grade_file(good_rows(Path(first), _GRADE_FIELDS, columns), output, workers)
+        fields = ("pred", "gold", "problem", "truncated", "id")
+        _grade_file(good_rows(Path(first), fields, ("pred", "gold"), columns), output, workers)
     elif output is not None or columns:
         raise click.UsageError("-o and --columns go with a file, not with PRED and GOLD")
     else:
         instructions = read_instructions(second)
-        verdict = (
-            judge_reply(instructions, first)
-            if instructions
-            else grade_reply(first, second, problem)
-        )
+        whole = judge_reply(instructions, first) if instructions else None
+        verdict = whole or grade_reply(first, second, problem)
         print_text(f"{verdict.verdict} ({verdict.tier} tier): {verdict.why}")
 
 
@@ -643,15 +575,9 @@ def _grade_file(read: GoodRows, output: Path | None, count: int | None) -> None:
         verdicts = _verdicts(rows, workers)
         for row, verdict in zip(rows, with_progress(verdicts, len(rows), "Grading"), strict=True):
             counts[verdict.verdict] += 1
-            write(
-                {
-                    "id": row.value["id"],
-                    "verdict": verdict.verdict,
-                    "tier": verdict.tier,
-                    "answer": verdict.answer,
-                    "seconds": round(verdict.seconds, 6),
-                }
-            )
+            head: dict[str, Json] = {"id": row.value["id"], "verdict": verdict.verdict}
+            seconds = round(verdict.seconds, 6)
+            write(head | {"tier": verdict.tier, "answer": verdict.answer, "seconds": seconds})
     words = [f"{counts[word]} {word}" for word in ("correct", "incorrect", "undecided")]
     print_note(", ".join(words) + (f", {read.bad} skipped" if read.bad else ""))
 
@@ -694,7 +620,7 @@ def extract_command(file: Path, output: Path | None, columns: dict[str, str]) ->
       cfr extract replies.jsonl | head
       cfr extract table.csv --columns text=reply
     """
-    read = good_rows(file, RowFields(("text", "id"), ("text",)), columns)
+    read = good_rows(file, ("text", "id"), ("text",), columns)
     found = 0
     with writing(output) as write:
         print_note(read.taken)
