@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -127,7 +126,17 @@ def eval_command(
     options = replace(options, batch=batch, ray=ray)
     experiment, notes = _load_files(_experiment(benchmarks, changes), columns)
     if dry_run:
-        _forecast(experiment, ref, options, () if quiet else notes, as_json=as_json)
+        from constraint_first.run.forecast import forecast
+
+        found = forecast(experiment, ref, options)
+        for note in () if quiet else notes:
+            print_note(note)
+        if as_json:
+            print_json(found.to_json())
+            return
+        from constraint_first.cli.progress import print_forecast
+
+        print_forecast(found, options)
         return
     if as_json:
         raise InputError("--json: goes with --dry-run; 'cfr runs --json' writes what was run")
@@ -138,26 +147,6 @@ def eval_command(
     run = aevaluate(experiment, model=ref, options=options, watcher=watcher)
     left = partial(watcher.stopped, options.store)
     print_evaluated(run_interruptible(run, left, watcher.interrupted))
-
-
-def _forecast(
-    experiment: Experiment,
-    ref: ModelRef,
-    options: RunOptions,
-    notes: Sequence[str],
-    *,
-    as_json: bool,
-) -> None:
-    from constraint_first.cli.progress import print_forecast
-    from constraint_first.run.forecast import forecast
-
-    found = forecast(experiment, ref, options)
-    for note in notes:
-        print_note(note)
-    if as_json:
-        print_json(found.to_json())
-    else:
-        print_forecast(found, options)
 
 
 def _experiment(benchmarks: tuple[str, ...], changes: Changes) -> Experiment:
@@ -188,13 +177,10 @@ def _load_files(experiment: Experiment, columns: dict[str, str]) -> tuple[Experi
     return replace(experiment, benchmarks=tuple(loaded)), [one.taken for one in files]
 
 
-_worker_settings = grouped(
+@click.command("work")
+@grouped(
     "options", "constraint_first.run.grid:RunOptions", store_option, *speed_options, *call_options
 )
-
-
-@click.command("work")
-@_worker_settings
 @click.option(
     "--base-url",
     multiple=True,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import pkgutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -373,42 +372,33 @@ runs_argument: Final = grouped(
 """The stores and files that a command reads, by their places or by ``--store``."""
 
 
-@dataclass(frozen=True, slots=True)
-class StudyPart:
-    """The part of a study to look at; nothing named is no limit."""
-
-    benchmarks: tuple[str, ...] = ()
-    models: tuple[str, ...] = ()
+StudyPart: TypeAlias = dict[str, tuple[str, ...]]
+"""The part of a study to look at: its benchmarks and models; an empty tuple is no limit."""
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorRuleOptions:
-    """When a problem counts as right, and a file of errors that a person classed."""
+def _error_rule(rule: RightRule, classes: Path | None) -> Callable[[Study], ErrorRule]:
+    """Say how problems and errors are judged, once a study gives the file of classes a meaning."""
 
-    rule: RightRule
-    classes: Path | None
-
-    def read(self, study: Study) -> ErrorRule:
-        """Read the file, where there is one."""
+    def read(study: Study) -> ErrorRule:
         from constraint_first.report.exhibit.marks import ErrorClasses, ErrorRule, read_classes
 
-        classes = read_classes(self.classes, study) if self.classes else ErrorClasses()
-        return ErrorRule(self.rule, classes)
+        found = read_classes(classes, study) if classes else ErrorClasses()
+        return ErrorRule(rule, found)
+
+    return read
 
 
 part_options: Final = grouped(
     "part",
-    StudyPart,
-    click.option(
-        "--benchmark", "benchmarks", multiple=True, help="Only this benchmark; repeatable."
-    ),
-    click.option("--model", "models", multiple=True, help="Only this model; repeatable."),
+    dict,
+    click.option("--benchmark", multiple=True, help="Only this benchmark; repeatable."),
+    click.option("--model", multiple=True, help="Only this model; repeatable."),
 )
 """The options that narrow a study down, as a ``StudyPart``."""
 
 error_rule_options: Final = grouped(
     "error_rule",
-    ErrorRuleOptions,
+    _error_rule,
     click.option(
         "--rule",
         type=click.Choice(["any", "first"]),
@@ -421,7 +411,7 @@ error_rule_options: Final = grouped(
         help='Error classes by a person: {"problem", "class"} lines; they take precedence.',
     ),
 )
-"""The options that say how problems and errors are judged, as ``ErrorRuleOptions``."""
+"""The options that say how problems and errors are judged, as a reader of the rule."""
 
 
 def open_part(runs: Sequence[str], part: StudyPart) -> Study:
@@ -432,7 +422,7 @@ def open_part(runs: Sequence[str], part: StudyPart) -> Study:
     study = reader.open_study(runs or ("runs.db",))
     if not study.arms:
         raise StudyError(f"{study.source}: no attempts yet; run 'cfr eval' first")
-    return study.only(benchmark=part.benchmarks, model=part.models)
+    return study.only(**part)
 
 
 def _ray_options(

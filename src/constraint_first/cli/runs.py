@@ -9,15 +9,14 @@ import io
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
 import click
 
 from constraint_first.cli import print_json, print_note, print_text
-from constraint_first.cli.options import A_PATH, grouped, json_option, store_argument, store_option
+from constraint_first.cli.options import A_PATH, json_option, store_argument, store_option
 from constraint_first.error import InputError, OutputError
 from constraint_first.file.rows import spreadsheet_text
 from constraint_first.file.safe import atomic_file, one_line, printable_json
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
     from constraint_first.problem import Json
     from constraint_first.report.pairs import PairPrompt
-    from constraint_first.store.merge import Merged, Prefer
+    from constraint_first.store.merge import Prefer
     from constraint_first.store.query import Failure, SeriesResult, StoredAttempt
 
 
@@ -49,18 +48,15 @@ def runs_command(store: str, *, as_json: bool, regrade: bool, only_failures: boo
     cfr runs --failures
     """
     from constraint_first.report.reader import existing_store
-    from constraint_first.store.query import failures, summaries
+    from constraint_first.store import query
 
     with existing_store(store) as opened:
         if regrade:
-            from constraint_first.store.query import regrade as grade_anew
-
-            changed = grade_anew(opened)
-            print_note(f"{changed} verdict(s) changed")
+            print_note(f"{query.regrade(opened)} verdict(s) changed")
         if only_failures:
-            _print_failures(opened.url, failures(opened), as_json=as_json)
+            _print_failures(opened.url, query.failures(opened), as_json=as_json)
         else:
-            _print_series(opened.url, summaries(opened), as_json=as_json)
+            _print_series(opened.url, query.summaries(opened), as_json=as_json)
 
 
 def _print_series(url: str, found: list[SeriesResult], *, as_json: bool) -> None:
@@ -267,70 +263,26 @@ def merge_command(runs: tuple[str, ...], target: str, prefer: Prefer | None) -> 
         merged = merge(stores, target, prefer, progress)
     from constraint_first.store.database import StoreError, without_password
 
-    print_text(f"{without_password(target)}: {_summary(merged)}")
-    if merged.left_out:
-        raise StoreError(_tell_left_out(merged))
-
-
-def _tell_left_out(merged: Merged) -> str:
-    stores = ", ".join(f"{count:,} of {url}" for url, count in merged.left_out)
-    return (
-        f"{stores}: these attempts were left out, since rows of their series or problem are "
-        "missing there; all else was merged; restore that store from a copy and merge it again to "
-        "add them"
-    )
-
-
-def _summary(merged: Merged) -> str:
     failed = f" ({merged.failed:,} failed)" if merged.failed else ""
-    holds = (
-        f"{merged.series:,} series, {merged.problems:,} problems, "
-        f"{merged.attempts:,} attempts{failed}, {merged.calls:,} calls"
-    )
     replaced = f", {merged.replaced:,} replaced" if merged.replaced else ""
     known = f", {merged.known:,} in both kept as they were" if merged.known else ""
-    return f"{holds}; {merged.added:,} added{replaced}{known}"
+    print_text(
+        f"{without_password(target)}: {merged.series:,} series, {merged.problems:,} problems, "
+        f"{merged.attempts:,} attempts{failed}, {merged.calls:,} calls; {merged.added:,} added"
+        f"{replaced}{known}"
+    )
+    if merged.left_out:
+        stores = ", ".join(f"{count:,} of {url}" for url, count in merged.left_out)
+        raise StoreError(
+            f"{stores}: these attempts were left out, since rows of their series or problem are "
+            "missing there; all else was merged; restore that store from a copy and merge it again "
+            "to add them"
+        )
 
 
 # ``cfr export``: the attempts of a store as a file for other programs.
 
 _ROWS_AT_ONCE: Final = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class PairChoice:
-    """Whether pairs for training are wanted, and which."""
-
-    pairs: bool
-    labels: tuple[Path, ...]
-    right: bool
-    prompt: PairPrompt
-
-    @property
-    def given(self) -> str:
-        """The first option that says something of pairs; empty where none does."""
-        said = {"--labels": self.labels, "--right": self.right, "--prompt": self.prompt != "stage1"}
-        return next((name for name, value in said.items() if value), "")
-
-
-_pair_options: Final = grouped(
-    "choice",
-    PairChoice,
-    click.option("--pairs", is_flag=True, help="Pairs of a problem and its constraints instead."),
-    click.option(
-        "--labels",
-        multiple=True,
-        type=A_PATH,
-        help="Marks from the page of 'cfr serve' that pairs must stand up to; repeatable.",
-    ),
-    click.option("--right", is_flag=True, help="Pairs of attempts alone that ended right."),
-    click.option(
-        "--prompt",
-        type=click.Choice(["stage1", "problem"]),
-        default="stage1",
-        help="What the user says in a pair: what Stage 1 of its method asks, or the problem alone.",
-    ),
-)
 
 
 @click.command("export")
@@ -341,8 +293,30 @@ _pair_options: Final = grouped(
     is_flag=True,
     help="Outcomes and costs alone, no texts: small enough to publish (.jsonl, .jsonl.gz).",
 )
-@_pair_options
-def export_command(path: Path, store: str, choice: PairChoice, *, outcomes: bool) -> None:
+@click.option("--pairs", is_flag=True, help="Pairs of a problem and its constraints instead.")
+@click.option(
+    "--labels",
+    multiple=True,
+    type=A_PATH,
+    help="Marks from the page of 'cfr serve' that pairs must stand up to; repeatable.",
+)
+@click.option("--right", is_flag=True, help="Pairs of attempts alone that ended right.")
+@click.option(
+    "--prompt",
+    type=click.Choice(["stage1", "problem"]),
+    default="stage1",
+    help="What the user says in a pair: what Stage 1 of its method asks, or the problem alone.",
+)
+def export_command(
+    path: Path,
+    store: str,
+    labels: tuple[Path, ...],
+    prompt: PairPrompt,
+    *,
+    outcomes: bool,
+    pairs: bool,
+    right: bool,
+) -> None:
     """Write every attempt of a store to a JSON Lines, CSV or Parquet file.
 
     RUNS is a store: runs.db unless named, another file, or postgresql://…. 'cfr compare', 'report',
@@ -365,58 +339,50 @@ def export_command(path: Path, store: str, choice: PairChoice, *, outcomes: bool
     kind = ".jsonl.gz" if path.name.lower().endswith(".jsonl.gz") else path.suffix.lower()
     if kind not in _WRITERS:
         raise OutputError(f"{path}: end the name in {', '.join(_WRITERS)}")
-    if choice.pairs:
-        _export_pairs(path, kind, store, choice, outcomes=outcomes)
+    lines = kind.startswith(".jsonl")
+    if pairs:
+        if outcomes:
+            raise click.UsageError("write --pairs or --outcomes, one of the two")
+        if not lines:
+            raise OutputError(f"{path}: --pairs are written as .jsonl or .jsonl.gz")
+        _export_pairs(path, kind, store, labels, prompt, right=right)
         return
-    if given := choice.given:
-        raise click.UsageError(f"{given} goes with --pairs")
+    for name, given in ("labels", labels), ("right", right), ("prompt", prompt != "stage1"):
+        if given:
+            raise click.UsageError(f"--{name} goes with --pairs")
     from constraint_first.report.reader import existing_store
     from constraint_first.store.query import attempt_rows
 
-    if outcomes and not kind.startswith(".jsonl"):
+    if outcomes and not lines:
         raise OutputError(f"{path}: --outcomes are written as .jsonl or .jsonl.gz")
     with existing_store(store) as opened, atomic_file(path) as temporary:
-        rows = _Counted(_outcome_lines(opened) if outcomes else attempt_rows(opened))
-        _WRITERS[kind](temporary, rows)
-    print_note(f"{rows.count:,} attempts written to {path}")
+        counted = count()
+        rows = _outcome_lines(opened) if outcomes else attempt_rows(opened)
+        _WRITERS[kind](temporary, (row for row, _ in zip(rows, counted, strict=False)))
+    print_note(f"{next(counted):,} attempts written to {path}")
 
 
 def _export_pairs(
-    path: Path, kind: str, source: str, choice: PairChoice, *, outcomes: bool
+    path: Path, kind: str, source: str, labels: tuple[Path, ...], prompt: PairPrompt, *, right: bool
 ) -> None:
     from constraint_first.report.exhibit.marks import read_labels
     from constraint_first.report.pairs import PairRules, collect_pairs, pair_rows
 
-    if outcomes:
-        raise click.UsageError("write --pairs or --outcomes, one of the two")
-    if not kind.startswith(".jsonl"):
-        raise OutputError(f"{path}: --pairs are written as .jsonl or .jsonl.gz")
-    rules = PairRules(read_labels(choice.labels), choice.right, choice.prompt)
+    rules = PairRules(read_labels(labels), right, prompt)
     found = collect_pairs(pair_rows(source), rules, source)
     if not found.kept and not found.dropped:
         raise InputError(
             f"{source}: no attempt has a Stage 1; run 'cfr eval' with the method cfr or routed-cfr"
         )
     with atomic_file(path) as temporary:
-        _WRITERS[kind](temporary, ({"messages": one.messages(rules.prompt)} for one in found.kept))
+        _WRITERS[kind](temporary, ({"messages": one.messages(prompt)} for one in found.kept))
     print_note(f"{len(found.kept):,} pairs written to {path}")
-    for reason, count in found.dropped.most_common():
-        print_note(f"{count:,} dropped: {reason}")
-    if choice.labels:
+    for reason, times in found.dropped.most_common():
+        print_note(f"{times:,} dropped: {reason}")
+    if labels:
         print_note(f"{found.marked:,} of them all were judged by people")
-    if named := ", ".join(f"{name} ({count:,})" for name, count in found.benchmarks.items()):
+    if named := ", ".join(f"{name} ({times:,})" for name, times in found.benchmarks.items()):
         print_note(f"problems are of {named}: a model trained on them cannot be measured on these")
-
-
-class _Counted:
-    def __init__(self, rows: Iterable[dict[str, Any]]) -> None:
-        self._rows = rows
-        self.count = 0
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        for row in self._rows:
-            self.count += 1
-            yield row
 
 
 _OUTCOME: Final = ("benchmark", "problem", "method", "label", "model", "decoding", "run", "status")
@@ -471,14 +437,9 @@ def _write_csv(path: Path, rows: Iterable[dict[str, Any]]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(attempt_columns()))
         writer.writeheader()
-        writer.writerows(map(_for_spreadsheets, rows))
-
-
-def _for_spreadsheets(row: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: spreadsheet_text(value) if isinstance(value, str) else value
-        for name, value in row.items()
-    }
+        for row in rows:
+            texts = {n: spreadsheet_text(one) for n, one in row.items() if isinstance(one, str)}
+            writer.writerow(row | texts)
 
 
 def _write_parquet(path: Path, rows: Iterable[dict[str, Any]]) -> None:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import click
 
 from constraint_first.cli import print_json, print_note, print_text, typed_command
 from constraint_first.cli.options import (
     A_PATH,
-    ErrorRuleOptions,
     StudyPart,
     columns_option,
     error_rule_options,
@@ -28,6 +28,7 @@ from constraint_first.error import InputError, OutputError
 if TYPE_CHECKING:
     from constraint_first.report.calibrate import Calibration, LearningPlan
     from constraint_first.report.comparison import Comparison, Plan
+    from constraint_first.report.exhibit.marks import ErrorRule
     from constraint_first.report.study import Study
     from constraint_first.report.table import Table
 
@@ -119,8 +120,6 @@ def compare_command(
 
 
 def _print(comparison: Comparison, study: Study) -> None:
-    from dataclasses import replace
-
     from constraint_first.cli import console as show
     from constraint_first.report.exhibit.cost import ratios_table
     from constraint_first.report.exhibit.gains import paired_table
@@ -218,8 +217,8 @@ def calibrate_command(
             raise OutputError(f"{output}: a policy is a .toml file; name it {output.name}.toml")
         refuse_overwrite(output, force=force)
     study = open_part(runs, part)
-    texts = _texts(problems, columns)
-    made = calibrate(study, CalibrationPlan(learning, methods, texts, typed_command(), _today()))
+    texts, today = _texts(problems, columns), datetime.now(UTC).date().isoformat()
+    made = calibrate(study, CalibrationPlan(learning, methods, texts, typed_command(), today))
     for note in made.notes:
         print_note(note)
     if output:
@@ -239,12 +238,6 @@ def _texts(problems: Sequence[str], columns: Mapping[str, str]) -> dict[tuple[st
     for note in filter(None, (one.taken for one in sets)):
         print_note(note)
     return {(one.name, problem.id): problem.text for one in sets for problem in one.problems}
-
-
-def _today() -> str:
-    from datetime import UTC, datetime
-
-    return datetime.now(UTC).date().isoformat()
 
 
 def _write(path: Path, made: Calibration) -> None:
@@ -302,7 +295,7 @@ def report_command(
     part: StudyPart,
     cases: int,
     labels: tuple[Path, ...],
-    error_rule: ErrorRuleOptions,
+    error_rule: Callable[[Study], ErrorRule],
     *,
     figures: bool,
 ) -> None:
@@ -331,7 +324,7 @@ def report_command(
         cases=cases,
         figures=figures,
         labels=tuple(read_labels(labels)),
-        error_rule=error_rule.read(study),
+        error_rule=error_rule(study),
         variants=variants,
     )
     report = assemble(study, options, lambda title: print_note(f"{title} …"))
@@ -348,28 +341,28 @@ def audit_command() -> None:
     """Audit stored runs: the router, Stage 1, errors, and constraints that people marked."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Methods:
-    """The two methods that an audit compares, as they were named."""
+_Find: TypeAlias = "Callable[[Study], tuple[str, str]]"
+"""Finds the method to look at, and what it is measured against."""
 
-    baseline: str
-    method: str
 
-    def find(self, study: Study) -> tuple[str, str]:
-        """Find the method to look at, and what it is measured against."""
+def _finder(baseline: str, method: str) -> _Find:
+
+    def find(study: Study) -> tuple[str, str]:
         from constraint_first.report.comparison import constrained_method, find_baseline
         from constraint_first.report.study import variant_notes
 
-        baseline = find_baseline(study, self.baseline)
-        method = constrained_method(study, baseline, self.method)
-        for note in variant_notes(study, {method} - {self.method}, "--method"):
+        measured = find_baseline(study, baseline)
+        found = constrained_method(study, measured, method)
+        for note in variant_notes(study, {found} - {method}, "--method"):
             print_note(note)
-        return method, baseline
+        return found, measured
+
+    return find
 
 
 _method_options: Final = grouped(
-    "methods",
-    _Methods,
+    "find_methods",
+    _finder,
     click.option(
         "--baseline",
         default="",
@@ -397,7 +390,7 @@ _method_options: Final = grouped(
 def router_command(
     runs: tuple[str, ...],
     part: StudyPart,
-    methods: _Methods,
+    find_methods: _Find,
     decisions: Path | None,
     labels: tuple[Path, ...],
     *,
@@ -435,7 +428,7 @@ def router_command(
         rates_table(audit),
         patterns_table(audit),
         convention_table(audit),
-        cofire_table(study, audit, *methods.find(study), marks),
+        cofire_table(study, audit, *find_methods(study), marks),
         routers_table(study, audit, decided),
     ]
     _show(tables, study, as_json=as_json)
@@ -447,7 +440,7 @@ def router_command(
 @_method_options
 @json_option
 def stage1_command(
-    runs: tuple[str, ...], part: StudyPart, methods: _Methods, *, as_json: bool
+    runs: tuple[str, ...], part: StudyPart, find_methods: _Find, *, as_json: bool
 ) -> None:
     """Audit Stage 1: how replies parsed, counts and kinds of constraints, soundness against gold.
 
@@ -468,7 +461,7 @@ def stage1_command(
     tables = [
         parsing_table(study),
         extraction_table(study, gold_quality(study)),
-        categories_table(study, *methods.find(study)),
+        categories_table(study, *find_methods(study)),
     ]
     _show(tables, study, as_json=as_json)
 
@@ -482,8 +475,8 @@ def stage1_command(
 def errors_command(
     runs: tuple[str, ...],
     part: StudyPart,
-    methods: _Methods,
-    error_rule: ErrorRuleOptions,
+    find_methods: _Find,
+    error_rule: Callable[[Study], ErrorRule],
     *,
     as_json: bool,
 ) -> None:
@@ -498,8 +491,8 @@ def errors_command(
     from constraint_first.report.exhibit.errors import error_tables
 
     study = _study(runs, part, as_json=as_json)
-    method, baseline = methods.find(study)
-    tables = [*error_tables(study, method, baseline, error_rule.read(study))]
+    method, baseline = find_methods(study)
+    tables = [*error_tables(study, method, baseline, error_rule(study))]
     _show(tables, study, as_json=as_json)
 
 
