@@ -13,8 +13,6 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, Final, cast
 
-import orjson
-
 from constraint_first.error import OutputError
 from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json
@@ -91,6 +89,8 @@ def storable_count(count: float) -> int:
 
 def storable_json(value: object, room: int = LONGEST) -> str:
     """Write a value as JSON text that every database takes and every JSON reader reads."""
+    import orjson  # not at the top: a help text imports this module
+
     try:
         written = orjson.dumps(value)
     except TypeError:  # an integer too large, half a surrogate pair, nesting too deep, no JSON
