@@ -1,4 +1,3 @@
-import asyncio
 import json
 import shlex
 import signal
@@ -8,40 +7,21 @@ import threading
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 from batch_files import run_batch
 from batch_server import BatchServer
 from batch_sums import finds_sums
-from click.testing import CliRunner
-from hand_made import arm, study, texts
 from loopback import Endpoint, Reply, completion, failure
 from loopback import Endpoint as Server
 from sums import number_in, reply_right, right, write_sums
 
 from constraint_first.attempt.drive import Scripted
-from constraint_first.cli import Stopped, run_interruptible, typed_command
-from constraint_first.cli.options import (
-    ErrorRuleOptions,
-    StudyPart,
-    error_rule_options,
-    open_part,
-    part_options,
-    runs_argument,
-)
+from constraint_first.cli import run_interruptible, typed_command
 from constraint_first.cli.progress import (
-    Incomplete,
     TerminalWatcher,
-    print_evaluated,
 )
-from constraint_first.model.limit import Cost
-from constraint_first.report.exhibit.marks import ErrorRule
-from constraint_first.report.study import StudyError
 from constraint_first.run.grid import RunOptions
-from constraint_first.run.job import Evaluated
 from constraint_first.run.run import evaluate
-from constraint_first.store.query import SeriesResult, Tally
-from constraint_first.store.series import Series
 
 from .conftest import Ran, Run
 
@@ -302,25 +282,6 @@ def test_several_endpoints_are_one_model(cfr: Run, served: Server) -> None:
     assert [(one["model"], one["attempts"]) for one in listed(cfr)] == [("test-model", 12)]
 
 
-SERIES = Series("sums", "direct", "m")
-
-
-def test_a_whole_run_is_a_table(capsys: pytest.CaptureFixture[str]) -> None:
-    tally = Tally(2, ok=2, correct=2, cost=Cost(0.25))
-    print_evaluated(Evaluated("runs.db", (SeriesResult(SERIES, tally),), 1.0))
-    said = capsys.readouterr().out
-    assert "2/2" in said
-    assert "All together $0.25" in said
-
-
-def test_what_is_missing_ends_it_with_the_way_out(capsys: pytest.CaptureFixture[str]) -> None:
-    tally = Tally(2, ok=1, failed=1)
-    done = Evaluated("runs.db", (SeriesResult(SERIES, tally),), 1.0, "1 of 2 attempts failed")
-    with pytest.raises(Incomplete, match=r"^1 of 2 attempts failed; 'cfr runs --failures' lists"):
-        print_evaluated(done)
-    assert "1/2" in capsys.readouterr().out
-
-
 def test_who_stops_before_anything_was_asked_is_told_so() -> None:
     said = TerminalWatcher(quiet=True).stopped("postgresql://me:secret@host/runs")
     assert said.startswith("stopped before anything was asked; to begin anew: cfr")
@@ -394,21 +355,6 @@ def test_work_that_is_not_interrupted_has_its_result() -> None:
     assert found == [7], "also where no signal ever comes"
 
 
-def test_work_that_is_cancelled_has_stopped() -> None:
-    async def cancel() -> None:
-        task = asyncio.current_task()
-        assert task
-        task.cancel()
-        await asyncio.sleep(0)
-
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with pytest.raises(Stopped, match="said"):
-            run_interruptible(cancel(), lambda: "said")
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
 def test_the_command_that_was_typed_without_the_password_of_a_store(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -435,106 +381,12 @@ def test_an_interrupted_solution_says_what_there_is(endpoint: Endpoint, tmp_path
     assert process.returncode == 130
 
 
-EVERYTHING = StudyPart()
-
-
-def write_outcomes(path: Path, benchmark: str, model: str = "m") -> str:
-    rows = [
-        {"problem": str(n), "method": method, "run": 0, "correct": n == 0, "model": model}
-        for n in range(2)
-        for method in ("direct", "cfr")
-    ]
-    path.write_text("".join(json.dumps(r | {"benchmark": benchmark}) + "\n" for r in rows))
-    return str(path)
-
-
 @pytest.fixture
 def store(tmp_path: Path) -> str:
     """A store in which a model answered three sums."""
     sums, name = write_sums(tmp_path / "sums.jsonl", 3), str(tmp_path / "runs.db")
     evaluate(str(sums), "direct", runs=1, engine=Scripted(right), options=RunOptions(store=name))
     return name
-
-
-def test_the_options_reach_a_command_as_values() -> None:
-    seen: list[tuple[tuple[str, ...], StudyPart, ErrorRuleOptions]] = []
-
-    @click.command()
-    @runs_argument
-    @part_options
-    @error_rule_options
-    def command(runs: tuple[str, ...], part: StudyPart, error_rule: ErrorRuleOptions) -> None:
-        seen.append((runs, part, error_rule))
-
-    assert CliRunner().invoke(command, []).exit_code == 0
-    given = (
-        "a.db --store b.jsonl --benchmark x --benchmark y --model m --rule first --classes c.jsonl"
-    )
-    assert CliRunner().invoke(command, given.split()).exit_code == 0
-    assert CliRunner().invoke(command, ["--rule", "last"]).exit_code == 2
-    assert seen == [
-        ((), StudyPart(), ErrorRuleOptions("any", None)),
-        (
-            ("a.db", "b.jsonl"),
-            StudyPart(("x", "y"), ("m",)),
-            ErrorRuleOptions("first", Path("c.jsonl")),
-        ),
-    ]
-
-
-def test_a_file_of_classes_is_read_where_there_is_one(tmp_path: Path) -> None:
-    made = study(arm("direct", {"1": "-"}), problems=texts({"1": "P"}))
-    rule = ErrorRuleOptions("first", None).read(made)
-    assert rule == ErrorRule("first")
-    path = tmp_path / "classes.jsonl"
-    path.write_text('{"problem": "1", "class": "arithmetic"}\n')
-    found = ErrorRuleOptions("any", path).read(made).classes
-    assert found.find(("set", "1"), "direct") == "arithmetic"
-
-
-def test_runs_db_is_read_where_nothing_is_named(
-    store: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    found = open_part((), EVERYTHING)
-    (only,) = found.arms
-    assert (only.benchmark, only.method, only.model) == ("sums", "direct", "scripted")
-    assert only.accuracy == 1.0
-    assert len(found.problems) == 3
-
-
-def test_stores_and_files_are_one_study(store: str, tmp_path: Path) -> None:
-    outcomes = write_outcomes(tmp_path / "A.JSONL", "aime24")
-    found = open_part((store, outcomes), EVERYTHING)
-    assert found.names("benchmark") == ["sums", "aime24"]
-    assert [arm.method for arm in found.arms] == ["direct", "direct", "cfr"]
-
-
-def test_a_part_of_a_study(tmp_path: Path) -> None:
-    runs = [write_outcomes(tmp_path / f"{n}.jsonl", f"set{n}", f"m{n % 2}") for n in range(4)]
-    found = open_part(runs, StudyPart(("set1", "set2")))
-    assert found.names("benchmark") == ["set1", "set2"]
-    found = open_part(runs, StudyPart(models=("m1",)))
-    assert found.names("benchmark") == ["set1", "set3"]
-    found = open_part(runs, StudyPart(("set1", "set2"), ("m0",)))
-    assert [(arm.benchmark, arm.model) for arm in found.arms] == [("set2", "m0")] * 2
-
-
-def test_what_is_not_there_is_named_with_what_is(tmp_path: Path) -> None:
-    outcomes = write_outcomes(tmp_path / "o.jsonl", "aime24")
-    for part, said in (
-        (StudyPart(("aime25",)), "has no benchmark 'aime25'; it has aime24"),
-        (StudyPart(models=("gpt",)), "has no model 'gpt'; it has m"),
-    ):
-        with pytest.raises(StudyError, match=said):
-            open_part((outcomes,), part)
-
-
-def test_a_study_without_attempts(tmp_path: Path) -> None:
-    empty = tmp_path / "empty.jsonl"
-    empty.touch()
-    with pytest.raises(StudyError, match=r"empty\.jsonl: no attempts yet; run 'cfr eval' first"):
-        open_part((str(empty),), EVERYTHING)
 
 
 ASKED = ("eval", "sums.jsonl", "--method", "cfr", "--runs", "1", "--model", "m")
@@ -549,13 +401,6 @@ def test_a_wave_is_shown_while_it_goes_on(cfr: Run, tmp_path: Path) -> None:
     assert "wave 1: 0 of 3 requests done; batch_1 in_progress (0 of 3); next look in" in ran.err
     assert "wave 2: 3 of 3 requests done; batch_2 completed (3 of 3)\n" in ran.err
     assert "3/3" in ran.out
-
-
-def test_quiet_says_nothing_of_waves(cfr: Run, tmp_path: Path) -> None:
-    write_sums(tmp_path / "sums.jsonl", 1)
-    with BatchServer(finds_sums()) as server:
-        given = ("--base-url", server.url, "--batch", "--batch-poll", "0.01", "--quiet")
-        assert cfr(*ASKED, *given).err == ""
 
 
 def test_a_folder_says_the_command_to_run_and_goes_on_after_it(cfr: Run, tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -155,32 +154,6 @@ def test_the_home_of_nobody_is_one_line(command: str, cfr: Run) -> None:
     assert ran.err.count("\n") == 1
 
 
-@dataclass(frozen=True)
-class Pair:
-    left: int
-    right: str
-
-
-def test_options_reach_their_command_as_one_value() -> None:
-    seen: list[tuple[str, Pair, bool]] = []
-
-    @click.command()
-    @click.argument("name")
-    @grouped(
-        "pair",
-        Pair,
-        click.option("--left", type=int, default=1),
-        click.option("--right", default="r"),
-    )
-    @click.option("--flag", is_flag=True)
-    def command(name: str, pair: Pair, *, flag: bool) -> None:
-        seen.append((name, pair, flag))
-
-    assert CliRunner().invoke(command, ["a", "--left", "5", "--flag"]).exit_code == 0
-    assert CliRunner().invoke(command, ["b", "--right", "x"]).exit_code == 0
-    assert seen == [("a", Pair(5, "r"), True), ("b", Pair(1, "x"), False)]
-
-
 def test_a_setting_is_a_number_in_its_range_or_none() -> None:
     seen: list[object] = []
 
@@ -196,20 +169,6 @@ def test_a_setting_is_a_number_in_its_range_or_none() -> None:
         failed = CliRunner().invoke(command, ["--warmth", wrong])
         assert failed.exit_code == 2
         assert "'--warmth'" in failed.output
-
-
-def test_help_lists_the_options_of_a_group_in_order_and_makes_nothing() -> None:
-    def fail() -> type[Pair]:
-        raise AssertionError("a help text needs no value")
-
-    @click.command()
-    @grouped("pair", fail, click.option("--left"), click.option("--right"))
-    def command(pair: Pair) -> None:
-        raise AssertionError(pair)
-
-    shown = CliRunner().invoke(command, ["--help"])
-    assert shown.exit_code == 0
-    assert shown.output.index("--left") < shown.output.index("--right")
 
 
 def test_columns_are_pairs_of_a_field_and_a_column() -> None:
@@ -277,11 +236,3 @@ def test_without_options_they_are_what_a_program_gets() -> None:
     assert CliRunner().invoke(run_command, []).exit_code == 0
     assert found.pop() == RunOptions()
     assert RunOptions().lease == LEASE_SECONDS
-
-
-def test_each_is_a_field_of_the_run() -> None:
-    given = "--concurrency 3 --requests-per-minute 60 --tokens-per-minute 9 --lease 5"
-    assert CliRunner().invoke(run_command, given.split()).exit_code == 0
-    expected = RunOptions(concurrency=3, requests_per_minute=60.0, tokens_per_minute=9.0, lease=5.0)
-    assert found.pop() == expected
-    assert CliRunner().invoke(run_command, ["--lease", "0"]).exit_code == 2

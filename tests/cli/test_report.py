@@ -82,36 +82,6 @@ def test_the_variant_of_a_family_can_be_chosen(tmp_path: Path, cfr: Run) -> None
         assert line.endswith(f"| {ratio} |")
 
 
-def test_the_page_opens_with_the_verdict(tmp_path: Path, cfr: Run) -> None:
-    path, four = tmp_path / "o.jsonl", "until-agreed(base=program(tokens=200),most=3,agree=1)"
-    rights = {"direct": 4, "until-agreed": 18, four: 12, "until-agreed(most=5)": 4}
-    rows = [
-        {"problem": str(n), "method": method, "run": 0, "correct": n < right}
-        | {"benchmark": "gsm8k", "model": "m", "output_tokens": 100 if right == 4 else 150}
-        for method, right in rights.items()
-        for n in range(20)
-    ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    done = cfr("report", path, "-o", tmp_path / "out")
-    assert done.code == 0, done.err
-    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    opening = page.partition("<section")[2].partition("</section>")[0]
-    said = (
-        r"On m, Until two agree is better than direct: \+70.0 points \[[\d.]+,\s[\d.]+\] on 20 "
-        r"problems of GSM8K, at 1.50 times the output tokens."
-    )
-    assert re.search(said.replace("direct", "Direct CoT"), opening)
-    assert "<svg" in opening
-    for name in ("Until two agree", "Until two agree [most=3]", "Until two agree [most=5]"):
-        assert f">{name}</td>" in page
-        assert f"{name}, GSM8K" in opening  # the figure tells them apart, too
-    assert f"Until two agree [most=3] is {four}." in page
-    chosen = cfr("report", path, "-o", tmp_path / "out", "--method", "until-agreed(most=5)")
-    assert chosen.code == 0, chosen.err
-    markdown = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
-    assert "it is unknown whether Until two agree [most=5] is better than Direct CoT" in markdown
-
-
 def test_a_person_classes_errors(outcomes: Path, tmp_path: Path, cfr: Run) -> None:
     classes = tmp_path / "classes.jsonl"
     classes.write_text('{"problem": "3", "class": "out_of_range"}\n')
@@ -195,32 +165,12 @@ def test_errors_are_one_line(outcomes: Path, tmp_path: Path, cfr: Run) -> None:
         assert "Traceback" not in done.err
 
 
-def test_lines_about_other_problems_are_counted_aloud(
-    outcomes: Path, tmp_path: Path, cfr: Run
-) -> None:
-    decisions = tmp_path / "decisions.jsonl"
-    decisions.write_text('{"problem": "3", "routed": true}\n{"problem": "zzz", "routed": true}\n')
-    done = cfr("audit", "router", outcomes, "--decisions", decisions)
-    assert done.code == 0
-    assert "not in these runs: 1" in done.err
-
-
 def test_an_output_that_is_not_utf_8(outcomes: Path) -> None:
     command = [sys.executable, "-m", "constraint_first", "compare", str(outcomes)]
     environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}
     done = subprocess.run(command, capture_output=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr
     assert b"CFR (always-on) against Direct CoT" in done.stdout
-
-
-def test_messages_obey_no_control_codes(tmp_path: Path, cfr: Run) -> None:
-    path = tmp_path / "evil.jsonl"
-    row = json.dumps({"problem": "\x1b[2J\u202e", "method": "a", "run": 0, "correct": True})
-    path.write_text(f"{row}\n{row}\n")
-    done = cfr("compare", path)
-    assert "is there twice" in done.err
-    assert "\x1b" not in done.err
-    assert "\u202e" not in done.err
 
 
 @pytest.fixture
@@ -253,45 +203,6 @@ def test_outcomes_of_anyone(tmp_path: Path, compare: Run) -> None:
     assert pair["p"] == pair["p_holm"] < 0.05
     low, high = pair["ci"]
     assert 0 < low < pair["gain"] < high
-
-
-DIFFERENCES = {
-    "aime24": [1, 1, 1, 2, 2, 3, -1, -1, -1, -2],
-    "aime25": [1, 1, 1, 1, 2, 2, 2, 4, -1, -1, -1],
-    "aime26": [1, 2, 2, 2, 2, 2, 3, 4, -1, -1],
-}
-
-
-def test_the_papers_table_for_qwen(tmp_path: Path, compare: Run) -> None:
-    path = tmp_path / "qwen.jsonl"
-    with path.open("w", encoding="utf-8") as file:
-        for benchmark, changes in DIFFERENCES.items():
-            for problem, change in enumerate(changes + [0] * (30 - len(changes))):
-                before = max(0, -change)
-                for method, right in (("direct", before), ("routed-cfr", before + change)):
-                    for run in range(4):
-                        row = {"benchmark": benchmark, "problem": problem, "method": method}
-                        file.write(json.dumps(row | {"run": run, "correct": run < right}) + "\n")
-    done = compare(path, "--baseline", "direct", "--method", "routed-cfr", "--json")
-    found = json.loads(done.out)
-    assert found["family"] == 4
-    shown = [
-        (
-            *(pair["benchmark"], pair["n"], round(pair["gain"], 1)),
-            *(pair["improved"], pair["tied"], pair["degraded"]),
-            *(round(pair["p"], 4), round(pair["p_holm"], 4)),
-            [round(end, 1) for end in pair["ci"]],
-        )
-        for pair in found["pairs"]
-    ]
-    assert shown == [
-        ("aime24", 30, 4.2, 6, 20, 4, 0.4590, 0.4590, [-3.3, 13.3]),
-        ("aime25", 30, 9.2, 8, 19, 3, 0.0859, 0.1719, [1.7, 20.8]),
-        ("aime26", 30, 13.3, 8, 20, 2, 0.0234, 0.0703, [5.0, 25.8]),
-        ("pooled", 90, 8.9, 22, 59, 9, 0.0020, 0.0081, [3.9, 15.0]),
-    ]
-    assert [round(end, 1) for end in found["pairs"][3]["ci_percentile"]] == [3.6, 14.4]
-    assert {pair["test"] for pair in found["pairs"]} == {"exact sign-flip"}
 
 
 def test_what_a_person_sees(tmp_path: Path, compare: Run) -> None:
@@ -379,13 +290,6 @@ def test_three_token_ratios(tmp_path: Path, compare: Run) -> None:
     assert ratios.split() == ["Checked", "vote", "all", "0.90×", "1.01×", "1.41×"]
     (pair,) = json.loads(compare(path, "--json").out)["pairs"]
     assert pair["token_ratios"] == {"output": 0.9, "shared_once": 1.01, "every_time": 1.41}
-
-
-def test_outcomes_without_tokens_have_no_ratios(tmp_path: Path, compare: Run) -> None:
-    path = compare_outcomes(tmp_path / "o.jsonl", [1, 2, -1])
-    assert "Tokens" not in compare(path, "--baseline", "A").out
-    (pair,) = json.loads(compare(path, "--baseline", "A", "--json").out)["pairs"]
-    assert set(pair["token_ratios"].values()) == {None}
 
 
 @pytest.mark.parametrize("kind", [".jsonl.gz", ".csv", ".parquet"])
@@ -523,26 +427,6 @@ def marked(annotator: str, problem: str, marks: str, missing: int = 0) -> str:
         {"id": f"C{n}", "stage": stages[n], "mark": words[mark]} for n, mark in enumerate(marks)
     ]
     return json.dumps(line | {"missing": ["x > 0"] * missing})
-
-
-def test_the_marks_of_several_people_are_added_up(cfr: Run, tmp_path: Path) -> None:
-    lines = [marked("ada", "1", "ene"), marked("ada", "2", "ene"), marked("ada", "3", "env", 1)]
-    lines += [marked("ben", "1", "ene"), marked("ben", "2", "evv"), marked("cy", "1", "e--")]
-    (tmp_path / "labels.jsonl").write_text("\n".join(lines) + "\n")
-    found = json.loads(cfr("audit", "report", "labels.jsonl", "--json").out)
-    together = found["models"][-1]
-    assert (together["attempts"], together["raw"], together["propagated"]) == (3, 2, 1)
-    assert together["validity"]["value"] == pytest.approx(4.5 / 9)  # pyright: ignore
-    assert together["hallucination"]["value"] == pytest.approx(2.5 / 9)  # pyright: ignore
-    assert together["completeness"] | {"ci": None} == {"value": 0.75, "ci": None, "n": 4}
-    (pair,) = found["annotators"]
-    assert (pair["annotators"], pair["n"], pair["agreement"]) == (["ada", "ben"], 6, 4 / 6)
-    assert pair["kappa"] == pytest.approx((24 - 14) / (36 - 14))  # pyright: ignore
-    assert found["drafts"] == 1
-    ran = cfr("audit", "report", "labels.jsonl")
-    assert "50.0 [" in ran.out
-    assert re.search(r"ada, ben +2 +6 +66\.7 % +0\.45", ran.out)
-    assert "Begun, not finished and left out: 1 attempt." in ran.out
 
 
 def test_marks_that_cannot_be_added_up(cfr: Run, tmp_path: Path) -> None:

@@ -336,17 +336,6 @@ def test_outcomes_alone_are_small_and_enough_to_compare(cfr: Run, export_filled:
     assert cfr("export", "out.csv", "--outcomes").code == 2
 
 
-def test_csv(cfr: Run, export_filled: Path) -> None:
-    assert cfr("export", "out.csv").code == 0
-    with (export_filled / "out.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [(r["gold"], r["answer"], r["text"]) for r in rows] == [
-        ("1", "1", TEXT),
-        ("2", "1", TEXT),
-        ("3", "", ""),
-    ]
-
-
 def test_csv_is_safe_to_open_and_the_other_formats_are_exact(cfr: Run, tmp_path: Path) -> None:
     text = "=cmd|' /C calc'!A0 \x1b[2J\r\n\\boxed{-1}"
     asked = (Problem("+1 + 1?", id="@p", answer="-1"),)
@@ -548,13 +537,6 @@ def test_what_differs_is_one_line_and_a_choice(cfr: Run, stores: Path) -> None:
     assert ran.out == ("b.db: 1 series, 2 problems, 2 attempts, 0 calls; 0 added, 2 replaced\n")
     ran = cfr("merge", "c.db", "-o", "b.db")
     assert ran.out.endswith("0 added, 2 in both kept as they were\n")
-
-
-def test_a_store_that_is_not_there_is_not_merged(cfr: Run, stores: Path) -> None:
-    ran = cfr("merge", "a.db", "d.db", "-o", "all.db")
-    assert ran.code == 5
-    assert "d.db: there is no such store" in ran.err
-    assert not (stores / "all.db").exists()
 
 
 def test_what_was_left_out_is_told_and_is_no_success(cfr: Run, stores: Path) -> None:

@@ -16,8 +16,8 @@ from loopback import Endpoint as Server
 from sums import sums
 
 from constraint_first.attempt.drive import Scripted
-from constraint_first.attempt.events import Event, Executed, Executing, Finished, Started
-from constraint_first.cli.console import Activity, SafeConsole
+from constraint_first.attempt.events import Executed, Executing, Finished, Started
+from constraint_first.cli.console import SafeConsole
 from constraint_first.cli.progress import TerminalWatcher, write_duration
 from constraint_first.cli.solve import ReplyPrinter, open_session
 from constraint_first.method.baselines import Direct
@@ -37,7 +37,6 @@ from constraint_first.protocol import (
     Completion,
     Output,
     Program,
-    Stage,
     Steps,
     Usage,
     ask,
@@ -167,26 +166,6 @@ async def test_hostile_replies_are_shown_and_not_obeyed(
     assert "[blink]" in shown
 
 
-async def test_what_is_solved_silently_shows_nothing(
-    endpoint: Server, capsys: pytest.CaptureFixture[str]
-) -> None:
-    told: list[Event] = []
-    endpoint.script(completion(SPEC), completion(r"\boxed{5}"))
-    async with open_session(ModelRef(base_url=endpoint.url), Decoding(), quiet=True) as session:
-        assert (await session.solve_silently(Routed(), CUED, told.append)).answer == "5"
-    finished = [event.call.stage for event in told if isinstance(event, Finished)]
-    assert finished == ["stage1", "stage2"]
-    assert not any(body.get("stream") for body in endpoint.requests)
-    assert capsys.readouterr().out == ""
-
-
-async def test_one_engine_serves_all_problems(endpoint: Server) -> None:
-    async with open_session(ModelRef(base_url=endpoint.url), Decoding(0.0), quiet=True) as session:
-        for _ in range(2):
-            assert (await session.solve_silently(Direct(), PLAIN)).answer == "4"
-    assert [body["temperature"] for body in endpoint.requests] == [0.0, 0.0]
-
-
 @dataclass(frozen=True)
 class Computes:
     """A method that has the reply run as a program, beside another question."""
@@ -257,31 +236,6 @@ async def test_the_output_of_each_of_several_programs_is_named(
     outputs = sorted(line.partition("  ")[2] for line in lines if line.startswith("Output of "))
     assert outputs == ["243", "243", "ZeroDivisionError: division by zero"]
     assert lines[lines.index("Output of program 3  243") - 1] == ""
-
-
-async def test_what_is_solved_unseen_shows_only_what_goes_wrong(
-    endpoint: Server, capsys: pytest.CaptureFixture[str]
-) -> None:
-    busy = failure(503, "busy", Retry_After="0")
-    endpoint.script(busy, completion(r"so \boxed{243}"))
-    async with open_session(ModelRef(base_url=endpoint.url), Decoding(), quiet=True) as session:
-        assert (await session.solve_unseen(Direct(), PLAIN)).answer == "243"
-    assert not any(body.get("stream") for body in endpoint.requests)
-    shown = capsys.readouterr().out
-    assert "asking again in 0.0 s" in shown
-    assert "boxed" not in shown
-
-
-async def test_endpoints_that_are_not_alike_are_named(
-    endpoint: Server, capsys: pytest.CaptureFixture[str]
-) -> None:
-    endpoint.served = [{"id": "test-model", "root": "org/one"}]
-    with Server() as other:
-        other.served = [{"id": "test-model", "root": "org/two"}]
-        ref = ModelRef(base_url=[endpoint.url, other.url])
-        async with open_session(ref, Decoding()) as session:
-            assert (await session.solve(Direct(), PLAIN)).answer == "4"
-    assert f"{other.url}: the model is org/two there" in capsys.readouterr().err
 
 
 REPLY_CUED = "Find the remainder when $3^5$ is divided by 7."
@@ -456,64 +410,3 @@ async def test_quiet_shows_nothing(
     with watcher.fetching("qwen") as report:
         report(1, 2, "checking")
     assert screen.getvalue() == ""
-
-
-def test_a_models_way_to_this_machine(capsys: pytest.CaptureFixture[str]) -> None:
-    with TerminalWatcher().fetching("qwen") as report:
-        report(5_000_000, 10_000_000, "from Hugging Face")
-    assert capsys.readouterr().err == "qwen: from Hugging Face, 5 of 10 MB\n"
-
-
-@dataclass
-class ActivityClock:
-    now: float = 100.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-def call(stage: Stage) -> Call:
-    return Call.user("Q", stage=stage, max_tokens=9)
-
-
-def test_stage_1_with_its_tokens_and_seconds() -> None:
-    clock = ActivityClock()
-    activity, first = Activity(clock=clock), call("stage1")
-    assert not activity
-    clock.now += 50
-    activity.started(first)
-    assert activity
-    assert str(activity.__rich__()) == "Stage 1: what must the answer satisfy?  0 s"
-    for _ in range(1_234):
-        activity.wrote(first)
-    clock.now += 7
-    shown = "Stage 1: what must the answer satisfy?  about 1,234 tokens, 7 s"
-    assert str(activity.__rich__()) == shown
-    activity.restarted(first)
-    assert "tokens" not in str(activity.__rich__())
-    activity.finished(first, Completion("{}", usage=Usage(5, 40)))
-    assert not activity
-
-
-def test_what_is_told_counts_for_more_than_what_was_seen() -> None:
-    activity = Activity("Vote", ActivityClock())
-    for usage in (Usage(5, 40), Usage(5, 7, reported=False)):
-        one = call("direct")
-        activity.started(one)
-        activity.wrote(one)
-        activity.finished(one, Completion("R", usage=usage))
-    assert str(activity.__rich__()) == "Vote  about 41 tokens, 0 s"
-
-
-def test_samples_and_programs_under_way() -> None:
-    activity, calls = Activity(clock=ActivityClock()), [call("direct"), call("direct")]
-    for one in calls:
-        activity.started(one)
-    assert str(activity.__rich__()) == "2 more replies are written  0 s"
-    activity.finished(calls[0], Completion("R", usage=Usage(1, 30)))
-    assert str(activity.__rich__()) == "1 more reply is written  about 30 tokens, 0 s"
-    activity.finished(calls[1], Completion("R", usage=Usage(1, 30)))
-    activity.programs = 1
-    assert str(activity.__rich__()) == "A program runs  about 60 tokens, 0 s"
-    activity.programs = 3
-    assert str(activity.__rich__()).startswith("3 programs run")

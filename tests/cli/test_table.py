@@ -3,7 +3,6 @@
 import io
 import json
 import re
-import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -30,7 +29,7 @@ from constraint_first.protocol import Call, Completion, Exchange, Usage
 from constraint_first.store.query import SeriesResult, Tally
 from constraint_first.store.series import Series
 
-from .conftest import Run, Terminal, open_terminal
+from .conftest import Run, open_terminal
 
 MEASURED = Path(__file__).parents[2] / "docs" / "results" / "constraintbench-mini.jsonl"
 MODELS = ("Org/Some.Very-Long_Model-Name-1.5B-Instruct-GPTQ-Int4", "数学モデル-7b-instruct-2507")
@@ -408,16 +407,6 @@ def test_the_bar_is_put_away_when_the_operation_fails(monkeypatch: pytest.Monkey
     with pytest.raises(OSError, match="full"), bytes_bar("qwen") as report:
         fail(report)
     assert terminal.getvalue().count(hide) == terminal.getvalue().count(show) == 1
-
-
-@pytest.mark.parametrize("screen", [io.StringIO, Terminal])
-def test_quiet_shows_nothing(screen: type[io.StringIO], monkeypatch: pytest.MonkeyPatch) -> None:
-    written = screen()
-    monkeypatch.setattr(sys, "stderr", written)
-    monkeypatch.setenv("TERM", "xterm")
-    with bytes_bar("qwen", quiet=True) as report:
-        report(1, 2, "checking")
-    assert written.getvalue() == ""
 
 
 def test_a_count_is_shown_on_a_terminal_alone(

@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 from instructed import NO_COMMA, write_requests
 
 from constraint_first.benchmark.registry import write_instructions
-from constraint_first.cli.text import RowFields, good_rows, text_field, with_progress, writing
+from constraint_first.cli.text import good_rows, with_progress, writing
 from constraint_first.constraint.reply.language import can_tell_language
 from constraint_first.error import OutputError
-from constraint_first.file.rows import JsonLine
 from constraint_first.problem import Json
 
-from .conftest import Ran, Run, open_terminal
+from .conftest import Run, open_terminal
 
 REPLIES: list[dict[str, object]] = [
     {"id": 1, "text": r"Thus \boxed{7}."},
@@ -57,14 +56,6 @@ def test_answers_in_the_order_of_the_replies(cfr: Run, tmp_path: Path) -> None:
     assert ran.err == taken + "6 replies: 4 with an answer\n"
 
 
-def test_without_a_file_they_go_to_standard_output(cfr: Run, tmp_path: Path) -> None:
-    write(tmp_path, REPLIES[0])
-    ran = cfr("extract", "in.jsonl")
-    (row,) = rows(ran.out)
-    assert (row["id"], row["answer"]) == (1, "7")
-    assert ran.err.endswith("\n1 replies: 1 with an answer\n")
-
-
 def test_lines_that_cannot_be_read_are_named_and_skipped(cfr: Run, tmp_path: Path) -> None:
     write(tmp_path, REPLIES[0], "{oops", "[1]", {"id": 5}, {"id": 6, "text": [1]}, REPLIES[1])
     ran = cfr("extract", "in.jsonl")
@@ -79,20 +70,6 @@ def test_lines_that_cannot_be_read_are_named_and_skipped(cfr: Run, tmp_path: Pat
         assert line.endswith("; skipped")
     assert taken == "in.jsonl: 2 rows; text from 'text', id from 'id'"
     assert total == "2 replies: 1 with an answer, 4 skipped"
-
-
-def _fails(ran: Ran) -> bool:
-    one_line = ran.err.startswith("cfr: ") and ran.err.count("\n") == 1
-    return ran.code == 2 and one_line and ran.out == ""
-
-
-def test_what_cannot_work_is_one_clear_line(cfr: Run, tmp_path: Path) -> None:
-    write(tmp_path, REPLIES[0])
-    (tmp_path / "latin.jsonl").write_bytes('{"id": 1, "text": "é"}'.encode("latin-1"))
-    assert _fails(cfr("extract", "absent.jsonl"))
-    assert _fails(cfr("extract", "latin.jsonl"))
-    assert _fails(cfr("extract", "in.jsonl", "-o", "none/out.jsonl"))
-    assert _fails(cfr("extract", "in.jsonl", "-o", "."))
 
 
 ROWS = [
@@ -130,17 +107,6 @@ def test_a_file_is_graded_in_order(tmp_path: Path, cfr: Run) -> None:
     )
     assert done.err == f"{taken}, id from 'id'\n3 correct, 2 incorrect, 0 undecided\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl", "out.jsonl"]
-
-
-def test_a_malformed_line_is_named_and_skipped(tmp_path: Path, cfr: Run) -> None:
-    lines = [json.dumps(ROWS[0]), "{oops", '{"id": 1, "pred": "5"}', "[1]", json.dumps(ROWS[3])]
-    name = grade_write(tmp_path / "in.jsonl", lines)
-    done = cfr("grade", name)
-    assert done.code == 0
-    assert [json.loads(line)["id"] for line in done.out.splitlines()] == ["a", "d"]
-    errors = done.err.splitlines()
-    assert [f"line {number}:" in errors[at] for at, number in enumerate((2, 3, 4))] == [True] * 3
-    assert errors[-1] == "1 correct, 1 incorrect, 0 undecided, 3 skipped"
 
 
 @pytest.mark.parametrize(
@@ -218,12 +184,6 @@ def test_a_problem_is_shown_with_its_cues(cfr: Run) -> None:
     assert "Direct CoT" in cfr("route", "Compute 2 + 2.").out
 
 
-def test_everyday_words_are_no_cues(cfr: Run) -> None:
-    for text in ("Prove that the earth is round", "A round table"):
-        ran = cfr("route", text)
-        assert (ran.code, "Direct CoT" in ran.out) == (0, True)
-
-
 def test_a_problem_as_json(cfr: Run) -> None:
     ran = cfr("route", "How many?", "--json")
     assert json.loads(ran.out) == {
@@ -267,21 +227,6 @@ def test_the_counts_of_a_real_benchmark(cfr: Run, benchmark_file: Callable[[str]
     assert json.loads(cfr("route", path, "--json").out)["routed"] == 27
     printed = cfr("route", path, "--profile", "printed", "--json")
     assert json.loads(printed.out)["families"]["adversarial_or_game"] == 0
-
-
-def test_bad_files_are_named(cfr: Run, tmp_path: Path) -> None:
-    (tmp_path / "bad.jsonl").write_text('{"problem": "x"}\n{oops\n')
-    (tmp_path / "latin.jsonl").write_bytes(b'{"problem": "\xe9"}')
-    for name, message in (
-        ("bad.jsonl", "bad.jsonl, line 2: not JSON"),
-        ("latin.jsonl", "not UTF-8"),
-        ("none.jsonl", "cannot be read (No such file or directory)"),
-    ):
-        ran = cfr("route", name)
-        assert ran.code == 2
-        assert message in ran.err
-        assert ran.err.count("\n") == 1
-        assert ran.out == ""
 
 
 REMAINDER = "Find the remainder when [bold]n[/bold] is divided by 7."
@@ -354,13 +299,6 @@ def test_a_real_benchmark_is_sound(cfr: Run, benchmark_file: Callable[[str], Pat
     audit = json.loads(cfr("constraints", str(benchmark_file("aime26")), "--json").out)
     assert audit["total"] == 30
     assert audit["unsound"] == []
-
-
-def test_bad_files_of_requests_are_named(cfr: Run, tmp_path: Path) -> None:
-    (tmp_path / "bad.jsonl").write_text('{"problem": "x"}\n{oops\n')
-    ran = cfr("constraints", "bad.jsonl")
-    assert ran.code == 2
-    assert "bad.jsonl, line 2: not JSON" in ran.err
 
 
 def test_demands_that_contradict_each_other_are_named(cfr: Run) -> None:
@@ -458,15 +396,6 @@ def test_options_that_do_not_go_together(cfr: Run) -> None:
     assert "goes with a file of requests" in cfr("constraints", "Write.", "--replies", "x").err
 
 
-def test_a_reply_of_a_megabyte_is_judged(cfr: Run, tmp_path: Path) -> None:
-    reply_file_write(
-        tmp_path / "requests.jsonl", [{"id": "a", "problem": "Use at least 9 words. No commas."}]
-    )
-    reply_file_write(tmp_path / "replies.jsonl", [{"id": "a", "text": "word " * 200_000}])
-    ran = cfr("constraints", "requests.jsonl", "--replies", "replies.jsonl")
-    assert json.loads(ran.out)["followed"] == [True, True]
-
-
 def test_real_replies(cfr: Run, benchmark_file: Callable[[str], Path]) -> None:
     requests = benchmark_file("ifeval")
     replies = requests.with_name("ifeval-replies.jsonl.gz")
@@ -486,20 +415,11 @@ json_values = st.recursive(
 json_rows = st.dictionaries(st.text(st.characters(), max_size=5), json_values, max_size=3)
 
 
-FIELDS = RowFields(("id", "pred", "gold"), ("pred", "gold"))
-
-
 def row_file_read(tmp_path: Path, *lines: str) -> tuple[list[int], int]:
     path = tmp_path / "in.jsonl"
     path.write_text("\n".join(lines))
-    found = good_rows(path, FIELDS, {})
+    found = good_rows(path, ("id", "pred", "gold"), ("pred", "gold"), {})
     return [row.number for row in found.rows], found.bad
-
-
-def test_rows_with_all_fields(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lines = ('{"id": 1, "pred": null, "gold": 7}', "", '{"id": [2], "pred": "x", "gold": ["7"]}')
-    assert row_file_read(tmp_path, *lines) == ([1, 3], 0)
-    assert capsys.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(
@@ -538,15 +458,6 @@ def test_the_others_are_reported_and_counted(
     assert said.err == f"cfr: {tmp_path / 'in.jsonl'}, line 2: {reason}; skipped\n"
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [("7.0", "7.0"), (7, "7"), (7.0, "7.0"), (-2.5, "-2.5"), ("", ""), (None, None)],
-)
-def test_a_field_as_text(value: Json, text: str | None) -> None:
-    assert text_field(JsonLine(1, {"pred": value}), "pred") == text
-    assert text_field(JsonLine(1, {}), "pred") is None
-
-
 @given(st.lists(json_rows, max_size=4))
 def test_what_is_written_is_read_again(
     tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, Json]]
@@ -583,11 +494,6 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(OutputError, match="cannot be written"):
         writing(tmp_path / "none" / "out").__enter__()
-
-
-def test_progress_passes_everything_on(capsys: pytest.CaptureFixture[str]) -> None:
-    assert list(with_progress(iter("abc"), 3, "Reading")) == ["a", "b", "c"]
-    assert capsys.readouterr() == ("", "")
 
 
 def test_progress_shows_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
