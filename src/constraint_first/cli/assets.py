@@ -404,7 +404,7 @@ def prompts_command(name: str | None, folder: str | None, *, as_json: bool) -> N
     from constraint_first.method.method import suggest
     from constraint_first.method.registry import original_prompts, prompt_users
 
-    known = original_prompts()
+    known, users = original_prompts(), prompt_users()
     if name is not None:
         if name not in known:
             hint = suggest(name, list(known))
@@ -413,42 +413,31 @@ def prompts_command(name: str | None, folder: str | None, *, as_json: bool) -> N
     if folder is not None:
         _copy(known, Path(folder))
     elif as_json:
-        users = prompt_users()
-        print_json([_describe_prompts(prompt, users[prompt.name]) for prompt in known.values()])
+        print_json(
+            [
+                {
+                    "name": name,
+                    "purpose": _PURPOSES[name],
+                    "methods": users[name],
+                    "places": sorted(prompt.places),
+                    "text": prompt.text,
+                }
+                for name, prompt in known.items()
+            ]
+        )
     elif name is not None:
         print_text(known[name].text)
-        places = _places(known[name]) or "none"
-        print_note(f"{_PURPOSES[name]} ({', '.join(prompt_users()[name])}); places: {places}")
+        places = ", ".join(f"[[{one}]]" for one in sorted(known[name].places)) or "none"
+        print_note(f"{_PURPOSES[name]} ({', '.join(users[name])}); places: {places}")
     else:
-        _print_table(known, prompt_users())
-
-
-def _describe_prompts(prompt: Prompt, users: list[str]) -> dict[str, str | list[str]]:
-    return {
-        "name": prompt.name,
-        "purpose": _PURPOSES[prompt.name],
-        "methods": users,
-        "places": sorted(prompt.places),
-        "text": prompt.text,
-    }
-
-
-def _places(prompt: Prompt) -> str:
-    return ", ".join(f"[[{place}]]" for place in sorted(prompt.places))
-
-
-def _print_table(known: dict[str, Prompt], users: dict[str, list[str]]) -> None:
-    table = Table("prompt", Column("what it asks for", "prose"), Column("methods", "prose"))
-    for name in known:
-        table.add_row(name, _PURPOSES[name], _named(users[name]))
-    console = SafeConsole()
-    console.print(table)
-    console.print("\n'cfr prompts NAME' shows one; 'cfr prompts --copy DIR' starts your own")
-
-
-def _named(methods: list[str]) -> str:
-    more = len(methods) - _MOST_NAMED
-    return ", ".join(methods[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+        table = Table("prompt", Column("what it asks for", "prose"), Column("methods", "prose"))
+        for name in known:
+            methods, more = users[name][:_MOST_NAMED], len(users[name]) - _MOST_NAMED
+            named = ", ".join(methods) + (f" and {more} more" if more > 0 else "")
+            table.add_row(name, _PURPOSES[name], named)
+        console = SafeConsole()
+        console.print(table)
+        console.print("\n'cfr prompts NAME' shows one; 'cfr prompts --copy DIR' starts your own")
 
 
 def _copy(prompts: dict[str, Prompt], folder: Path) -> None:

@@ -83,7 +83,6 @@ class SafeConsole(console.Console):
 
 @contextmanager
 def bytes_bar(name: str, *, quiet: bool = False) -> Generator[Progress]:
-    """Show how far a long file operation is."""
     console, name = SafeConsole(stderr=True, quiet=quiet), one_line(name)
     if not console.is_terminal:
         yield _in_quarters(console, name)
@@ -150,12 +149,11 @@ def count_bar(name: str) -> Generator[Callable[[int, int], None]]:
 class Activity:
     """The calls and programs that are under way; rich renders it anew whenever it redraws."""
 
-    def __init__(self, title: str = "", clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, title: str = "") -> None:
         self.programs = 0
         """Programs that are running."""
         self._title = title
-        self._clock = clock
-        self._began = clock()
+        self._began = time.monotonic()
         self._written = 0
         self._running: dict[int, tuple[Call, int]] = {}
 
@@ -163,15 +161,14 @@ class Activity:
         return bool(self._running or self.programs)
 
     def __rich__(self) -> Text:
-        """Write the line as it is now."""
         tokens = self._written + sum(count for _, count in self._running.values())
         said = f"about {tokens:,} tokens, " if tokens else ""
-        return Text(f"{self._what()}  {said}{self._clock() - self._began:.0f} s")
+        return Text(f"{self._what()}  {said}{time.monotonic() - self._began:.0f} s")
 
     def started(self, call: Call) -> None:
         """Begin a call; the first one restarts the counts of seconds and tokens."""
         if not self and not self._title:
-            self._began, self._written = self._clock(), 0
+            self._began, self._written = time.monotonic(), 0
         self._running[id(call)] = (call, 0)
 
     def wrote(self, call: Call) -> None:
@@ -179,7 +176,6 @@ class Activity:
         self._running[id(call)] = (call, self._running.get(id(call), (call, 0))[1] + 1)
 
     def restarted(self, call: Call) -> None:
-        """Reset the count of a reply that is asked for again."""
         self._running[id(call)] = (call, 0)
 
     def finished(self, call: Call, completion: Completion) -> None:
@@ -248,11 +244,9 @@ class Table:
         return sum(len(section.rows) for section in self._sections)
 
     def add_row(self, *cells: Text | str, style: str = "") -> None:
-        """Add a row to the last section."""
         self._sections[-1].rows.append(tuple(_text(cell, style) for cell in cells))
 
     def add_section(self, heading: str) -> None:
-        """Begin rows under a heading of their own."""
         self._sections.append(Section(heading, []))
 
     def __rich_console__(self, console: AnyConsole, options: ConsoleOptions) -> RenderResult:
@@ -422,7 +416,6 @@ def cell(text: str, style: str = "") -> Text:
 
 
 def highlighted(text: str, found: tuple[Cue, ...]) -> Text:
-    """Show a problem with its cues coloured by family."""
     shown = cell(text)
     for cue in found:
         for start, end in cue.spans:
@@ -435,7 +428,6 @@ def style_of(family: str) -> str:
 
 
 def cues(text: str, found: tuple[Cue, ...]) -> Table:
-    """List the cues that fired and the words that did it."""
     table = Table("family", Column("phrases", "prose"), header=False)
     for cue in found:
         phrases = ", ".join(dict.fromkeys(f"“{phrase}”" for phrase in cue.phrases(text)))
@@ -483,7 +475,6 @@ def output(output: Output, title: str = "Output") -> Text:
 
 
 def tokens(exchanges: Iterable[Exchange]) -> Table:
-    """Account for the tokens of each stage and of all together."""
     rank = {"reasoning": 1, "cached": 2}
     counted = ("input", "output", "reasoning", "cached", "total")
     table = Table("stage", *(Column(title, rank=rank.get(title, 0)) for title in counted))
@@ -505,7 +496,6 @@ def _counts(usage: Usage) -> tuple[str, ...]:
 
 
 def print_table(table: Value) -> None:
-    """Print a table of a study, and its notes below."""
     shown = Table(*_columns(table), title=table.title)
     for line in table.rows:
         if line.kind == "heading":
@@ -554,7 +544,6 @@ def _change(done: Intervention) -> str:
 
 
 def _samples(found: CheckSummary) -> str:
-    """List the answers that voted, to show how far they agree."""
     if not found.samples:
         return ""
     said = [

@@ -130,7 +130,6 @@ model_options: Final = grouped(
         help="Tokens of context: to serve a local model with, or that an endpoint has.",
     ),
 )
-"""The options that choose a model, as a ``ModelRef``."""
 
 decoding_options: Final = grouped(
     "decoding",
@@ -145,7 +144,6 @@ decoding_options: Final = grouped(
     ),
     max_tokens_option,
 )
-"""The options that say how replies are sampled, as a ``Decoding``."""
 
 
 _call_bounds: Final = (
@@ -171,7 +169,6 @@ def _bounds(call_timeout: float, max_reply_bytes: int) -> Bounds:
 
 
 bound_options: Final = grouped("bounds", _bounds, *_call_bounds)
-"""The options that bound a single call, as ``Bounds``."""
 
 
 def _attempt_bounds(most_calls: int, most_tokens: int) -> tuple[Decorator, Decorator]:
@@ -199,7 +196,6 @@ def _limit(max_calls: int, max_attempt_tokens: int) -> AttemptLimit:
 
 _usual_bounds: Final = _attempt_bounds(1_024, 20_000_000)
 limit_options: Final = grouped("limit", _limit, *_usual_bounds)
-"""The options that bound an attempt, as an ``AttemptLimit``."""
 client_limit_options: Final = grouped("limit", _limit, *_attempt_bounds(256, 4_000_000))
 """The same with lower bounds, for attempts that clients ask for."""
 
@@ -261,7 +257,6 @@ def _read_columns(_: object, __: object, given: tuple[str, ...]) -> dict[str, st
 
 
 def columns_option(example: str = "problem=question,answer=solution,id=…") -> Decorator:
-    """Make the option that names the columns of a file of rows, as a mapping."""
     return click.option(
         "--columns",
         multiple=True,
@@ -335,7 +330,6 @@ speed_options: Final = (
         help="Rate limit on tokens of each endpoint, estimated before a call.",
     ),
 )
-"""How fast a run may go."""
 
 call_options: Final = (
     *_call_bounds,
@@ -347,7 +341,6 @@ call_options: Final = (
         help="On PostgreSQL: seconds until the attempts of a dead worker are taken over.",
     ),
 )
-"""Limits of each call and each worker."""
 
 
 # The options of commands over stored runs: which runs, which part of them, how to judge them.
@@ -394,7 +387,6 @@ part_options: Final = grouped(
     click.option("--benchmark", multiple=True, help="Only this benchmark; repeatable."),
     click.option("--model", multiple=True, help="Only this model; repeatable."),
 )
-"""The options that narrow a study down, as a ``StudyPart``."""
 
 error_rule_options: Final = grouped(
     "error_rule",

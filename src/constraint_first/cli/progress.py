@@ -112,7 +112,6 @@ def _named(one: Series) -> Iterator[str]:
 
 
 def _accuracy(scores: ProblemScores) -> tuple[str, str]:
-    """Write the accuracy and its interval, with the problem as the unit."""
     from constraint_first.report.comparison import score_problems
 
     found = score_problems(scores)
@@ -189,7 +188,6 @@ class TerminalWatcher(EvaluationWatcher):
             await asyncio.gather(task, return_exceptions=True)
 
     async def _animate(self) -> None:
-        """Redraw the table a few times a second."""
         from rich.live import Live
 
         with Live(self._table(), console=self._console, transient=True) as live:
@@ -198,7 +196,6 @@ class TerminalWatcher(EvaluationWatcher):
                 await asyncio.sleep(0.25)
 
     async def _report(self) -> None:
-        """Write a line now and then."""
         while True:
             await asyncio.sleep(_PLAIN_EVERY)
             self._console.print(self._status())
@@ -258,7 +255,6 @@ class TerminalWatcher(EvaluationWatcher):
 
 
 def write_duration(seconds: float) -> str:
-    """Write a time in hours and minutes, or in minutes and seconds."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:

@@ -252,7 +252,6 @@ def _pages(
 
 
 def _fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """Take uvloop where it is installed."""
     if find_spec("uvloop") is None:
         return None
     library: Any = importlib.import_module("uvloop")

@@ -194,7 +194,6 @@ class Scoring:
         self._counts: Counter[str] = Counter()
 
     def heading(self, problem: Problem) -> RenderableType:
-        """Make the line over a problem that is one of several."""
         self._begun += 1
         if self._problems == 1:
             return Group()
@@ -270,7 +269,6 @@ class ReplyPrinter:
         """Programs that replies have shown and that have not run yet, with their numbers."""
 
     def tell(self, event: Event) -> None:
-        """Count what goes on, and show what is complete or comes next."""
         match event:
             case Started(call):
                 self._activity.started(call)
@@ -321,7 +319,6 @@ class ReplyPrinter:
             self._print_title(call)
 
     def _write(self, call: Call, text: str, *, thought: bool) -> None:
-        """Write the next piece, thinking in grey."""
         if call.stage == "stage1" or self._held:
             return
         if self._thinks and not thought:
@@ -435,7 +432,6 @@ class Session:
     async def solve_silently(
         self, method: Method, problem: Problem, tell: Tell | None = None, *, stream: bool = False
     ) -> Attempt:
-        """Solve a problem and show nothing of it."""
         return await asolve(
             problem,
             method,
@@ -447,7 +443,6 @@ class Session:
         )
 
     async def solve(self, method: Method, problem: Problem) -> Attempt:
-        """Solve a problem and show everything on standard output."""
         held = is_held(method, problem)
         shown = _begin(self.console, method, problem, held=held)
         try:
@@ -626,7 +621,6 @@ def _way(solved: Attempt) -> Iterator[RenderableType]:
 
 
 def _result(solved: Attempt) -> Text:
-    """Show a method's answer, whether it is right, and its tokens."""
     label = (f"{solved.method.label}  ", "bold")
     return Text.assemble(label, _verdict(solved), (f"  {_written(solved)} output tokens", "dim"))
 
@@ -658,7 +652,6 @@ def _side_by_side(pairs: Sequence[tuple[Attempt, Attempt]]) -> Table:
 
 
 def _totals(pairs: Sequence[tuple[Attempt, Attempt]]) -> str:
-    """Say in words how many answers were right, and at which price."""
     columns = tuple(zip(*pairs, strict=True))
     said = [
         f"{column[0].method.label} got {sum(map(_is_right, column))} of {len(column)} right"

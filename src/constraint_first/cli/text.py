@@ -435,7 +435,6 @@ def writing(path: Path | None) -> Generator[Write]:
 
 
 def with_progress(items: Iterable[T], total: int, label: str) -> Iterator[T]:
-    """Pass items on, with a bar on standard error where that is a terminal."""
     if not sys.stderr.isatty():
         yield from items
         return
@@ -502,7 +501,6 @@ def _all_demands(requests: ProblemSet, source: str) -> dict[str, _Demands]:
 
 
 def _demands(row: JsonLine, problem: Problem, unknown: Counter[str]) -> _Demands:
-    """The demands of a request: its own instructions, or what its text demands."""
     if row.value.get("instructions") is None:
         return tuple(one.predicate for one in read_demands(problem.text))
     named = read_objects(row.value, "instructions", _instruction)
