@@ -33,7 +33,7 @@ from constraint_first.benchmark.constraintbench.make import (
 )
 from constraint_first.cli import print_json, print_note, print_text
 from constraint_first.cli.console import Column, SafeConsole, Table, bytes_bar
-from constraint_first.cli.options import A_PATH, json_option
+from constraint_first.cli.options import A_PATH, json_option, option
 from constraint_first.error import CfrError, InputError, OutputError
 from constraint_first.file.safe import atomic_file, refuse_overwrite
 from constraint_first.model.local import DEFAULT_MODEL, Model, catalogue, find_model, model_folder
@@ -47,22 +47,17 @@ if TYPE_CHECKING:
 # Fewer problems than this are generated faster than a progress bar is read.
 _WORTH_A_BAR = 2000
 
-_by_family = click.option(
-    "--family", "names", multiple=True, metavar="NAME", help="Only this family; may be repeated."
+_by_family = option(
+    "--family names", "Only this family; may be repeated.", multiple=True, metavar="NAME"
 )
-_by_tier = click.option(
-    "--tier",
-    "tiers",
-    multiple=True,
-    type=click.Choice(TIERS),
-    help="Only this tier; may be repeated.",
+_by_tier = option(
+    "--tier tiers", "Only this tier; may be repeated.", click.Choice(TIERS), multiple=True
 )
-_by_level = click.option(
-    "--level",
-    "levels",
+_by_level = option(
+    "--level levels",
+    "Only this level; may be repeated. Without it, 1 to 3.",
+    click.Choice([str(level) for level in LEVELS]),
     multiple=True,
-    type=click.Choice([str(level) for level in LEVELS]),
-    help="Only this level; may be repeated. Without it, 1 to 3.",
 )
 
 
@@ -76,18 +71,18 @@ def bench_command() -> None:
 
 
 @bench_command.command("generate")
-@click.option(
+@option(
     "--seed",
-    type=int,
+    "Seed of the random generator; the same seed gives the same problems.",
+    int,
     required=True,
-    help="Seed of the random generator; the same seed gives the same problems.",
 )
-@click.option("--n", "count", type=int, required=True, help="How many problems.")
-@click.option("-o", "--output", type=A_PATH, required=True, metavar="FILE.jsonl")
+@option("--n count", "How many problems.", int, required=True)
+@option("-o --output", kind=A_PATH, required=True, metavar="FILE.jsonl")
 @_by_family
 @_by_tier
 @_by_level
-@click.option("--force", is_flag=True, help="Write over a file that exists.")
+@option("--force", "Write over a file that exists.", is_flag=True)
 def generate_command(
     seed: int,
     count: int,
@@ -118,8 +113,8 @@ def generate_command(
 @bench_command.command("show")
 @_by_family
 @_by_tier
-@click.option("--json", "style", flag_value="json", help="Print the families as JSON.")
-@click.option("--markdown", "style", flag_value="markdown", help="Print the data card's table.")
+@option("--json style", "Print the families as JSON.", flag_value="json")
+@option("--markdown style", "Print the data card's table.", flag_value="markdown")
 def show_command(names: tuple[str, ...], tiers: tuple[Tier, ...], style: str | None) -> None:
     """Print the families, how often each occurs in the splits public and hard, and examples.
 
@@ -144,7 +139,7 @@ def show_command(names: tuple[str, ...], tiers: tuple[Tier, ...], style: str | N
 
 @bench_command.command("check")
 @click.argument("file", type=A_PATH, required=False)
-@click.option("--split", type=click.Choice(SPLITS), help="A split that ships with the package.")
+@option("--split", "A split that ships with the package.", click.Choice(SPLITS))
 def check_command(file: Path | None, split: Split | None) -> None:
     """Verify problems: schema, answers, constraints, spans, drawing again, shortcuts, levels.
 
@@ -175,14 +170,13 @@ def check_command(file: Path | None, split: Split | None) -> None:
 
 @bench_command.command("export")
 @click.argument("folder", type=A_PATH)
-@click.option(
-    "--split",
-    "splits",
+@option(
+    "--split splits",
+    "Only this split; may be repeated. Without it, all of the current version.",
+    click.Choice(SPLITS),
     multiple=True,
-    type=click.Choice(SPLITS),
-    help="Only this split; may be repeated. Without it, all of the current version.",
 )
-@click.option("--force", is_flag=True, help="Write over files that exist.")
+@option("--force", "Write over files that exist.", is_flag=True)
 def export_command(folder: Path, splits: tuple[Split, ...], force: bool) -> None:
     """Write shipped splits as a Hugging Face dataset: README.md, the card, and data/*.jsonl.
 
@@ -387,7 +381,7 @@ _MOST_NAMED: Final = 4
 
 @click.command("prompts")
 @click.argument("name", metavar="[NAME]", required=False)
-@click.option("--copy", "folder", metavar="DIR", help="Write the originals there to start from.")
+@option("--copy folder", "Write the originals there to start from.", metavar="DIR")
 @json_option
 def prompts_command(name: str | None, folder: str | None, *, as_json: bool) -> None:
     """List the prompts, show one, or copy them to write your own.

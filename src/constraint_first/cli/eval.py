@@ -20,6 +20,7 @@ from constraint_first.cli.options import (
     max_tokens_option,
     model_options,
     number_or_none,
+    option,
     prompts_option,
     ray_options,
     seed,
@@ -37,29 +38,20 @@ if TYPE_CHECKING:
 _grid_options: Final = grouped(
     "changes",
     "constraint_first.run.grid:Changes",
-    click.option(
-        "--method",
-        "methods",
+    option(
+        "--method methods",
+        "A method; repeat for more.  [direct, and auto: a policy for the model]",
         multiple=True,
-        help="A method; repeat for more.  [direct, and auto: a policy for the model]",
     ),
-    click.option("--runs", type=COUNT, help="Attempts for each problem.  [4]"),
-    click.option(
-        "--temperature",
-        "temperatures",
+    option("--runs", "Attempts for each problem.  [4]", COUNT),
+    option(
+        "--temperature temperatures",
+        "Repeat to compare several; none is not sent.  [0.7]",
+        number_or_none(0, 2),
         multiple=True,
-        type=number_or_none(0, 2),
-        help="Repeat to compare several; none is not sent.  [0.7]",
     ),
-    click.option("--top-p", type=number_or_none(0, 1), help="Likewise.  [0.95]"),
-    click.option(
-        "--seed",
-        "seeds",
-        multiple=True,
-        type=seed,
-        metavar="INTEGER",
-        help="Repeat to compare several.",
-    ),
+    option("--top-p", "Likewise.  [0.95]", number_or_none(0, 1)),
+    option("--seed seeds", "Repeat to compare several.", seed, multiple=True, metavar="INTEGER"),
     max_tokens_option,
     prompts_option,
     system_option,
@@ -68,16 +60,14 @@ _grid_options: Final = grouped(
 _run_settings: Final = grouped(
     "options",
     "constraint_first.run.grid:RunOptions",
-    click.option("--limit", type=COUNT, help="Only the first N problems of each."),
+    option("--limit", "Only the first N problems of each.", COUNT),
     store_option,
     *speed_options,
-    click.option(
-        "--max-tokens-total", type=COUNT, help="Stop before this many tokens are exceeded."
-    ),
-    click.option(
+    option("--max-tokens-total", "Stop before this many tokens are exceeded.", COUNT),
+    option(
         "--max-cost",
-        type=POSITIVE,
-        help="Stop before this many US dollars are exceeded; needs the model's price.",
+        "Stop before this many US dollars are exceeded; needs the model's price.",
+        POSITIVE,
     ),
     *call_options,
 )
@@ -91,9 +81,9 @@ _run_settings: Final = grouped(
 @ray_options
 @columns_option()
 @model_options
-@click.option("--quiet", is_flag=True, help="Write no progress, only the summary.")
-@click.option("--dry-run", is_flag=True, help="Ask nothing; say what it would take and cost.")
-@click.option("--json", "as_json", is_flag=True, help="With --dry-run: write JSON.")
+@option("--quiet", "Write no progress, only the summary.", is_flag=True)
+@option("--dry-run", "Ask nothing; say what it would take and cost.", is_flag=True)
+@option("--json as_json", "With --dry-run: write JSON.", is_flag=True)
 def eval_command(
     benchmarks: tuple[str, ...],
     changes: Changes,
@@ -181,13 +171,13 @@ def _load_files(experiment: Experiment, columns: dict[str, str]) -> tuple[Experi
 @grouped(
     "options", "constraint_first.run.grid:RunOptions", store_option, *speed_options, *call_options
 )
-@click.option(
+@option(
     "--base-url",
+    "Ask this endpoint, or these, in the place of what is stored.  [may be repeated]",
     multiple=True,
-    help="Ask this endpoint, or these, in the place of what is stored.  [may be repeated]",
 )
-@click.option("--key-env", help="The variable that holds its key, in the place of the stored one.")
-@click.option("--quiet", is_flag=True, help="Write no progress, only the summary.")
+@option("--key-env", "The variable that holds its key, in the place of the stored one.")
+@option("--quiet", "Write no progress, only the summary.", is_flag=True)
 def work_command(
     options: RunOptions, base_url: tuple[str, ...], key_env: str | None, *, quiet: bool
 ) -> None:

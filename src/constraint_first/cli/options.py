@@ -30,6 +30,18 @@ Decorator: TypeAlias = Callable[[Command], Command]
 POSITIVE: Final = click.FloatRange(min=0, min_open=True)
 COUNT: Final = click.IntRange(min=1)
 A_PATH: Final = click.Path(path_type=Path)
+_NO_DEFAULT: Final = object()
+
+
+def option(
+    names: str, help_line: str = "", kind: Any = None, default: Any = _NO_DEFAULT, **more: Any
+) -> Decorator:
+    """Make an option from its names, what its help says, its type and its default."""
+    if default is not _NO_DEFAULT:
+        more["default"] = default
+    return click.option(*names.split(), help=help_line or None, type=kind, **more)
+
+
 _SEEDS: Final = click.IntRange(-(2**62), 2**62)
 """A seed for an endpoint: runs and samples count up from it, and 64 bits must hold them."""
 
@@ -49,8 +61,8 @@ def grouped(name: str, make: str | Callable[..., object], *options: Decorator) -
     def decorate(command: Command) -> Command:
         joined = command if command in _GROUPS else _with_groups(command)
         before = _names(joined)
-        for option in reversed(options):
-            option(joined)
+        for one in reversed(options):
+            one(joined)
         _GROUPS[joined].append((name, _names(joined) - before, make))
         return joined
 
@@ -104,60 +116,45 @@ def number_or_none(least: float, most: float) -> Callable[[Any], float | str]:
     return read
 
 
-max_tokens_option: Final = click.option(
-    "--max-tokens", type=COUNT, help="Most output tokens of any call."
-)
+max_tokens_option: Final = option("--max-tokens", "Most output tokens of any call.", COUNT)
 
 
 model_options: Final = grouped(
     "ref",
     "constraint_first.model.resolve:ModelRef",
-    click.option("--model", help="A preset, a catalogue name, a .gguf file, or an endpoint's."),
-    click.option(
+    option("--model", "A preset, a catalogue name, a .gguf file, or an endpoint's."),
+    option(
         "--base-url",
-        multiple=True,
-        help="An OpenAI-compatible endpoint; repeat for more that serve the same model.  "
+        "An OpenAI-compatible endpoint; repeat for more that serve the same model.  "
         "[OPENAI_BASE_URL]",
+        multiple=True,
     ),
-    click.option(
-        "--key-env",
-        "key_name",
-        help="The variable that holds the key.  [OPENAI_API_KEY or the preset's]",
+    option(
+        "--key-env key_name", "The variable that holds the key.  [OPENAI_API_KEY or the preset's]"
     ),
-    click.option(
+    option(
         "--context",
-        type=click.IntRange(min=256),
-        help="Tokens of context: to serve a local model with, or that an endpoint has.",
+        "Tokens of context: to serve a local model with, or that an endpoint has.",
+        click.IntRange(min=256),
     ),
 )
 
 decoding_options: Final = grouped(
     "decoding",
     _decoding,
-    click.option("--temperature", type=number_or_none(0, 2), default=0.7),
-    click.option("--top-p", type=number_or_none(0, 1), default=0.95),
-    click.option(
-        "--seed",
-        type=seed,
-        metavar="INTEGER",
-        help="Sample repeatably, as far as the endpoint can.",
-    ),
+    option("--temperature", kind=number_or_none(0, 2), default=0.7),
+    option("--top-p", kind=number_or_none(0, 1), default=0.95),
+    option("--seed", "Sample repeatably, as far as the endpoint can.", seed, metavar="INTEGER"),
     max_tokens_option,
 )
 
 
 _call_bounds: Final = (
-    click.option(
-        "--call-timeout",
-        type=POSITIVE,
-        default=3_600.0,
-        help="Time limit of one call in seconds, retries included.",
+    option(
+        "--call-timeout", "Time limit of one call in seconds, retries included.", POSITIVE, 3_600.0
     ),
-    click.option(
-        "--max-reply-bytes",
-        type=COUNT,
-        default=16_000_000,
-        help="Size limit of a reply; the call fails beyond it.",
+    option(
+        "--max-reply-bytes", "Size limit of a reply; the call fails beyond it.", COUNT, 16_000_000
     ),
 )
 
@@ -173,17 +170,17 @@ bound_options: Final = grouped("bounds", _bounds, *_call_bounds)
 
 def _attempt_bounds(most_calls: int, most_tokens: int) -> tuple[Decorator, Decorator]:
     return (
-        click.option(
+        option(
             "--max-calls",
-            type=COUNT,
-            default=most_calls,
-            help="Calls of one attempt, all samples and rounds together; beyond them it fails.",
+            "Calls of one attempt, all samples and rounds together; beyond them it fails.",
+            COUNT,
+            most_calls,
         ),
-        click.option(
+        option(
             "--max-attempt-tokens",
-            type=COUNT,
-            default=most_tokens,
-            help="Tokens of one attempt, prompts and replies together; beyond them it fails.",
+            "Tokens of one attempt, prompts and replies together; beyond them it fails.",
+            COUNT,
+            most_tokens,
         ),
     )
 
@@ -199,10 +196,10 @@ limit_options: Final = grouped("limit", _limit, *_usual_bounds)
 client_limit_options: Final = grouped("limit", _limit, *_attempt_bounds(256, 4_000_000))
 """The same with lower bounds, for attempts that clients ask for."""
 
-prompts_option: Final = click.option(
+prompts_option: Final = option(
     "--prompts",
+    "Own prompts: a folder whose NAME.txt replaces a prompt; 'cfr prompts' lists them.",
     metavar="DIR",
-    help="Own prompts: a folder whose NAME.txt replaces a prompt; 'cfr prompts' lists them.",
 )
 
 
@@ -212,15 +209,12 @@ def _read_system(given: str) -> str:
     return read_system(given)
 
 
-system_option: Final = click.option(
-    "--system",
-    type=_read_system,
-    metavar="TEXT|@FILE",
-    help="A system message ahead of every call.",
+system_option: Final = option(
+    "--system", "A system message ahead of every call.", _read_system, metavar="TEXT|@FILE"
 )
 
-store_option: Final = click.option(
-    "--store", default="runs.db", metavar="RUNS", help="The store: a file, or postgresql://…."
+store_option: Final = option(
+    "--store", "The store: a file, or postgresql://….", default="runs.db", metavar="RUNS"
 )
 """The store of a command that adds to it, or that has no place for RUNS among its arguments."""
 
@@ -235,10 +229,10 @@ store_argument: Final = grouped(
     "store",
     _one_store,
     click.argument("named", metavar="[RUNS]", required=False),
-    click.option(
+    option(
         "--store",
+        "The same as RUNS: a file, or postgresql://….  [default: runs.db]",
         metavar="RUNS",
-        help="The same as RUNS: a file, or postgresql://….  [default: runs.db]",
     ),
 )
 """The one store that a command reads, by its place or by ``--store``."""
@@ -257,88 +251,77 @@ def _read_columns(_: object, __: object, given: tuple[str, ...]) -> dict[str, st
 
 
 def columns_option(example: str = "problem=question,answer=solution,id=…") -> Decorator:
-    return click.option(
+    return option(
         "--columns",
+        f"Which column of FILE holds what: {example}.",
         multiple=True,
         metavar="FIELD=COLUMN,…",
         callback=_read_columns,
-        help=f"Which column of FILE holds what: {example}.",
     )
 
 
-labels_option: Final = click.option(
+labels_option: Final = option(
     "--labels",
-    type=A_PATH,
+    "A file of marks that people made on the page of 'cfr serve'; repeatable.",
+    A_PATH,
     multiple=True,
-    help="A file of marks that people made on the page of 'cfr serve'; repeatable.",
 )
 
-json_option: Final = click.option(
-    "--json", "as_json", is_flag=True, help="Write JSON for programs."
-)
+json_option: Final = option("--json as_json", "Write JSON for programs.", is_flag=True)
 
 
 batch_options: Final = grouped(
     "batch",
     "constraint_first.run.grid:BatchOptions",
-    click.option(
-        "--batch", is_flag=True, help="Ask through the endpoint's batch API, in waves of requests."
-    ),
-    click.option(
+    option("--batch", "Ask through the endpoint's batch API, in waves of requests.", is_flag=True),
+    option(
         "--batch-dir",
+        "Write the requests of each wave to DIR, for 'vllm run-batch', and read its results.",
         metavar="DIR",
-        help="Write the requests of each wave to DIR, for 'vllm run-batch', and read its results.",
     ),
-    click.option(
+    option(
         "--batch-poll",
-        type=POSITIVE,
+        "Seconds between two polls of a batch.  [5, growing to 60]",
+        POSITIVE,
         metavar="SECONDS",
-        help="Seconds between two polls of a batch.  [5, growing to 60]",
     ),
-    click.option(
-        "--batch-file-requests", type=COUNT, default=50_000, help="Most requests in one file."
-    ),
-    click.option(
-        "--batch-file-bytes", type=COUNT, default=200_000_000, help="Most bytes in one file."
-    ),
-    click.option(
+    option("--batch-file-requests", "Most requests in one file.", COUNT, 50_000),
+    option("--batch-file-bytes", "Most bytes in one file.", COUNT, 200_000_000),
+    option(
         "--batch-price-factor",
-        type=click.FloatRange(min=0),
-        help="The price of a call, as a factor of the model's price.  [0.5 with --batch]",
+        "The price of a call, as a factor of the model's price.  [0.5 with --batch]",
+        click.FloatRange(min=0),
     ),
-    click.option(
+    option(
         "--forget-batches",
+        "Abandon batches that were not collected; their requests are paid for again.",
         is_flag=True,
-        help="Abandon batches that were not collected; their requests are paid for again.",
     ),
 )
 
 
 speed_options: Final = (
-    click.option(
+    option(
         "--concurrency",
-        type=COUNT,
-        help="Most calls at the same time, at each endpoint.  [adapts, up to 256; 4 for a local "
-        "model]",
+        "Most calls at the same time, at each endpoint.  [adapts, up to 256; 4 for a local model]",
+        COUNT,
     ),
-    click.option(
-        "--requests-per-minute", type=POSITIVE, help="Rate limit on requests to each endpoint."
-    ),
-    click.option(
+    option("--requests-per-minute", "Rate limit on requests to each endpoint.", POSITIVE),
+    option(
         "--tokens-per-minute",
-        type=POSITIVE,
-        help="Rate limit on tokens of each endpoint, estimated before a call.",
+        "Rate limit on tokens of each endpoint, estimated before a call.",
+        POSITIVE,
     ),
 )
 
 call_options: Final = (
     *_call_bounds,
     *_usual_bounds,
-    click.option(
+    option(
         "--lease",
-        type=click.FloatRange(min=0.1),
-        default=60.0,
-        help="On PostgreSQL: seconds until the attempts of a dead worker are taken over.",
+        "On PostgreSQL: seconds until the attempts of a dead worker are taken over.",
+        click.FloatRange(min=0.1),
+        60.0,
     ),
 )
 
@@ -354,12 +337,11 @@ runs_argument: Final = grouped(
     "runs",
     _all_runs,
     click.argument("named", metavar="[RUNS]...", nargs=-1),
-    click.option(
-        "--store",
-        "stores",
+    option(
+        "--store stores",
+        "The same as RUNS: a file, or postgresql://…; repeatable.  [default: runs.db]",
         metavar="RUNS",
         multiple=True,
-        help="The same as RUNS: a file, or postgresql://…; repeatable.  [default: runs.db]",
     ),
 )
 """The stores and files that a command reads, by their places or by ``--store``."""
@@ -384,23 +366,23 @@ def _error_rule(rule: RightRule, classes: Path | None) -> Callable[[Study], Erro
 part_options: Final = grouped(
     "part",
     dict,
-    click.option("--benchmark", multiple=True, help="Only this benchmark; repeatable."),
-    click.option("--model", multiple=True, help="Only this model; repeatable."),
+    option("--benchmark", "Only this benchmark; repeatable.", multiple=True),
+    option("--model", "Only this model; repeatable.", multiple=True),
 )
 
 error_rule_options: Final = grouped(
     "error_rule",
     _error_rule,
-    click.option(
+    option(
         "--rule",
-        type=click.Choice(["any", "first"]),
-        default="any",
-        help="A problem counts as right if any of its runs is, or if the first is.",
+        "A problem counts as right if any of its runs is, or if the first is.",
+        click.Choice(["any", "first"]),
+        "any",
     ),
-    click.option(
+    option(
         "--classes",
-        type=A_PATH,
-        help='Error classes by a person: {"problem", "class"} lines; they take precedence.',
+        'Error classes by a person: {"problem", "class"} lines; they take precedence.',
+        A_PATH,
     ),
 )
 """The options that say how problems and errors are judged, as a reader of the rule."""
@@ -451,20 +433,16 @@ def _read_resources(
 ray_options: Final = grouped(
     "ray",
     _ray_options,
-    click.option(
-        "--ray",
-        "address",
+    option(
+        "--ray address",
+        "Have workers on a Ray cluster make the attempts; the store must be PostgreSQL.",
         metavar="auto|HOST:PORT",
-        help="Have workers on a Ray cluster make the attempts; the store must be PostgreSQL.",
     ),
-    click.option(
-        "--ray-workers", "workers", type=COUNT, help="How many workers.  [one for each node]"
-    ),
-    click.option(
-        "--ray-resources",
-        "resources",
+    option("--ray-workers workers", "How many workers.  [one for each node]", COUNT),
+    option(
+        "--ray-resources resources",
+        "The resources of each worker.  [cpus=1]",
         callback=_read_resources,
         metavar="cpus=N,gpus=N",
-        help="The resources of each worker.  [cpus=1]",
     ),
 )

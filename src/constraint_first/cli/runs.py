@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 import click
 
 from constraint_first.cli import print_json, print_note, print_text
-from constraint_first.cli.options import A_PATH, json_option, store_argument, store_option
+from constraint_first.cli.options import A_PATH, json_option, option, store_argument, store_option
 from constraint_first.error import InputError, OutputError
 from constraint_first.file.rows import spreadsheet_text
 from constraint_first.file.safe import atomic_file, one_line, printable_json
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 @click.command("runs")
 @store_argument
 @json_option
-@click.option("--regrade", is_flag=True, help="Grade every stored answer anew; asks no model.")
-@click.option("--failures", "only_failures", is_flag=True, help="List why attempts failed instead.")
+@option("--regrade", "Grade every stored answer anew; asks no model.", is_flag=True)
+@option("--failures only_failures", "List why attempts failed instead.", is_flag=True)
 def runs_command(store: str, *, as_json: bool, regrade: bool, only_failures: bool) -> None:
     """List what a store holds: each method on each benchmark, with its score and its cost.
 
@@ -107,8 +107,8 @@ _SHOWN_BEFORE: Final = (*_CHECKED, "programs")
 @click.argument("problem", metavar="PROBLEM")
 @click.argument("run", metavar="[RUN]", type=click.IntRange(0, 2**31 - 1), default=0)
 @store_option
-@click.option("--benchmark", help="The series on this benchmark.")
-@click.option("--model", help="The series with this model.")
+@option("--benchmark", "The series on this benchmark.")
+@option("--model", "The series with this model.")
 @json_option
 def show_command(
     series: str,
@@ -228,19 +228,16 @@ def _text(text: Json, style: str = "") -> RenderableType:
 
 @click.command("merge")
 @click.argument("runs", metavar="RUNS...", nargs=-1, required=True)
-@click.option(
-    "-o",
-    "--output",
-    "--store",
-    "target",
+@option(
+    "-o --output --store target",
+    "The store to merge into, new or not: a file, or postgresql://….",
     metavar="RUNS",
     required=True,
-    help="The store to merge into, new or not: a file, or postgresql://….",
 )
-@click.option(
+@option(
     "--prefer",
-    type=click.Choice(["first", "last"]),
-    help="Where stores differ, keep what the first or the last has.  [stop, and name it]",
+    "Where stores differ, keep what the first or the last has.  [stop, and name it]",
+    click.Choice(["first", "last"]),
 )
 def merge_command(runs: tuple[str, ...], target: str, prefer: Prefer | None) -> None:
     """Join stores in one: attempts, failures and every call that was made.
@@ -288,24 +285,24 @@ _ROWS_AT_ONCE: Final = 10_000
 @click.command("export")
 @click.argument("path", metavar="FILE.jsonl|.jsonl.gz|.csv|.parquet", type=A_PATH)
 @store_argument
-@click.option(
+@option(
     "--outcomes",
+    "Outcomes and costs alone, no texts: small enough to publish (.jsonl, .jsonl.gz).",
     is_flag=True,
-    help="Outcomes and costs alone, no texts: small enough to publish (.jsonl, .jsonl.gz).",
 )
-@click.option("--pairs", is_flag=True, help="Pairs of a problem and its constraints instead.")
-@click.option(
+@option("--pairs", "Pairs of a problem and its constraints instead.", is_flag=True)
+@option(
     "--labels",
+    "Marks from the page of 'cfr serve' that pairs must stand up to; repeatable.",
+    A_PATH,
     multiple=True,
-    type=A_PATH,
-    help="Marks from the page of 'cfr serve' that pairs must stand up to; repeatable.",
 )
-@click.option("--right", is_flag=True, help="Pairs of attempts alone that ended right.")
-@click.option(
+@option("--right", "Pairs of attempts alone that ended right.", is_flag=True)
+@option(
     "--prompt",
-    type=click.Choice(["stage1", "problem"]),
-    default="stage1",
-    help="What the user says in a pair: what Stage 1 of its method asks, or the problem alone.",
+    "What the user says in a pair: what Stage 1 of its method asks, or the problem alone.",
+    click.Choice(["stage1", "problem"]),
+    "stage1",
 )
 def export_command(
     path: Path,

@@ -22,6 +22,7 @@ from constraint_first.cli.options import (
     decoding_options,
     grouped,
     model_options,
+    option,
 )
 from constraint_first.error import InputError
 
@@ -42,96 +43,71 @@ _USUAL_STORE: Final = "runs.db"
 _server_options: Final = grouped(
     "settings",
     "constraint_first.serve.guard:ServeSettings",
-    click.option(
-        "--method",
-        "methods",
-        multiple=True,
-        default=("auto",),
-        help="A method to list, as in 'cfr solve'; may be given again. The first one answers "
+    option(
+        "--method methods",
+        "A method to list, as in 'cfr solve'; may be given again. The first one answers "
         "requests that name no model.",
+        default=("auto",),
+        multiple=True,
     ),
-    click.option("--host", default="127.0.0.1", help="Where to listen."),
-    click.option(
-        "--port", type=click.IntRange(0, 65_535), default=8080, help="0 for any that is free."
-    ),
-    click.option(
+    option("--host", "Where to listen.", default="127.0.0.1"),
+    option("--port", "0 for any that is free.", click.IntRange(0, 65_535), 8080),
+    option(
         "--token",
-        envvar="CFR_TOKEN",
+        "The API key that clients must send; required unless --host is this machine.  [CFR_TOKEN]",
         default="",
+        envvar="CFR_TOKEN",
         show_default=False,
-        help="The API key that clients must send; required unless --host is this machine.  "
-        "[CFR_TOKEN]",
     ),
-    click.option(
-        "--allow-host",
-        "allowed_hosts",
+    option(
+        "--allow-host allowed_hosts",
+        "A host name that clients use for the server, behind a proxy for example.",
         multiple=True,
         metavar="NAME",
-        help="A host name that clients use for the server, behind a proxy for example.",
     ),
-    click.option(
-        "--allow-origin",
-        "allowed_origins",
+    option(
+        "--allow-origin allowed_origins",
+        "A site whose pages may call the API from a browser.",
         multiple=True,
         metavar="URL",
-        help="A site whose pages may call the API from a browser.",
     ),
-    click.option(
-        "--max-requests",
-        "most_requests",
-        type=COUNT,
-        default=256,
-        help="Requests at the same time.",
+    option("--max-requests most_requests", "Requests at the same time.", COUNT, 256),
+    option(
+        "--max-waiting most_waiting",
+        "Requests that wait for a turn; more are refused (503).",
+        click.IntRange(min=0),
+        256,
     ),
-    click.option(
-        "--max-waiting",
-        "most_waiting",
-        type=click.IntRange(min=0),
-        default=256,
-        help="Requests that wait for a turn; more are refused (503).",
+    option(
+        "--max-connections most_connections",
+        "Open connections, half as many from one address; idle ones give way to new ones.",
+        click.IntRange(min=2),
+        2_048,
     ),
-    click.option(
-        "--max-connections",
-        "most_connections",
-        type=click.IntRange(min=2),
-        default=2_048,
-        help="Open connections, half as many from one address; idle ones give way to new ones.",
+    option(
+        "--max-calls --max-samples most_calls",  # --max-samples is its earlier name
+        ("Calls of one request, all samples and rounds together; beyond them it is refused (400)."),
+        COUNT,
+        256,
     ),
-    click.option(
-        "--max-calls",
-        "--max-samples",  # its earlier name
-        "most_calls",
-        type=COUNT,
-        default=256,
-        help="Calls of one request, all samples and rounds together; beyond them it is "
-        "refused (400).",
+    option(
+        "--max-attempt-tokens most_tokens",
+        "Tokens of one request, prompts and replies together (400).",
+        COUNT,
+        4_000_000,
     ),
-    click.option(
-        "--max-attempt-tokens",
-        "most_tokens",
-        type=COUNT,
-        default=4_000_000,
-        help="Tokens of one request, prompts and replies together (400).",
+    option("--max-body-bytes body_bytes", "A larger request is refused (413).", COUNT, 20_000_000),
+    option(
+        "--request-timeout request_seconds",
+        "Time limit of a request in seconds, waiting included (504).",
+        POSITIVE,
+        3_600.0,
     ),
-    click.option(
-        "--max-body-bytes",
-        "body_bytes",
-        type=COUNT,
-        default=20_000_000,
-        help="A larger request is refused (413).",
-    ),
-    click.option(
-        "--request-timeout",
-        "request_seconds",
-        type=POSITIVE,
-        default=3_600.0,
-        help="Time limit of a request in seconds, waiting included (504).",
-    ),
-    click.option(
+    option(
         "--grace",
-        type=click.FloatRange(min=0),
-        default=30.0,
-        help="Seconds for running requests to finish when the server is stopped.",
+        "Seconds for running requests to finish when the server is stopped.",
+        click.FloatRange(min=0),
+        30.0,
     ),
 )
 
@@ -142,36 +118,29 @@ _server_options: Final = grouped(
 @model_options
 @decoding_options
 @bound_options
-@click.option(
+@option(
     "--slots",
-    type=click.IntRange(1, 64),
-    default=2,
-    help="Calls at the same time, where the model runs on this machine.",
+    "Calls at the same time, where the model runs on this machine.",
+    click.IntRange(1, 64),
+    2,
 )
-@click.option(
-    "--requests-per-minute", type=POSITIVE, help="Rate limit on requests to the endpoint."
-)
-@click.option(
-    "--tokens-per-minute", type=POSITIVE, help="Rate limit on tokens, estimated before a call."
-)
-@click.option("--store", metavar="RUNS", help="Keep every answer in this store.")
-@click.option(
+@option("--requests-per-minute", "Rate limit on requests to the endpoint.", POSITIVE)
+@option("--tokens-per-minute", "Rate limit on tokens, estimated before a call.", POSITIVE)
+@option("--store", "Keep every answer in this store.", metavar="RUNS")
+@option(
     "--labels",
-    type=A_PATH,
-    default=Path("labels.jsonl"),
-    help="The file where marks that people make on pages are kept.",
+    "The file where marks that people make on pages are kept.",
+    A_PATH,
+    Path("labels.jsonl"),
 )
-@click.option(
+@option(
     "--classes",
-    type=A_PATH,
-    default=Path("classes.jsonl"),
-    help="The file where classes of errors that people give on pages are kept.",
+    "The file where classes of errors that people give on pages are kept.",
+    A_PATH,
+    Path("classes.jsonl"),
 )
-@click.option(
-    "--log",
-    type=click.Choice(["text", "json", "off"]),
-    default="text",
-    help="The form of the line for each request.",
+@option(
+    "--log", "The form of the line for each request.", click.Choice(["text", "json", "off"]), "text"
 )
 def serve_command(
     runs: tuple[str, ...],
@@ -283,17 +252,16 @@ def _log(kind: str) -> Log | None:
 
 
 @click.command("mcp")
-@click.option(
+@option(
     "--method",
+    "The method of 'solve' where a client names none, as in 'cfr solve'.",
     default="auto",
-    help="The method of 'solve' where a client names none, as in 'cfr solve'.",
 )
-@click.option(
-    "--http",
-    "port",
-    type=click.IntRange(1, 65_535),
+@option(
+    "--http port",
+    "Serve http://127.0.0.1:PORT/mcp in place of standard input and output.",
+    click.IntRange(1, 65_535),
     metavar="PORT",
-    help="Serve http://127.0.0.1:PORT/mcp in place of standard input and output.",
 )
 @model_options
 @decoding_options

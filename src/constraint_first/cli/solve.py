@@ -51,6 +51,7 @@ from constraint_first.cli.options import (
     decoding_options,
     limit_options,
     model_options,
+    option,
     prompts_option,
     system_option,
 )
@@ -85,11 +86,11 @@ class NoAnswer(CfrError):
 
 @click.command("solve")
 @click.argument("source", metavar="TEXT|FILE|-")
-@click.option(
+@option(
     "--method",
-    default="auto",
-    help="direct, cfr, program, vote, …; options in brackets: 'vote(samples=5)'; auto is the "
+    "direct, cfr, program, vote, …; options in brackets: 'vote(samples=5)'; auto is the "
     "policy for the model, which passes on untouched what is no problem.",
+    default="auto",
 )
 @columns_option()
 @model_options
@@ -98,8 +99,8 @@ class NoAnswer(CfrError):
 @limit_options
 @prompts_option
 @system_option
-@click.option("--json", "as_json", is_flag=True, help="Write one JSON object a problem.")
-@click.option("--quiet", is_flag=True, help="Write the final answer alone.")
+@option("--json as_json", "Write one JSON object a problem.", is_flag=True)
+@option("--quiet", "Write the final answer alone.", is_flag=True)
 def solve_command(
     source: str,
     method: str,

@@ -20,6 +20,7 @@ from constraint_first.cli.options import (
     json_option,
     labels_option,
     open_part,
+    option,
     part_options,
     runs_argument,
 )
@@ -42,45 +43,37 @@ def _plan(resamples: int | None, **rest: Any) -> Plan:
 _plan_options: Final = grouped(
     "plan",
     _plan,
-    click.option(
+    option(
         "--interval",
-        type=click.Choice(["bca", "percentile"]),
-        default="bca",
-        help="Of the bootstrap over problems: corrected for bias and skewness (BCa), or not.",
+        "Of the bootstrap over problems: corrected for bias and skewness (BCa), or not.",
+        click.Choice(["bca", "percentile"]),
+        "bca",
     ),
-    click.option(
-        "--also-p",
-        "also_tested",
-        type=click.FloatRange(0, 1),
+    option(
+        "--also-p also_tested",
+        "A p-value of the same family from elsewhere, to include in Holm's correction.",
+        click.FloatRange(0, 1),
         multiple=True,
-        help="A p-value of the same family from elsewhere, to include in Holm's correction.",
     ),
-    click.option(
+    option(
         "--pool/--no-pool",
+        "Add a row for a group of benchmarks together: AIME's years.",
         default=True,
-        help="Add a row for a group of benchmarks together: AIME's years.",
     ),
-    click.option("--pool-all", is_flag=True, help="Add a row of all benchmarks together."),
-    click.option(
+    option("--pool-all", "Add a row of all benchmarks together.", is_flag=True),
+    option(
         "--resamples",
-        type=click.IntRange(100, 1_000_000),
-        help="Number of random bootstrap resamples.  [none: the intervals are exact]",
+        "Number of random bootstrap resamples.  [none: the intervals are exact]",
+        click.IntRange(100, 1_000_000),
     ),
-    click.option(
-        "--seed",
-        type=click.IntRange(min=0),
-        default=0,
-        help="Seed of resampling and of Monte Carlo tests.",
-    ),
+    option("--seed", "Seed of resampling and of Monte Carlo tests.", click.IntRange(min=0), 0),
 )
 
 
 @click.command("compare")
 @runs_argument
-@click.option("--baseline", default="direct", help="The method to compare with.")
-@click.option(
-    "--method", "methods", multiple=True, help="A method to compare; repeatable.  [all others]"
-)
+@option("--baseline", "The method to compare with.", default="direct")
+@option("--method methods", "A method to compare; repeatable.  [all others]", multiple=True)
 @part_options
 @_plan_options
 @json_option
@@ -153,33 +146,31 @@ _ratio_or_any.__name__ = "number|any"  # what a help text shows
 _learning_options: Final = grouped(
     "learning",
     _learning,
-    click.option(
+    option(
         "--most-tokens",
-        type=_ratio_or_any,
-        default=1.05,
-        help="Most output tokens of the policy, for each one of Direct CoT's.",
+        "Most output tokens of the policy, for each one of Direct CoT's.",
+        _ratio_or_any,
+        1.05,
     ),
-    click.option(
+    option(
         "--price",
-        type=click.FloatRange(0, 1e6),
-        default=0.0,
-        help="Points of accuracy that 1,000 more output tokens must bring.",
+        "Points of accuracy that 1,000 more output tokens must bring.",
+        click.FloatRange(0, 1e6),
+        0.0,
     ),
 )
 
 
 @click.command("calibrate")
 @runs_argument
-@click.option("-o", "--output", type=A_PATH, help="Write the policy to this file.")
-@click.option("--force", is_flag=True, help="Write over a file that is there.")
-@click.option(
-    "--method", "methods", multiple=True, help="A method to choose from; repeatable.  [all]"
-)
-@click.option(
+@option("-o --output", "Write the policy to this file.", A_PATH)
+@option("--force", "Write over a file that is there.", is_flag=True)
+@option("--method methods", "A method to choose from; repeatable.  [all]", multiple=True)
+@option(
     "--problems",
+    "Has the texts of the problems, where the runs were stored without; repeatable.",
     multiple=True,
     metavar="BENCHMARK|FILE",
-    help="Has the texts of the problems, where the runs were stored without; repeatable.",
 )
 @columns_option()
 @_learning_options
@@ -255,37 +246,31 @@ def _write(path: Path, made: Calibration) -> None:
 
 @click.command("report")
 @runs_argument
-@click.option("-o", "--output", type=A_PATH, default=Path("report"), help="The folder to write to.")
-@click.option(
+@option("-o --output", "The folder to write to.", A_PATH, Path("report"))
+@option(
     "--baseline",
+    "The method that gains are measured against.  [direct]",
     default="",
     show_default=False,
-    help="The method that gains are measured against.  [direct]",
 )
-@click.option(
+@option(
     "--method",
+    "The method that the verdict, gains, errors and cases are about.  [the verdict: the best "
+    "supported; the others: routed-cfr, else cfr, else their -brief, else the best supported]",
     default="",
     show_default=False,
-    help="The method that the verdict, gains, errors and cases are about.  [the verdict: the best "
-    "supported; the others: routed-cfr, else cfr, else their -brief, else the best supported]",
 )
-@click.option(
-    "--variant",
-    "variants",
-    multiple=True,
-    help="The variant that stands for its family, such as 'cfr(reply=prose)'; repeatable.  [the "
+@option(
+    "--variant variants",
+    "The variant that stands for its family, such as 'cfr(reply=prose)'; repeatable.  [the "
     "bare name, else the one with most attempts]",
+    multiple=True,
 )
 @part_options
-@click.option(
-    "--cases",
-    type=click.IntRange(0, 200),
-    default=12,
-    help="How many problems to show side by side.",
-)
+@option("--cases", "How many problems to show side by side.", click.IntRange(0, 200), 12)
 @labels_option
 @error_rule_options
-@click.option("--figures/--no-figures", default=True, help="Draw the figures.")
+@option("--figures/--no-figures", "Draw the figures.", default=True)
 def report_command(
     runs: tuple[str, ...],
     output: Path,
@@ -363,17 +348,17 @@ def _finder(baseline: str, method: str) -> _Find:
 _method_options: Final = grouped(
     "find_methods",
     _finder,
-    click.option(
+    option(
         "--baseline",
+        "The method that gains are measured against.  [direct]",
         default="",
         show_default=False,
-        help="The method that gains are measured against.  [direct]",
     ),
-    click.option(
+    option(
         "--method",
+        "The method whose gains are measured.  [routed-cfr, else cfr, else their -brief]",
         default="",
         show_default=False,
-        help="The method whose gains are measured.  [routed-cfr, else cfr, else their -brief]",
     ),
 )
 
@@ -383,9 +368,7 @@ _method_options: Final = grouped(
 @part_options
 @_method_options
 @json_option
-@click.option(
-    "--decisions", type=A_PATH, help='Reference decisions of a person: {"problem", "routed"} lines.'
-)
+@option("--decisions", 'Reference decisions of a person: {"problem", "routed"} lines.', A_PATH)
 @labels_option
 def router_command(
     runs: tuple[str, ...],

@@ -23,7 +23,7 @@ from constraint_first.benchmark.registry import (
     read_problems,
 )
 from constraint_first.cli import print_json, print_note, print_text
-from constraint_first.cli.options import A_PATH, COUNT, columns_option, json_option
+from constraint_first.cli.options import A_PATH, COUNT, columns_option, json_option, option
 from constraint_first.constraint.kind import read_kind, tell_kind
 from constraint_first.constraint.predicate import Predicate, Truth, parts
 from constraint_first.constraint.reply.conflict import find_conflicts, tell_conflict
@@ -68,10 +68,10 @@ _TRUTHS: tuple[Truth, ...] = ("holds", "violated", "undecided")
 
 @click.command("constraints")
 @click.argument("source", metavar="TEXT|FILE|-")
-@click.option("--answer", help="An answer, or a whole reply, to check against what TEXT demands.")
-@click.option("--replies", type=A_PATH, help="Judge these replies to FILE.")
-@click.option("-o", "--output", type=A_PATH, help="Write the verdicts here.")
-@click.option("--loose", is_flag=True, help="Forgive a first or last line and asterisks.")
+@option("--answer", "An answer, or a whole reply, to check against what TEXT demands.")
+@option("--replies", "Judge these replies to FILE.", A_PATH)
+@option("-o --output", "Write the verdicts here.", A_PATH)
+@option("--loose", "Forgive a first or last line and asterisks.", is_flag=True)
 @columns_option()
 @json_option
 def constraints_command(
@@ -235,17 +235,17 @@ def _show_audit(
 
 @click.command("route")
 @click.argument("source", metavar="TEXT|FILE|-")
-@click.option(
+@option(
     "--profile",
-    type=click.Choice([*PROFILES]),
-    default="reconstructed",
-    help="The patterns: those that give the paper's counts, or those of its pseudocode.",
+    "The patterns: those that give the paper's counts, or those of its pseudocode.",
+    click.Choice([*PROFILES]),
+    "reconstructed",
 )
-@click.option(
+@option(
     "--convention",
-    type=click.Choice(["none", "aime"]),
-    default="none",
-    help="Ablation: also route every problem of a file whose name begins with 'aime'.",
+    "Ablation: also route every problem of a file whose name begins with 'aime'.",
+    click.Choice(["none", "aime"]),
+    "none",
 )
 @columns_option()
 @json_option
@@ -521,11 +521,9 @@ def _instruction(value: dict[str, Json]) -> tuple[str, Predicate | None]:
 @click.command("grade", context_settings={"ignore_unknown_options": True})
 @click.argument("first", metavar="FILE | PRED")
 @click.argument("second", metavar="[GOLD]", required=False)
-@click.option("-o", "--output", type=A_PATH, help="Write the rows here.")
-@click.option(
-    "--problem", default="", show_default=False, help="The problem's text, for PRED and GOLD."
-)
-@click.option("--workers", type=COUNT, help="Processes (default: one a core).")
+@option("-o --output", "Write the rows here.", A_PATH)
+@option("--problem", "The problem's text, for PRED and GOLD.", default="", show_default=False)
+@option("--workers", "Processes (default: one a core).", COUNT)
 @columns_option("pred=reply,gold=solution,id=…")
 def grade_command(
     first: str,
@@ -603,7 +601,7 @@ def _case(row: JsonLine) -> GradingCase:
 
 @click.command("extract")
 @click.argument("file", type=A_PATH)
-@click.option("-o", "--output", type=A_PATH, help="Write the rows here.")
+@option("-o --output", "Write the rows here.", A_PATH)
 @columns_option("text=reply,id=…")
 def extract_command(file: Path, output: Path | None, columns: dict[str, str]) -> None:
     """Read the final answer out of each reply of a file.
@@ -639,16 +637,8 @@ class ProgramFailed(CfrError):
 
 @click.command("program")
 @click.argument("source", metavar="FILE.py|-")
-@click.option(
-    "--time",
-    "seconds",
-    type=click.FloatRange(0.01, 3_600),
-    default=1.5,
-    help="Time limit in seconds.",
-)
-@click.option(
-    "--memory", type=click.IntRange(1, 768), default=256, help="Memory limit in megabytes."
-)
+@option("--time seconds", "Time limit in seconds.", click.FloatRange(0.01, 3_600), 1.5)
+@option("--memory", "Memory limit in megabytes.", click.IntRange(1, 768), 256)
 @json_option
 def program_command(source: str, seconds: float, memory: int, *, as_json: bool) -> None:
     """Run a Python program in the sandbox and print what it prints.
