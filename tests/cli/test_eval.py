@@ -17,9 +17,7 @@ from sums import number_in, reply_right, right, write_sums
 
 from constraint_first.attempt.drive import Scripted
 from constraint_first.cli import run_interruptible, typed_command
-from constraint_first.cli.progress import (
-    TerminalWatcher,
-)
+from constraint_first.cli.progress import TerminalWatcher
 from constraint_first.run.grid import RunOptions
 from constraint_first.run.run import evaluate
 

@@ -116,11 +116,11 @@ def encoded(rows: list[Row]) -> bytes:
     return "".join(json.dumps(row) + "\n" for row in rows).encode()
 
 
-def odd_files(rows: list[Row], every: int) -> Iterator[tuple[str, bytes]]:
+def odd_files(rows: list[Row], every: int, first: int) -> Iterator[tuple[str, bytes]]:
     """Spoil a good file in every way: its last row field by field, and its bytes."""
     *before, last = rows
     for number, field in enumerate(last):
-        for odd in ODD[number % every :: every]:
+        for odd in ODD[(number + first) % every :: every]:
             yield f"{field} = {odd!r:.60}", encoded([*before, last | {field: odd}])
     for name, spoil in BYTES.items():
         yield name, spoil(encoded(rows))
@@ -139,8 +139,9 @@ def test_every_odd_file_is_read_or_refused_in_a_line(command: str, ask: Ask) -> 
     Path("x.jsonl").write_bytes(encoded(READERS[command]))
     good = ask(command)
     assert good.exit_code == 0, good.exception
-    every = 5 if command.startswith("report") else 1  # a report takes its time
-    for name, data in odd_files(READERS[command], every):
+    # Five commands read outcomes in one way; each takes a fifth of the odd values of every field.
+    every = 5 if READERS[command] is OUTCOMES else 1
+    for name, data in odd_files(READERS[command], every, [*READERS].index(command)):
         Path("x.jsonl").write_bytes(data)
         try:
             assert_explained(ask(command))

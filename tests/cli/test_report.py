@@ -372,16 +372,6 @@ def test_marks_of_people_tell_how_complete_stage_1_is(cfr: Run, tmp_path: Path) 
     assert bare["notes"][-1].startswith("Stage 1 complete is empty: it takes marks by a person")
 
 
-def test_errors_have_their_fixes_by_constraint(cfr: Run) -> None:
-    found = tables(cfr("audit", "errors", str(MEASURED), "--method", "cfr-brief", "--json"))
-    assert list(found)[:3] == ["outcomes", "errors", "fixes"]
-    assert found["fixes"]["rows"][-1] == ["Fixed", "5"]
-    per_problem = next(table for name, table in found.items() if name.startswith("per-problem"))
-    fixes = [line[-1] for line in per_problem["rows"]]
-    assert fixes.count("Reasoning error") == 12
-    assert fixes.count("Propagation") == 2
-
-
 def test_instructions_have_their_four_numbers(cfr: Run, tmp_path: Path) -> None:
     request_store(str(tmp_path / "runs.db"))
     found = tables(cfr("audit", "instructions", "--json"))

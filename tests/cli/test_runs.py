@@ -230,14 +230,6 @@ def test_for_programs(cfr: Run, attempt_view_filled: Path) -> None:
     assert found["verdict"] == "correct"
 
 
-def test_what_is_not_there_is_one_line(cfr: Run, attempt_view_filled: Path) -> None:
-    ran = cfr("show", "direkt", "1")
-    assert ran.code == 2
-    assert ran.err == (
-        "cfr: runs.db: has no series 'direkt' ('cfr runs' lists them); did you mean 'direct'?\n"
-    )
-
-
 NOBODY: dict[str, object] = {"verdict": None, "tier": None, "answer": None}
 
 
@@ -448,27 +440,6 @@ def test_an_export_gives_the_same_pairs_as_its_store(cfr: Run, extracted: Path) 
     first = (extracted / "one.jsonl.gz").read_bytes()
     assert first == (extracted / "two.jsonl.gz").read_bytes()
     assert len(gzip.decompress(first).splitlines()) == 3
-
-
-def test_pairs_of_right_attempts_and_of_what_people_marked(cfr: Run, extracted: Path) -> None:
-    label = {
-        "annotator": "ada",
-        "benchmark": "sums",
-        "problem": "p0",
-        "method": "cfr",
-        "model": "m",
-        "run": 0,
-        "decoding": {"temperature": 0.7, "top_p": 0.95, "seed": None},
-        "constraints": [{"id": "C1", "stage": "raw", "mark": "vague"}],
-        "missing": [],
-        "names": 2,
-    }
-    (extracted / "labels.jsonl").write_text(json.dumps(label))
-    ran = cfr("export", "pairs.jsonl", "--pairs", "--labels", "labels.jsonl")
-    assert "1 dropped: a person marked a constraint as not entailed or vague" in ran.err
-    assert "1 of them all were judged by people" in ran.err
-    ran = cfr("export", "pairs.jsonl", "--pairs", "--right")
-    assert "dropped: the attempt did not end right" in ran.err
 
 
 def test_pairs_that_cannot_be_had_are_refused_in_a_line(cfr: Run, export_filled: Path) -> None:
