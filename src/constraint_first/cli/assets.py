@@ -36,7 +36,7 @@ from constraint_first.cli.console import Column, SafeConsole, Table, bytes_bar
 from constraint_first.cli.options import A_PATH, json_option, option
 from constraint_first.error import CfrError, InputError, OutputError
 from constraint_first.file.safe import atomic_file, refuse_overwrite
-from constraint_first.model.local import DEFAULT_MODEL, Model, catalogue, find_model, model_folder
+from constraint_first.model.local import DEFAULT_MODEL, catalogue, find_model, model_folder
 from constraint_first.model.resolve import Preset, presets, user_file
 from constraint_first.model.transport import without_secrets
 from constraint_first.problem import Json
@@ -133,8 +133,15 @@ def show_command(names: tuple[str, ...], tiers: tuple[Tier, ...], style: str | N
         return
     console = SafeConsole()
     console.print(_overview(families, shipped))
-    for family in families:
-        _print_example(console, _example(family, shipped))
+    for item in (_example(family, shipped) for family in families):
+        # Problem texts hold brackets and dollar signs: they are printed as text, never as markup.
+        console.print(Text(f"\n{item.family} ({item.tier}, level {item.level})", style="bold"))
+        console.print(Text(item.text))
+        console.print(Text(f"answer {item.answer}", style="green"))
+        for gold in item.constraints:
+            console.print(Text(f"  {gold.kind}: {gold.description}"))
+        for lure in item.tempting:
+            console.print(Text(f"  tempting {lure.answer}: {lure.error}", style="dim"))
 
 
 @bench_command.command("check")
@@ -236,17 +243,6 @@ def _overview(families: Sequence[Family], shipped: Sequence[Item]) -> Table:
     return table
 
 
-def _print_example(console: SafeConsole, item: Item) -> None:
-    # Problem texts hold brackets and dollar signs: they are printed as text, never as markup.
-    console.print(Text(f"\n{item.family} ({item.tier}, level {item.level})", style="bold"))
-    console.print(Text(item.text))
-    console.print(Text(f"answer {item.answer}", style="green"))
-    for gold in item.constraints:
-        console.print(Text(f"  {gold.kind}: {gold.description}"))
-    for lure in item.tempting:
-        console.print(Text(f"  tempting {lure.answer}: {lure.error}", style="dim"))
-
-
 # ``cfr models``: the models that can be had by name.
 
 _NAME = click.argument("name", default=DEFAULT_MODEL, metavar="[NAME]")
@@ -270,7 +266,13 @@ def models_command(context: click.Context) -> None:
 def list_models(*, as_json: bool = False) -> None:
     """List the catalogue and what of it is here."""
     if as_json:
-        print_json([_describe_models(model) for model in catalogue().values()])
+        names = ("name", "bytes", "sha256", "license", "present")
+        print_json(
+            [
+                {name: getattr(model, name) for name in names} | {"path": str(model.path)}
+                for model in catalogue().values()
+            ]
+        )
         return
     # What a person types or sets is prose here: it has no space, so it is never folded.
     model = Column("model", "prose")
@@ -342,17 +344,6 @@ def remove_model(name: str) -> None:
     """Delete a model file."""
     model = find_model(name)
     print_text(f"{model.path}: " + ("removed" if model.remove() else "was not there"))
-
-
-def _describe_models(model: Model) -> dict[str, str | int | bool]:
-    return {
-        "name": model.name,
-        "bytes": model.bytes,
-        "sha256": model.sha256,
-        "license": model.license,
-        "present": model.present,
-        "path": str(model.path),
-    }
 
 
 def _describe_preset(preset: Preset) -> dict[str, Json]:

@@ -367,8 +367,8 @@ def _total(widths: Sequence[int]) -> int:
     return sum(widths) + _GAP * (len(widths) - 1)
 
 
-def _text(cell: Text | str, style: str = "") -> Text:
-    shown = Text(printable(cell)) if isinstance(cell, str) else cell.copy()
+def _text(content: Text | str, style: str = "") -> Text:
+    shown = cell(content) if isinstance(content, str) else content.copy()
     if style:
         shown.style = style
     return shown

@@ -142,11 +142,11 @@ def eval_command(
 def _experiment(benchmarks: tuple[str, ...], changes: Changes) -> Experiment:
     from constraint_first.run.grid import Experiment, read_experiment
 
-    files = [name for name in benchmarks if name.endswith(".toml")]
-    if files and len(benchmarks) > 1:
-        raise InputError(f"{files[0]}: an experiment's file names its benchmarks itself")
-    if files:
-        return read_experiment(Path(files[0]), changes)
+    for name in benchmarks:
+        if name.endswith(".toml"):
+            if len(benchmarks) > 1:
+                raise InputError(f"{name}: an experiment's file names its benchmarks itself")
+            return read_experiment(Path(name), changes)
     return Experiment().changed(replace(changes, benchmarks=benchmarks))
 
 

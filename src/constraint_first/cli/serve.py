@@ -185,6 +185,8 @@ def serve_command(
         requests_per_minute=requests_per_minute,
         tokens_per_minute=tokens_per_minute,
     )
+    shown = (*runs, *([store] if store else []))  # pages show the server's own store, too
+    usual = (_USUAL_STORE,) if Path(_USUAL_STORE).is_file() else ()
     serving = Serving(
         settings,
         ref,
@@ -192,18 +194,12 @@ def serve_command(
         _log(log),
         print_note,
         store,
-        install=_pages(_shown_runs(runs, store), labels, classes),
+        install=_pages(shown or usual, labels, classes),
         fetching=lambda: bytes_bar(ref.model or "model"),
     )
-    with asyncio.Runner(loop_factory=_fast_loop()) as runner:
+    library: Any = importlib.import_module("uvloop") if find_spec("uvloop") else asyncio
+    with asyncio.Runner(loop_factory=library.new_event_loop) as runner:
         runner.run(serve(serving))
-
-
-def _shown_runs(runs: tuple[str, ...], store: str | None) -> tuple[str, ...]:
-    """List the runs that pages show: those that were named, and the server's own store."""
-    found = (*runs, *([store] if store else []))
-    usual = (_USUAL_STORE,) if Path(_USUAL_STORE).is_file() else ()
-    return found or usual
 
 
 def _pages(
@@ -218,13 +214,6 @@ def _pages(
 
     options = SiteOptions(runs, labels, classes)
     return lambda application: install_pages(application, options)
-
-
-def _fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    if find_spec("uvloop") is None:
-        return None
-    library: Any = importlib.import_module("uvloop")
-    return library.new_event_loop
 
 
 def _log(kind: str) -> Log | None:
