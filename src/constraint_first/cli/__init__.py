@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 COMMANDS: dict[str, tuple[str, str]] = {
     "solve": ("solve", "Solve a problem; show its cues, constraints, solution and cost."),
     "eval": ("eval", "Run methods on benchmarks; the same command resumes a run that was stopped."),
-    "work": ("eval", "Make what is missing in a shared store, beside any number of other workers."),
+    "work": (
+        "eval",
+        "Run the missing attempts of a shared store, beside any number of other workers.",
+    ),
     "serve": ("serve", "Serve a model with a method in front of it, for any OpenAI client."),
     "mcp": ("serve", "Serve tools to MCP clients: solve, constraints, check_answer and grade."),
     "runs": (

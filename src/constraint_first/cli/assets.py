@@ -466,7 +466,7 @@ _PURPOSES: Final = {
     "program-short": "write a short program and nothing around it (style=short)",
     "question": "offer to ask back before solving (question=N)",
     "reminder": "solve, with a reminder of what the answer must be",
-    "reply": "the request as it stands",
+    "reply": "the request unchanged",
     "reply-add": "add to a reply what its request demands and it lacks",
     "reply-correct": "write a reply anew that breaks what its request demands (then=turn)",
     "reply-list": "list what a request demands of the reply (mind=list)",

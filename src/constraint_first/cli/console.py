@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from constraint_first.report.table import Table as Value
 
 AnyConsole: TypeAlias = console.Console
-"""What rich hands to whatever renders itself."""
+"""The console that rich passes to an object that renders itself."""
 
 
 class SafeConsole(console.Console):
@@ -63,7 +63,7 @@ class SafeConsole(console.Console):
     def render(
         self, renderable: console.RenderableType, options: console.ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """Make every segment printable, whatever its origin."""
+        """Make every segment printable, also one that rich made."""
         for segment in super().render(renderable, options):
             text, style, control = segment
             yield segment if control or text.isprintable() else Segment(printable(text), style)
@@ -143,7 +143,7 @@ def count_bar(name: str) -> Generator[Callable[[int, int], None]]:
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-# Activity that goes on unseen, as one line: what it is, its tokens so far and its seconds.
+# What runs while nothing is printed, as one line: what it is, its tokens so far, its seconds.
 
 
 class Activity:
@@ -198,7 +198,7 @@ class Activity:
 # Tables that fit a terminal: texts fold, and the least important columns go where room is short.
 
 Kind: TypeAlias = Literal["number", "name", "prose"]
-"""Numbers stay whole and stand to the right; names may fold anywhere, prose between words."""
+"""Numbers stay whole and are aligned right; names may fold anywhere, prose between words."""
 
 _GAP: Final = 2
 """Spaces between columns."""

@@ -181,12 +181,12 @@ def _load_files(experiment: Experiment, columns: dict[str, str]) -> tuple[Experi
 def work_command(
     options: RunOptions, base_url: tuple[str, ...], key_env: str | None, *, quiet: bool
 ) -> None:
-    """Make what is missing in a shared store, beside any number of other workers.
+    """Run the missing attempts of a shared store, beside any number of other workers.
 
-    'cfr eval --store postgresql://…' enters what is to be made, and may be stopped then. A worker
-    on any machine makes what is missing of it; it ends when nothing is, and takes over what a dead
-    one had begun. Keys, prices and model files are those of its own machine; limits on speed are
-    its own; budgets are those of the store.
+    'cfr eval --store postgresql://…' enters the attempts, and may be stopped then. A worker on any
+    machine runs those that are missing, takes over those that a dead worker had begun, and ends
+    when none is left. It reads keys, prices and model files on its machine; speed limits are per
+    worker, budgets per store.
 
     \b
     cfr work --store postgresql://user@host/runs

@@ -151,7 +151,7 @@ class TerminalWatcher(EvaluationWatcher):
         return sum(limiter.in_flight for limiter in self._limiters)
 
     def stopped(self, store: str) -> str:
-        """Say what an evaluation that was interrupted leaves behind, and how it goes on."""
+        """Say what is stored of an interrupted evaluation, and how to resume it."""
         made = measure_progress(self._jobs, 0.0)
         stored = f"stopped; {made.done:,} of {made.total:,} attempts are stored in "
         stored += without_password(store)

@@ -293,7 +293,7 @@ _ROWS_AT_ONCE: Final = 10_000
 @option("--pairs", "Pairs of a problem and its constraints instead.", is_flag=True)
 @option(
     "--labels",
-    "Marks from the page of 'cfr serve' that pairs must stand up to; repeatable.",
+    "Marks made on the page of 'cfr serve': drop pairs that they contradict; repeatable.",
     A_PATH,
     multiple=True,
 )

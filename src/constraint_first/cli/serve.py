@@ -161,8 +161,8 @@ def serve_command(
     Clients name METHOD@MODEL ('routed-cfr@deepseek-chat', 'auto@local'), or a plain model, whose
     requests pass through untouched. The server's address with /v1 is their base URL.
 
-    The server's address itself is a page: a playground, and whatever can be seen of RUNS: stores
-    (runs.db unless named; a file, or postgresql://…) and files that 'cfr export' wrote.
+    The server's address itself is a page: a playground, and the attempts in RUNS: stores (runs.db
+    unless named; a file, or postgresql://…) and files that 'cfr export' wrote.
 
     Without --model and --base-url a small model runs on this machine; it is fetched the first time.
 

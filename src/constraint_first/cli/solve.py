@@ -237,7 +237,7 @@ def verdict_line(problem: Problem, verdict: dict[str, Json]) -> RenderableType:
     return Text.assemble((word.capitalize(), style), gold)
 
 
-# Replies while they are written, and a line that says what goes on meanwhile.
+# Replies while they are written, and a line of status between them.
 
 
 def print_delay(console: SafeConsole, event: Event) -> None:
@@ -252,8 +252,8 @@ def print_delay(console: SafeConsole, event: Event) -> None:
 class ReplyPrinter:
     """Writes replies as they come: Stage 1 as a table when it is complete, the rest word by word.
 
-    A program that a reply has shown is not listed again. Whenever nothing is being written, a line
-    says what goes on, with its tokens and seconds.
+    A program that a reply has shown is not listed again. Between replies a status line says
+    what is running, with its tokens and seconds.
     """
 
     def __init__(self, console: SafeConsole, *, held: bool = False) -> None:
@@ -329,7 +329,7 @@ class ReplyPrinter:
         self._console.print(show.cell(text, "dim" if thought else ""), end="", soft_wrap=True)
 
     def break_off(self) -> None:
-        """End the line of a reply that stays unfinished, so that an error begins one of its own."""
+        """End the line of a reply that stays unfinished, so that an error begins on a new line."""
         self._stop_status()
         if self._in_order.followed:
             self._console.print()
@@ -424,7 +424,7 @@ class Session:
     console: SafeConsole
 
     def choose_method(self, *, quiet: bool = False) -> Method:
-        """Make the method that ``auto`` stands for with the model; name it on standard error."""
+        """Make the method that ``auto`` chooses for the model; name it on standard error."""
         choice = choose_for(self.engine)
         if not quiet:
             print_note(str(choice))
@@ -509,7 +509,7 @@ def _conclude(console: SafeConsole, solved: Attempt, *, held: bool) -> None:
     console.print(f"{solved.seconds:.0f} s{cost}", style="dim")
 
 
-# ``cfr demo``: a few problems, Direct CoT beside what ``auto`` stands for, with a real model.
+# ``cfr demo``: a few problems, Direct CoT beside the method that ``auto`` chooses.
 
 
 # Each text states a demand on its answer, and is many steps by hand or a few lines of a program.

@@ -89,8 +89,8 @@ def compare_command(
     """Compare methods problem by problem: gain, interval, exact test, correction.
 
     RUNS are stores (runs.db unless named; a file, or postgresql://…) and files that 'cfr export'
-    wrote (.jsonl, .jsonl.gz, .csv, .parquet), taken together; or anyone's outcomes as {"problem",
-    "method", "run", "correct"} lines.
+    wrote (.jsonl, .jsonl.gz, .csv, .parquet), taken together; or outcomes from elsewhere as
+    {"problem", "method", "run", "correct"} lines.
 
     \b
     cfr compare --baseline direct --method routed-cfr
@@ -262,7 +262,7 @@ def _write(path: Path, made: Calibration) -> None:
 )
 @option(
     "--variant variants",
-    "The variant that stands for its family, such as 'cfr(reply=prose)'; repeatable.  [the "
+    "The variant that represents its family, such as 'cfr(reply=prose)'; repeatable.  [the "
     "bare name, else the one with most attempts]",
     multiple=True,
 )

@@ -94,7 +94,7 @@ def constraints_command(
     is unsound and is listed with the problem's id.
 
     With --replies, each row of that file ("id" of a request in FILE, "text", perhaps "run") is
-    judged: {"id", "run", "followed": [true, false or null where it cannot be told, …]}, in the
+    judged: {"id", "run", "followed": [true, false or null (undecided), …]}, in the
     order of the request's "instructions" (those of IFEval, {"id", "kwargs"}) where it has them,
     else of the demands that are read from its text.
 
@@ -254,7 +254,7 @@ def route_command(
 ) -> None:
     """Show which restrictive cues a problem has; on a file, count them.
 
-    Also says what --method auto takes the text for, and why.
+    Also says what --method auto does with the text, and why.
 
     \b
     cfr route "Find the remainder when 7^100 is divided by 13."
@@ -360,7 +360,7 @@ class GoodRows(NamedTuple):
     """The rows of a file that have what is needed, and what is to be said of the file."""
 
     rows: list[JsonLine]
-    """With the fields under their own names, whatever the columns are called."""
+    """With the names of fields, not of columns."""
     bad: int
     """How many others there are."""
     taken: str
@@ -537,7 +537,7 @@ def grade_command(
 
     With PRED and GOLD, print one verdict and why. With FILE (.jsonl, .json, .csv, .tsv, .parquet),
     judge each row: "pred" (a bare answer or a whole completion) against "gold", perhaps with "id",
-    "problem" (its text tells whether a percentage is asked for) and "truncated". Each line of the
+    "problem" (its text says whether a percentage is asked for) and "truncated". Each line of the
     output has "id", "verdict" (correct, incorrect or undecided), "tier", "answer" and "seconds",
     in the order of the input. A row that cannot be read is reported on standard error and does not
     stop the rest.
