@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from constraint_first.problem import Json
-    from constraint_first.report.pairs import PairPrompt
+    from constraint_first.report.exhibit.stage1 import PairPrompt
     from constraint_first.store.merge import Prefer
     from constraint_first.store.query import Failure, SeriesResult, StoredAttempt
 
@@ -363,7 +363,7 @@ def _export_pairs(
     path: Path, kind: str, source: str, labels: tuple[Path, ...], prompt: PairPrompt, *, right: bool
 ) -> None:
     from constraint_first.report.exhibit.marks import read_labels
-    from constraint_first.report.pairs import PairRules, collect_pairs, pair_rows
+    from constraint_first.report.exhibit.stage1 import PairRules, collect_pairs, pair_rows
 
     rules = PairRules(read_labels(labels), right, prompt)
     found = collect_pairs(pair_rows(source), rules, source)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final, Literal, TypeAlias
 
+from constraint_first.benchmark.constraintbench.family import Item
 from constraint_first.benchmark.registry import follow
 from constraint_first.constraint.router import route
 from constraint_first.constraint.stage1 import KINDS
@@ -18,7 +19,6 @@ from constraint_first.file.safe import file_stem
 from constraint_first.report import table
 from constraint_first.report.comparison import (
     BASELINE,
-    Key,
     ModelPairs,
     both_outcomes,
     left_to_baseline,
@@ -39,7 +39,7 @@ from constraint_first.report.exhibit.marks import (
 )
 from constraint_first.report.exhibit.routing import FAMILY_LABELS
 from constraint_first.report.exhibit.scores import grid_figures
-from constraint_first.report.exhibit.stage1 import OTHER_KIND
+from constraint_first.report.exhibit.stage1 import KINDS_AND_OTHER, OTHER_KIND
 from constraint_first.report.study import (
     Arm,
     Outcome,
@@ -76,8 +76,8 @@ class Flip:
     @property
     def for_want_of_gold(self) -> bool:
         """Whether it is other only because the right answer is not on record."""
-        told = self.gold_known or self.by_person or not self.kept
-        return self.mistake == "other" and not told
+        decided = self.gold_known or self.by_person or not self.kept
+        return self.mistake == "other" and not decided
 
 
 def flips(
@@ -105,53 +105,36 @@ def flips_between(
     """
     for problem, (before, after) in both_outcomes(base, arm, rule.right):
         if before != after and not left_to_baseline(base, arm.attempts[problem]):
+            key = (arm.benchmark, problem)
+            asked, item = study.problems.get(key, ProblemText("")), gold_item(study, *key)
             wrong = [a for a in (base if after else arm).attempts[problem] if a.correct is not None]
             shown = wrong if rule.right == "any" else wrong[:1]
-            found = _class_of(study, arm.benchmark, problem, shown)
-            key = (arm.benchmark, problem)
-            known = _gold_known(study, key)
-            flip = Flip(arm.model, *key, after, *found, gold_known=known)
+            kinds = [_mistake(asked, item, arm.benchmark, attempt) for attempt in shown]
+            kind = max(MISTAKES, key=kinds.count)  # the first of several that are equal
+            kept = bool(asked.instructions) or any(a.answer or a.status != "ok" for a in shown)
+            flip = Flip(
+                *(arm.model, *key, after, kind, shown[kinds.index(kind)].answer, kept),
+                gold_known=bool(asked.gold) or item is not None,
+            )
             given = rule.classes.find(key, arm.method, arm.model)
             yield replace(flip, mistake=given, by_person=True) if given else flip
 
 
-def _class_of(
-    study: Study, benchmark: str, problem: str, wrong: Sequence[Outcome]
-) -> tuple[Mistake, str | None, bool]:
-    """Class wrong attempts: the error, an answer that shows it, whether answers are on record."""
-    kinds = [_mistake(study, (benchmark, problem), attempt) for attempt in wrong]
-    counts = Counter(kinds)
-    kind = max(MISTAKES, key=lambda one: counts[one])  # the first of several that are equal
-    answer = wrong[kinds.index(kind)].answer
-    whole = bool(study.problems.get((benchmark, problem), _NONE).instructions)
-    kept = whole or any(attempt.answer or attempt.status != "ok" for attempt in wrong)
-    return kind, answer, kept
-
-
-def _mistake(study: Study, key: Key, attempt: Outcome) -> Mistake:
-    if instructions := study.problems.get(key, _NONE).instructions:
-        decided = all(one.predicate for one in instructions)
+def _mistake(asked: ProblemText, item: Item | None, benchmark: str, attempt: Outcome) -> Mistake:
+    if asked.instructions:
+        decided = all(one.predicate for one in asked.instructions)
         return "broken_condition" if decided else "other"
     if attempt.answer is None and attempt.status == "ok":
         return "other"  # there was an answer; it was not kept
-    if item := gold_item(study, *key):
+    if item:
         return mistake(attempt.answer, Demands.of_item(item))
-    asked = study.problems.get(key, _NONE)
-    return mistake(attempt.answer, Demands.of_text(asked.text, asked.gold, key[0]))
-
-
-def _gold_known(study: Study, key: Key) -> bool:
-    return bool(study.problems.get(key, _NONE).gold) or gold_item(study, *key) is not None
-
-
-_NONE: Final = ProblemText("")
+    return mistake(attempt.answer, Demands.of_text(asked.text, asked.gold, benchmark))
 
 
 # Dominant constraint of each problem: the kind that says most about its answer.
 #
 # Paper: Per-Problem Analysis (the column "Constraint"); Detailed Positive Cases by Constraint Type.
 
-_MOST_NAMED: Final = 2
 _LEAST_TELLING: Final = ("domain", "final_integer_or_count")
 """What nearly every problem has: a domain, and the cue of an integer or a count."""
 
@@ -166,8 +149,8 @@ class Dominant:
 
     @property
     def label(self) -> str:
-        """One kind, two that are equal, or no more than that there are several; may be empty."""
-        if len(self.names) > _MOST_NAMED:
+        """One kind, two that are equal, or only that there are several; may be empty."""
+        if len(self.names) > 2:
             return "Multiple"
         named = " + ".join(self.names)
         return named[:1].upper() + named[1:]
@@ -179,27 +162,17 @@ def dominant_constraint(study: Study, arm: Arm, problem: str) -> Dominant:
     It is the kind of most constraints that the Stage 1 replies call critical, or of most that they
     list where they call none critical. Where Stage 1 names none, it is the cues in the text.
     """
-    counts: Counter[str] = Counter()
-    for attempt in arm.attempts.get(problem, ()):
-        if reply := attempt.extraction:
-            counts.update(
-                kind if kind in KINDS else OTHER_KIND for kind in reply.critical or reply.kinds
-            )
-    return _most(counts) if counts else _by_text(study, (arm.benchmark, problem))
-
-
-def _most(counts: Counter[str]) -> Dominant:
-    telling = {kind: n for kind, n in counts.items() if kind not in _LEAST_TELLING} or counts
-    most = max(telling.values())
-    names = (kind for kind in (*KINDS, OTHER_KIND) if telling.get(kind) == most)
-    return Dominant(tuple(names), by_stage1=True)
-
-
-def _by_text(study: Study, key: Key) -> Dominant:
-    posed = study.problems.get(key)
+    replies = (attempt.extraction for attempt in arm.attempts.get(problem, ()))
+    listed = (kind for reply in replies if reply for kind in reply.critical or reply.kinds)
+    if counts := Counter(kind if kind in KINDS else OTHER_KIND for kind in listed):
+        telling = {kind: n for kind, n in counts.items() if kind not in _LEAST_TELLING} or counts
+        most = max(telling.values())
+        names = (kind for kind in KINDS_AND_OTHER if telling.get(kind) == most)
+        return Dominant(tuple(names), by_stage1=True)
+    posed = study.problems.get((arm.benchmark, problem))
     fired = [cue.family for cue in route(posed.text)] if posed else []
-    telling = [family for family in fired if family not in _LEAST_TELLING] or fired
-    return Dominant(tuple(FAMILY_LABELS[family].partition(": ")[2] for family in telling))
+    cues = [family for family in fired if family not in _LEAST_TELLING] or fired
+    return Dominant(tuple(FAMILY_LABELS[family].partition(": ")[2] for family in cues))
 
 
 # Case studies: problems on which two methods differ, side by side (paper: Case Studies).
@@ -225,7 +198,7 @@ class CaseAttempt:
 
     @property
     def said(self) -> str:
-        """Its answer, or what stands in its place."""
+        """Its answer, or what is shown in its place."""
         answer = self.transcript.answer
         return self.followed or ("no answer" if answer is None else answer)
 
@@ -299,7 +272,11 @@ def cases(study: Study, baseline: str, method: str, most: int = 12) -> list[Case
     Problems that were not routed are none: the method did nothing there that could fix or break.
     They are grouped by the kind of constraint that dominates them, as the paper's are.
     """
-    chosen = _balanced(changed_problems(study, baseline, method), most)
+    changed = changed_problems(study, baseline, method)
+    fixed = [one for one in changed if one.change == "fixed"]
+    broken = [one for one in changed if one.change == "broken"]
+    fixed = fixed[: max(most // 2, most - len(broken))]  # more where the others are too few
+    chosen = fixed + broken[: most - len(fixed)]
     keys = [key for candidate in chosen for key in candidate.keys]
     transcripts = study.transcripts(keys) if keys else {}
     found = [case for candidate in chosen if (case := _case(study, candidate, transcripts))]
@@ -309,7 +286,16 @@ def cases(study: Study, baseline: str, method: str, most: int = 12) -> list[Case
 
 def changed_problems(study: Study, baseline: str, method: str) -> list[ChangedProblem]:
     """List every problem that changed, those first that changed most."""
-    return sorted(_candidates(study, baseline, method), key=lambda c: (-c.size, c.problem))
+    main = {arm.key: arm for arm in study.main_arms()}
+    found = [
+        one
+        for base in main.values()
+        if base.method == baseline
+        and (other := main.get((base.benchmark, method, base.model, base.decoding)))
+        for problem in base.scores
+        if problem in other.scores and (one := _candidate(base, other, problem))
+    ]
+    return sorted(found, key=lambda one: (-one.size, one.problem))
 
 
 def open_case(study: Study, changed: ChangedProblem) -> CaseStudy | None:
@@ -317,43 +303,16 @@ def open_case(study: Study, changed: ChangedProblem) -> CaseStudy | None:
     return _case(study, changed, study.transcripts(changed.keys))
 
 
-def _candidates(study: Study, baseline: str, method: str) -> Iterator[ChangedProblem]:
-    main = {arm.key: arm for arm in study.main_arms()}
-    for base in main.values():
-        other = main.get((base.benchmark, method, base.model, base.decoding))
-        if base.method != baseline or other is None:
-            continue
-        for problem in base.scores:
-            if problem in other.scores and (found := _candidate(base, other, problem)):
-                yield found
-
-
 def _candidate(base: Arm, other: Arm, problem: str) -> ChangedProblem | None:
     before, after = (right / runs for right, runs in (base.scores[problem], other.scores[problem]))
-    if before == after:
+    fixed, routed = after > before, other.attempts[problem]
+    routed = [attempt for attempt in routed if not left_to_baseline(base, [attempt])]
+    one = next((a for a in base.attempts[problem] if a.correct is (not fixed)), None)
+    two = next((attempt for attempt in routed if attempt.correct is fixed), None)
+    if before == after or one is None or two is None:
         return None
-    fixed = after > before
-    one = _attempt(base.attempts[problem], correct=not fixed)
-    own = [attempt for attempt in other.attempts[problem] if not left_to_baseline(base, [attempt])]
-    two = _attempt(own, correct=fixed)
-    if one is None or two is None:
-        return None
-    size = abs(after - before)
-    return ChangedProblem(
-        "fixed" if fixed else "broken", size, problem, ((base, one), (other, two))
-    )
-
-
-def _attempt(attempts: Sequence[Outcome], *, correct: bool) -> Outcome | None:
-    return next((attempt for attempt in attempts if attempt.correct is correct), None)
-
-
-def _balanced(found: Sequence[ChangedProblem], most: int) -> list[ChangedProblem]:
-    """Take as many fixed as broken, or more of one where there are too few of the other."""
-    fixed = [one for one in found if one.change == "fixed"]
-    broken = [one for one in found if one.change == "broken"]
-    half = max(most // 2, most - len(broken))
-    return fixed[:half] + broken[: most - len(fixed[:half])]
+    both = ((base, one), (other, two))
+    return ChangedProblem("fixed" if fixed else "broken", abs(after - before), problem, both)
 
 
 def _case(
@@ -410,30 +369,20 @@ def error_tables(
         for one in both
         for base, arm in one.pairs
     }
+    every = [flip for own in found.values() for flip in own]
     names = both[0].names if both else (baseline, method)
-    nothing = () if both else (table.absent(method, baseline),)
-    yield outcomes_table(both, names, rule, nothing)
-    yield errors_table(both, found, names, rule, nothing)
-    yield fixes_table(both, found, names, rule, nothing)
+    shown = (outcomes_table(both, names, rule), errors_table(both, every, names, rule))
+    for made in (*shown, fixes_table(both, every, names, rule)):
+        yield made if both else replace(made, notes=(table.absent(method, baseline),))
     for one in both:
         for base, arm in one.pairs:
             yield problem_table(study, base, arm, found[base.key], rule)
 
 
-_Flips: TypeAlias = Mapping[tuple[str, str, str, str], Sequence[Flip]]
-"""By the key of the baseline's arm."""
-
-
 def errors_table(
-    both: Sequence[ModelPairs],
-    found: _Flips,
-    names: tuple[str, str],
-    rule: ErrorRule,
-    nothing: tuple[str, ...] = (),
+    both: Sequence[ModelPairs], found: Sequence[Flip], names: tuple[str, str], rule: ErrorRule
 ) -> Table:
     chance = table.not_routed(both, rule.right, _NOT_COUNTED)
-    every = [flip for own in found.values() for flip in own]
-    notes = (*_notes(every, rule), *chance, *table.unequal_runs(both, rule.right))
     return Table(
         "errors",
         f"Errors of {names[0]} that {names[1]} fixes, and those that it introduces",
@@ -441,9 +390,9 @@ def errors_table(
             *left("Model", "Error"),
             *(Column(t, group=g) for g in ("Fixed", "Introduced") for t in ("Problems", "Share")),
         ),
-        tuple(line for one in both for line in _error_rows(one.model, every)),
-        notes=nothing or notes,
-        paper=("tab:error-analysis",),
+        tuple(line for one in both for line in _error_rows(one.model, found)),
+        (*_notes(found, rule), *chance, *table.unequal_runs(both, rule.right)),
+        ("tab:error-analysis",),
     )
 
 
@@ -498,20 +447,15 @@ _FIXES: Final = (
 
 
 def fixes_table(
-    both: Sequence[ModelPairs],
-    found: _Flips,
-    names: tuple[str, str],
-    rule: ErrorRule,
-    nothing: tuple[str, ...] = (),
+    both: Sequence[ModelPairs], found: Sequence[Flip], names: tuple[str, str], rule: ErrorRule
 ) -> Table:
     """Show which constraints the errors that a method fixes break, by benchmark, over all models.
 
-    The paper tells it of AIME 2025 in a sentence.
+    The paper gives it for AIME 2025 in a sentence.
     """
-    fixed = [flip for own in found.values() for flip in own if flip.fixed]
     places = list(dict.fromkeys(name for one in both for name in one.benchmarks))
     counts: Counter[tuple[str | None, Mistake]] = Counter(
-        (place, flip.mistake) for flip in fixed for place in (None, flip.benchmark)
+        (place, flip.mistake) for flip in found if flip.fixed for place in (None, flip.benchmark)
     )
     shown = [None, *places] if len(places) > 1 else places
     titles = (
@@ -523,33 +467,27 @@ def fixes_table(
         f"Constraints in the errors of {names[0]} that {names[1]} fixes, all models together",
         (*left("Constraint"), *map(Column, titles)),
         tuple(_fix_rows(shown, counts)) if both else (),
-        notes=nothing or (_FIXES, table.RIGHT_RULES[rule.right], *chance),
+        (_FIXES, table.RIGHT_RULES[rule.right], *chance),
     )
 
 
 def _fix_rows(
     places: Sequence[str | None], counts: Counter[tuple[str | None, Mistake]]
 ) -> Iterator[Row]:
-    every = {place: sum(n for (at, _), n in counts.items() if at == place) for place in places}
-    breaking = {place: sum(counts[place, one] for one in CONSTRAINT_LABELS) for place in places}
+    every = [sum(n for (at, _), n in counts.items() if at == place) for place in places]
+    breaking = [sum(counts[place, one] for one in CONSTRAINT_LABELS) for place in places]
     for found, label in CONSTRAINT_LABELS.items():
-        cells = (
-            table.share(counts[at, found], breaking[at]) if breaking[at] else "0" for at in places
-        )
-        yield row(label, *cells)
-    yield row("No constraint", *(f"{every[at] - breaking[at]:,}" for at in places))
-    yield row("Fixed", *(f"{every[at]:,}" for at in places), kind="delta")
+        sums = zip(places, breaking, strict=True)
+        yield row(label, *(table.share(counts[at, found], n) if n else "0" for at, n in sums))
+    none = (f"{total - n:,}" for total, n in zip(every, breaking, strict=True))
+    yield row("No constraint", *none)
+    yield row("Fixed", *(f"{total:,}" for total in every), kind="delta")
 
 
 # Table of outcomes: problems that both, one or neither has right (paper: Per-Problem Analysis).
 
 
-def outcomes_table(
-    both: Sequence[ModelPairs],
-    names: tuple[str, str],
-    rule: ErrorRule,
-    nothing: tuple[str, ...] = (),
-) -> Table:
+def outcomes_table(both: Sequence[ModelPairs], names: tuple[str, str], rule: ErrorRule) -> Table:
     rows: list[Row] = []
     for one in both:
         counts = {
@@ -571,9 +509,8 @@ def outcomes_table(
             *(Column("✓✗", group="Lost"), Column("✗✗", group="Neither")),
         ),
         tuple(rows),
-        notes=nothing
-        or (table.RIGHT_RULES[rule.right], *chance, *table.unequal_runs(both, rule.right)),
-        paper=("tab:perproblem-summary",),
+        (table.RIGHT_RULES[rule.right], *chance, *table.unequal_runs(both, rule.right)),
+        ("tab:perproblem-summary",),
     )
 
 
@@ -612,8 +549,7 @@ def problem_table(
     routed = {p: not left_to_baseline(base, arm.attempts[p]) for p in shown}
     rows = [
         row(
-            problem,
-            dominant[problem].label or NONE,
+            *(problem, dominant[problem].label or NONE),
             *(
                 f"{'✓' if right else '✗'} ({side.scores[problem][0]}/{side.scores[problem][1]})"
                 for right, side in zip(ends[problem], (base, arm), strict=True)
@@ -625,10 +561,11 @@ def problem_table(
     fixed = sum(flip.fixed for flip in found)
     sums = (f"of {len(ends):,}", *(f"{sum(side):,}" for side in zip(*ends.values(), strict=True)))
     change = f"{fixed:,} fixed, {len(found) - fixed:,} introduced"
+    named = _STAGE1 if any(one.by_stage1 for one in dominant.values()) else _CUES
     notes = [
         f"Base is {base.name}, method is {arm.name}; in brackets, right runs of judged runs.",
         table.RIGHT_RULES[rule.right],
-        _CONSTRAINT.format(_STAGE1 if any(one.by_stage1 for one in dominant.values()) else _CUES),
+        f"Constraint: {named}.",
     ]
     if not all(routed.values()):
         notes.append(
@@ -650,12 +587,11 @@ def problem_table(
         ", ".join(filter(None, (f"{place} problem by problem", model))),
         tuple(left("Problem", "Constraint", "Base", "Method", "Fix type")),
         (*rows, row("Correct", *sums, change, kind="delta")),
-        notes=tuple(notes),
-        paper=(paper,) if paper else (),
+        tuple(notes),
+        (paper,) if paper else (),
     )
 
 
-_CONSTRAINT: Final = "Constraint: {}."
 _CUES: Final = "the router's cues in the text"
 _STAGE1: Final = (
     "the kind that most constraints have which Stage 1 calls critical, or lists where it calls "

@@ -32,12 +32,11 @@ from constraint_first.store.query import RecordKey
 
 @dataclass(slots=True)
 class Knowledge:
-    """What is known of an answer: an interval, congruences, and facts that stand for themselves."""
+    """What is known of an answer: an interval, congruences, and all facts as they were said."""
 
-    low: Fraction | None = None
-    low_open: bool = False
-    high: Fraction | None = None
-    high_open: bool = False
+    ends: dict[int, tuple[Fraction, bool]] = field(default_factory=dict[int, tuple[Fraction, bool]])
+    """At 1 the lower end of the interval, at -1 that of the negated answer; each with whether the
+    end itself is left out."""
     whole: bool = False
     congruences: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     facts: list[Predicate] = field(default_factory=list[Predicate])
@@ -47,69 +46,66 @@ class Knowledge:
         self.facts.append(predicate)
         match predicate["op"]:
             case "between" | "measured":
-                self._raise(predicate.get("low"), is_open=False)
-                self._lower(predicate.get("high"), is_open=False)
-            case "above":
-                self._raise(predicate["value"], is_open=True)
-            case "below":
-                self._lower(predicate["value"], is_open=True)
+                self._bound(1, predicate.get("low"))
+                self._bound(-1, predicate.get("high"))
+            case "above" | "below" as op:
+                self._bound(1 if op == "above" else -1, predicate["value"], is_open=True)
             case "least_residue":
                 self._integers(0, int(to_fraction(predicate["modulus"])) - 1)
             case "divides":
                 self._integers(1, int(to_fraction(predicate["number"])))
-            case "integer" | "digits_ordered" | "digit_sum" | "square":
-                self._integers(None if predicate["op"] == "integer" else 0, None)
+            case "integer":
+                self._integers()
+            case "digits_ordered" | "digit_sum" | "square":
+                self._integers(0)
             case "congruent" | "divisible" | "parity":
-                self._integers(None, None)
+                self._integers()
                 self.congruences.append(_congruence(predicate))
-            case "encoded" | "counts" | "rounded":
+            case "rounded" if to_fraction(predicate["unit"]) == 1:
+                self._integers()
+            case "encoded" | "counts":
                 self._learn_pinned(predicate)
             case _:
                 pass
 
     def _learn_pinned(self, predicate: Predicate) -> None:
-        if predicate["op"] == "rounded":
-            if to_fraction(predicate["unit"]) == 1:
-                self._integers(None, None)
-            return
         modulus = predicate.get("modulus")
         self._integers(0, int(to_fraction(modulus)) - 1 if modulus else None)
         if modulus:
             self.facts.append({"op": "least_residue", "modulus": modulus})
         if predicate["op"] == "counts":
-            self._lower(cast("int", predicate["high"]) - cast("int", predicate["low"]) + 1)
+            self._bound(-1, cast("int", predicate["high"]) - cast("int", predicate["low"]) + 1)
         elif not modulus and predicate.get("rule") in ("m+n", "a+b"):
-            self._raise(2)  # both parts are positive integers
+            self._bound(1, 2)  # both parts are positive integers
 
-    def _integers(self, low: int | None, high: int | None) -> None:
+    def _integers(self, low: int | None = None, high: int | None = None) -> None:
         self.whole = True
-        self._raise(low)
-        self._lower(high)
+        self._bound(1, low)
+        self._bound(-1, high)
 
-    def _raise(self, value: Json, *, is_open: bool = False) -> None:
+    def _bound(self, side: int, value: Json, *, is_open: bool = False) -> None:
         if value is not None:
-            bound = to_fraction(value)
-            if self.low is None or bound > self.low or (bound == self.low and is_open):
-                self.low, self.low_open = bound, is_open
+            # At the same value an open end says more.
+            end = (side * to_fraction(value), is_open)
+            self.ends[side] = max(self.ends.get(side, end), end)
 
-    def _lower(self, value: Json, *, is_open: bool = False) -> None:
-        if value is not None:
-            bound = to_fraction(value)
-            if self.high is None or bound < self.high or (bound == self.high and is_open):
-                self.high, self.high_open = bound, is_open
+    def end(self, side: int) -> Fraction | None:
+        return side * self.ends[side][0] if side in self.ends else None
 
     def implies(self, predicate: Predicate) -> bool:
-        """Say whether every answer that fits what is known satisfies the predicate."""
+        """Whether every answer that fits what is known satisfies the predicate."""
         op = predicate["op"]
         if op == "all":
             return all(self.implies(one) for one in parts(predicate))
         if op == "integer" or (op == "decimals" and self.whole):
             return self.whole
         if op == "least_residue":
-            top = to_fraction(predicate["modulus"]) - 1
-            return self.whole and self._from(Fraction(0)) and self._to(top)
-        if op in ("between", "above", "below"):
-            return self._implies_interval(predicate)
+            top = str(to_fraction(predicate["modulus"]) - 1)
+            return self.whole and self._beyond(1, 0) and self._beyond(-1, top)
+        if op == "between":
+            return self._beyond(1, predicate.get("low")) and self._beyond(-1, predicate.get("high"))
+        if op in ("above", "below"):
+            return self._beyond(1 if op == "above" else -1, predicate["value"], strictly=True)
         if op in ("congruent", "divisible", "parity"):
             residue, modulus = _congruence(predicate)
             return any(
@@ -117,37 +113,17 @@ class Knowledge:
             )
         return any(_covers(fact, predicate) for fact in self.facts)
 
-    def ends(self) -> tuple[Fraction | None, Fraction | None]:
-        return self.low, self.high
-
-    def states(self, predicate: Predicate) -> bool:
-        return predicate in self.facts
-
-    def _implies_interval(self, predicate: Predicate) -> bool:
-        if predicate["op"] == "above":
-            return self._from(to_fraction(predicate["value"]), strictly=True)
-        if predicate["op"] == "below":
-            return self._to(to_fraction(predicate["value"]), strictly=True)
-        low, high = predicate.get("low"), predicate.get("high")
-        return (low is None or self._from(to_fraction(low))) and (
-            high is None or self._to(to_fraction(high))
-        )
-
-    def _from(self, value: Fraction, *, strictly: bool = False) -> bool:
-        """Whether the answer is known to be at least (strictly: more than) the value."""
-        if self.low is None:
+    def _beyond(self, side: int, value: Json, *, strictly: bool = False) -> bool:
+        """Whether the answer is known to be at least (strictly: more than) the value, by side."""
+        if value is None:
+            return True
+        if side not in self.ends:
             return False
-        # A whole number above 4 is at least 5.
-        low = self.low.__floor__() + 1 if self.whole and self.low_open else self.low
-        is_open = self.low_open and not self.whole
-        return low > value or (low == value and (is_open or not strictly))
-
-    def _to(self, value: Fraction, *, strictly: bool = False) -> bool:
-        if self.high is None:
-            return False
-        high = self.high.__ceil__() - 1 if self.whole and self.high_open else self.high
-        is_open = self.high_open and not self.whole
-        return high < value or (high == value and (is_open or not strictly))
+        end, is_open = self.ends[side]
+        if self.whole and is_open:
+            end, is_open = end.__floor__() + 1, False  # a whole number above 4 is at least 5
+        bound = side * to_fraction(value)
+        return end > bound or (end == bound and (is_open or not strictly))
 
 
 def know(predicates: Iterable[Predicate]) -> Knowledge:
@@ -171,25 +147,22 @@ def _congruence(predicate: Predicate) -> tuple[int, int]:
 
 # Which arguments two predicates of one op must share to say the same. Free text cannot give the
 # others: a reply that says "rounded to the nearest tenth" says all that there is to say.
-_ESSENTIAL = {"encoded": (), "rounded": ("unit",), "in_unit": ("unit",), "measured": ("unit",)}
+_ESSENTIAL = {"encoded": (), "in_unit": ("unit",), "measured": ("unit",)}
 
 
 def _covers(fact: Predicate, predicate: Predicate) -> bool:
     op, known = predicate["op"], fact["op"]
     if op == known and isinstance(op, str):
+        if op == "rounded":
+            return to_fraction(fact["unit"]) == to_fraction(predicate["unit"])
         essential = _ESSENTIAL.get(op, tuple(predicate))
-        return all(_value(fact, name) == _value(predicate, name) for name in essential)
+        return all(fact.get(name) == predicate.get(name) for name in essential)
     if (op, known) in (("in_unit", "measured"), ("measured", "in_unit")):
         return fact.get("unit") == predicate.get("unit")
     # A fraction in lowest terms is part of every m + n; a value written as a fraction is not whole.
     return (op == "reduced" and known == "encoded") or (
         op == "not_whole" and fact.get("form") == "fraction"
     )
-
-
-def _value(predicate: Predicate, name: str) -> Json:
-    value = predicate.get(name)
-    return str(to_fraction(value)) if name == "unit" and predicate["op"] == "rounded" else value
 
 
 # What a set of predicates implies because only a few values satisfy all of it.
@@ -207,11 +180,10 @@ _PLAIN = frozenset(
         "one_of",
     )
 )  # fmt: skip
-_QUADRATIC = 3
 
 
 def follows(known: Knowledge, predicate: Predicate) -> bool:
-    """Say whether a predicate is implied, by reasoning or by trying all values that are left."""
+    """Whether a predicate is implied, by reasoning or by trying all values that are left."""
     if known.implies(predicate):
         return True
     wanted = list(parts(predicate))
@@ -233,7 +205,7 @@ def _finite(known: Knowledge, facts: Iterable[Predicate]) -> list[Fraction]:
             return _roots(cast("list[int]", fact["coefficients"]))
         if fact["op"] == "one_of":
             return [to_fraction(value) for value in cast("list[Json]", fact["values"])]
-    low, high = known.ends()
+    low, high = known.end(1), known.end(-1)
     if low is None or high is None:
         return []
     if low == high:
@@ -245,7 +217,7 @@ def _finite(known: Knowledge, facts: Iterable[Predicate]) -> list[Fraction]:
 
 def _roots(coefficients: list[int]) -> list[Fraction]:
     """Solve a quadratic equation; none where a root is irrational or the degree another."""
-    if len(coefficients) != _QUADRATIC or not coefficients[0]:
+    if len(coefficients) != 3 or not coefficients[0]:
         return []
     a, b, c = coefficients
     square = b * b - 4 * a * c
@@ -368,19 +340,17 @@ def _judge(item: Item, gold: Knowledge, claims: list[Claim]) -> StatementStatus:
     verdicts = [_true_of_answer(item, gold, predicate) for predicate in about_answer]
     if False in verdicts:
         return "hallucinated"
-    if len(about_answer) < len(claims) or not claims:
-        return "undecided"
-    if None in verdicts:
+    if len(about_answer) < len(claims) or not claims or None in verdicts:
         return "undecided"
     return "valid" if all(follows(gold, one) for one in about_answer) else "unsupported"
 
 
 def _true_of_answer(item: Item, gold: Knowledge, predicate: Predicate) -> bool | None:
-    """Say whether the true answer satisfies a claim; None where the claim leaves that open."""
-    if predicate["op"] == "least_residue" and not gold.states(predicate):
+    """Whether the true answer satisfies a claim; None where the claim leaves that open."""
+    if predicate["op"] == "least_residue" and predicate not in gold.facts:
         # Small enough for the modulus is not reduced by it. A modulus that the problem never
-        # mentions is made up; one that stands in its text may speak of an inner step.
-        known = {*re.findall(r"\d+", item.text), *map(str, gold.ends())}
+        # mentions is made up; one that is in its text may speak of an inner step.
+        known = {*re.findall(r"\d+", item.text), str(gold.end(1)), str(gold.end(-1))}
         return None if str(predicate["modulus"]) in known else False
     if gold.implies(predicate):
         return True
@@ -395,8 +365,7 @@ def _true_of_answer(item: Item, gold: Knowledge, predicate: Predicate) -> bool |
             )
             return None if exact else False
         case "in_unit":
-            units = [fact["unit"] for fact in gold.facts if fact["op"] == "in_unit"]
-            return False if units else None
+            return False if any(fact["op"] == "in_unit" for fact in gold.facts) else None
         case "form" if predicate["form"] == "fraction" and reading and reading.form == "decimal":
             return None
         case "reduced":
@@ -415,9 +384,10 @@ def _found(
     sound = [one for one, status in zip(read, statuses, strict=True) if status != "hallucinated"]
     claims = [claim for one in sound for claim in one]
     on_answer = know(claim.predicate for claim in claims if claim.subject == "answer")
-    if follows(on_answer, gold.predicate) or _counted(gold.predicate, claims):
+    everything = know(claim.predicate for claim in claims)
+    if follows(on_answer, gold.predicate) or _counted(gold.predicate, everything):
         return "stated"
-    if know(claim.predicate for claim in claims).implies(gold.predicate):
+    if everything.implies(gold.predicate):
         return "undecided"  # stated, but perhaps of something else
     unread = {
         statement.kind
@@ -435,11 +405,10 @@ def _beyond_words(gold: GoldConstraint) -> bool:
     return inner_step or unit == "things" or (gold.kind == "monotonic" and op == "all")
 
 
-def _counted(predicate: Predicate, claims: list[Claim]) -> bool:
-    """For a count, the conditions are on what is counted, whoever the claims speak about."""
+def _counted(predicate: Predicate, known: Knowledge) -> bool:
+    """For a count, the conditions are on what is counted, whatever subject the claims name."""
     if predicate["op"] != "counts":
         return False
-    known = know(claim.predicate for claim in claims)
     where = cast("list[dict[str, Json]]", predicate["where"])
     return all(known.implies(part) for one in where for part in parts(one))
 
@@ -489,20 +458,20 @@ def gold_quality(
     wanted: dict[tuple[str, str], list[tuple[RecordKey, Item]]] = {}
     for arm in study.main_arms():
         wanted.setdefault((arm.model, arm.method), []).extend(_audited(study, arm))
-    drawn = {group: _draw(found, sample, seed) for group, found in wanted.items() if found}
+    drawn = {
+        # Dice for a sample, not for secrets.
+        group: found if len(found) <= sample else Random(seed).sample(found, sample)  # noqa: S311
+        for group, found in wanted.items()
+        if found
+    }
     # One look-up for all: in a file every look-up reads the whole of it.
     said = study.transcripts([key for found in drawn.values() for key, _ in found])
-    return {
-        group: _quality(
-            [
-                audit(item, spec)
-                for key, item in found
-                if key in said and (spec := said[key].constraints)
-            ],
-            len(wanted[group]),
-        )
-        for group, found in drawn.items()
-    }
+    made: dict[tuple[str, str], Quality] = {}
+    for group, found in drawn.items():
+        specs = [(item, said[key].constraints) for key, item in found if key in said]
+        audits = [audit(item, spec) for item, spec in specs if spec]
+        made[group] = _quality(audits, len(wanted[group]))
+    return made
 
 
 def _audited(study: Study, arm: Arm) -> Iterable[tuple[RecordKey, Item]]:
@@ -511,13 +480,6 @@ def _audited(study: Study, arm: Arm) -> Iterable[tuple[RecordKey, Item]]:
             for attempt in attempts:
                 if (said := attempt.extraction) and said.rung not in DEFERRED:
                     yield (*arm.key, problem, attempt.run), item
-
-
-def _draw(
-    found: list[tuple[RecordKey, Item]], sample: int, seed: int
-) -> list[tuple[RecordKey, Item]]:
-    # Dice for a sample, not for secrets.
-    return found if len(found) <= sample else Random(seed).sample(found, sample)  # noqa: S311
 
 
 def _quality(audits: Sequence[Audit], replies: int) -> Quality:

@@ -10,8 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import chain
-from typing import Any, Final
+from typing import Final
 
 from constraint_first.benchmark.constraintbench.family import is_constraintbench
 from constraint_first.benchmark.registry import entries
@@ -52,11 +51,13 @@ def scores_table(study: Study) -> Table:
             aside = arm.decoding != study.primary[arm.benchmark, arm.model]
             rows.append(_score_row(arm, settings[arm.decoding] if aside else ""))
     titles = ("n", "Runs", "Accuracy [95 %]", "pass@k", "maj@k")
-    titles = (*titles, "Truncated", "Unparsed", "Failed", "Tokens")
     return Table(
         "scores",
         "Scores of every method, model and benchmark",
-        (*left("Benchmark", "Method"), *map(Column, titles)),
+        (
+            *(*left("Benchmark", "Method"), *map(Column, titles)),
+            *map(Column, ("Truncated", "Unparsed", "Failed", "Tokens")),
+        ),
         tuple(rows),
         (
             "Accuracy in per cent: the runs of a problem are averaged, then the problems. "
@@ -71,21 +72,15 @@ def scores_table(study: Study) -> Table:
 def _score_row(arm: Arm, setting: str) -> Row:
     found, tokens = comparison.score(arm), comparison.mean_tokens([arm])
     name = f"{arm.name}, {setting}" if setting else arm.name
+    failed, k = str(arm.statuses.get("failed", 0)), arm.fewest_runs
     if found is None:
-        failed = arm.statuses.get("failed", 0)
-        return row(benchmark_label(arm.benchmark), name, "0", *[NONE] * 6, str(failed), NONE)
+        return row(benchmark_label(arm.benchmark), name, "0", *[NONE] * 6, failed, NONE)
     return row(
-        benchmark_label(arm.benchmark) or NONE,
-        name,
-        f"{found.problems:,}",
-        str(arm.runs),
+        *(benchmark_label(arm.benchmark) or NONE, name, f"{found.problems:,}", str(arm.runs)),
         table.scored(found.accuracy, found.interval),
-        table.decimal(comparison.pass_at(arm, arm.fewest_runs)),
-        table.decimal(comparison.majority_at(arm, arm.fewest_runs)),
-        table.percent(arm.rate("truncated")),
-        table.percent(arm.rate("unparsed")),
-        str(arm.statuses.get("failed", 0)),
-        table.whole(tokens.total if tokens else None),
+        *(table.decimal(at(arm, k)) for at in (comparison.pass_at, comparison.majority_at)),
+        *(table.percent(arm.rate(status)) for status in ("truncated", "unparsed")),
+        *(failed, table.whole(tokens.total if tokens else None)),
     )
 
 
@@ -97,7 +92,10 @@ def main_table(study: Study, baseline: str, method: str) -> Table:
     rows: list[Row] = []
     for part in parts:
         rows.append(row(part.title, kind="heading"))
-        rows += [_accuracies(part, name, benchmarks) for name in part.methods]
+        for name, arms in part.methods.items():
+            cells = (accuracy_cell(part, name, benchmark, sized=True) for benchmark in benchmarks)
+            average = comparison.mean_accuracy([arms.get(benchmark) for benchmark in benchmarks])
+            rows.append(row(part.name(name), *cells, table.decimal(average)))
         if len(part.methods) == 2:
             rows.append(_deltas(part, baseline, method, benchmarks))
         rows += _paper_rows(part, benchmarks)
@@ -118,12 +116,6 @@ def main_table(study: Study, baseline: str, method: str) -> Table:
     )
 
 
-def _accuracies(part: ModelArms, method: str, benchmarks: Sequence[str]) -> Row:
-    cells = [accuracy_cell(part, method, name, sized=True) for name in benchmarks]
-    average = comparison.mean_accuracy([part.methods[method].get(name) for name in benchmarks])
-    return row(part.name(method), *cells, table.decimal(average))
-
-
 def accuracy_cell(part: ModelArms, method: str, benchmark: str, *, sized: bool = False) -> Cell:
     """Write an accuracy with its interval and, where ``sized``, its size; the best is bold."""
     arm = part.methods[method].get(benchmark)
@@ -131,18 +123,17 @@ def accuracy_cell(part: ModelArms, method: str, benchmark: str, *, sized: bool =
     if arm is None or found is None:
         return Cell(NONE)
     size = f" (n = {found.problems:,} × {found.runs})" if sized else ""
-    best = comparison.leads(
-        arm, [arms[benchmark] for arms in part.methods.values() if benchmark in arms]
-    )
-    return Cell(table.scored(found.accuracy, found.interval) + size, bold=best)
+    rivals = (arms[benchmark] for arms in part.methods.values() if benchmark in arms)
+    text = table.scored(found.accuracy, found.interval) + size
+    return Cell(text, bold=comparison.leads(arm, rivals))
 
 
 def _deltas(part: ModelArms, baseline: str, method: str, benchmarks: Sequence[str]) -> Row:
-    both = {base.benchmark: (base, arm) for base, arm in part.paired(baseline, method)}
-    pairs = [
-        comparison.pair_arms([both[name][0]], [both[name][1]], name) if name in both else None
-        for name in benchmarks
-    ]
+    both = {
+        base.benchmark: comparison.pair_arms([base], [arm], base.benchmark)
+        for base, arm in part.paired(baseline, method)
+    }
+    pairs = [both.get(name) for name in benchmarks]
     cells = [table.delta(pair.gain, pair.interval) if pair else Cell(NONE) for pair in pairs]
     average = comparison.mean_of_all([pair.gain if pair else None for pair in pairs])
     return row(f"Δ vs. {part.name(baseline)}", *cells, table.delta(average), kind="delta")
@@ -164,7 +155,7 @@ def routing_table(study: Study, baseline: str, constrained: Mapping[str, str | N
     """Tabulate what routing saves: accuracy and tokens, always on and routed.
 
     ``constrained`` has a method of each kind of CFR, or None where the study has none of that
-    family; of the paper's two the table says so.
+    family; a note names those of the paper's two that are missing.
     """
     wanted = (baseline, *filter(None, constrained.values()))
     parts = [part.keep(wanted) for part in by_model(study)]
@@ -182,7 +173,12 @@ def routing_table(study: Study, baseline: str, constrained: Mapping[str, str | N
         for title in ("Acc. [95 %]", "Tokens")
     ]
     papers = {family: constrained.get(family) for family in (ROUTED_CFR, CFR)}
-    lacking = _lacking(study, {baseline: baseline, **papers})
+    known = study.names("method")
+    lacking = tuple(
+        f"{family_label(family)} is not in these data; run {family} to compare with it."
+        for family, method in {baseline: baseline, **papers}.items()
+        if method not in known
+    )
     notes = (
         f"Tokens, in and out, are relative to {study.method_name(baseline)} on the same set.",
         table.ACCURACY_INTERVAL,
@@ -205,22 +201,12 @@ _APART: Final = (
 )
 
 
-def _lacking(study: Study, wanted: Mapping[str, str | None]) -> tuple[str, ...]:
-    """Name the families of a comparison that a study has nothing of, and the way out."""
-    known = study.names("method")
-    return tuple(
-        f"{family_label(family)} is not in these data; run {family} to compare with it."
-        for family, method in wanted.items()
-        if method not in known
-    )
-
-
-def _accuracy_and_cost(part: ModelArms, method: str, baseline: str, benchmark: str) -> list[Cell]:
+def _accuracy_and_cost(part: ModelArms, method: str, baseline: str, benchmark: str) -> list[str]:
     arm, base = part.methods[method].get(benchmark), part.methods.get(baseline, {}).get(benchmark)
     found = comparison.score(arm) if arm else None
-    accuracy = Cell(table.scored(found.accuracy, found.interval) if found else NONE)
     ratio = comparison.token_ratios([arm], [base]).every_time if arm and base else None
-    return [accuracy, Cell(table.times(ratio))]
+    accuracy = table.scored(found.accuracy, found.interval) if found else NONE
+    return [accuracy, table.times(ratio)]
 
 
 # Accuracy and gains of the same methods under several decodings.
@@ -230,18 +216,14 @@ def _accuracy_and_cost(part: ModelArms, method: str, baseline: str, benchmark: s
 
 def robustness_table(study: Study, method: str, baseline: str = comparison.BASELINE) -> Table:
     """Tabulate accuracy under every decoding, with a row for the gain below each method."""
+    # By model and decoding, the arms of the models that were run under several decodings.
     found: dict[tuple[str, str], list[Arm]] = {}
-    """By model and decoding, the arms of the models that were run under several decodings."""
     for model in study.names("model"):
-        arms = [
-            arm
-            for arm in study.select(model=model)
-            if arm.scores and arm.method in (baseline, method)
-        ]
-        decodings = list(dict.fromkeys(arm.decoding for arm in arms))
-        if len(decodings) > 1:
-            found |= {(model, one): [a for a in arms if a.decoding == one] for one in decodings}
-    used = {arm.benchmark for arm in chain.from_iterable(found.values())}
+        own = [a for a in study.select(model=model) if a.scores and a.method in (baseline, method)]
+        if len({arm.decoding for arm in own}) > 1:
+            for arm in own:
+                found.setdefault((model, arm.decoding), []).append(arm)
+    used = {arm.benchmark for arms in found.values() for arm in arms}
     benchmarks = [name for name in study.names("benchmark") if name in used]
     alone = "No model of this study was run under more than one decoding."
     return Table(
@@ -252,8 +234,8 @@ def robustness_table(study: Study, method: str, baseline: str = comparison.BASEL
             *(Column(benchmark_label(name), group="Accuracy, % [95 %]") for name in benchmarks),
         ),
         tuple(line for at in found for line in _setting_rows(at, found, benchmarks, baseline)),
-        notes=tuple(_robustness_notes(study, found, benchmarks)) if found else (alone,),
-        paper=("tab:robustness",),
+        tuple(_robustness_notes(study, found, benchmarks)) if found else (alone,),
+        ("tab:robustness",),
     )
 
 
@@ -263,21 +245,28 @@ def _setting_rows(
     benchmarks: Sequence[str],
     baseline: str,
 ) -> Iterator[Row]:
-    """Tabulate a model under one decoding, named by what tells it from the model's others."""
+    """Tabulate a model under one decoding, named by what differs from the model's others."""
     model, decoding = at
     labels = table.tell_apart([other for name, other in found if name == model])
     ahead = (model_label(model), labels[decoding])
     arms = {(arm.method, arm.benchmark): arm for arm in found[at]}
-    scores = {key: scored_arm for key, arm in arms.items() if (scored_arm := comparison.score(arm))}
-    best = {
-        name: max((s.accuracy for (_, own), s in scores.items() if own == name), default=None)
+    scores = {key: own for key, arm in arms.items() if (own := comparison.score(arm))}
+    best = [
+        max((s.accuracy for (_, own), s in scores.items() if own == name), default=None)
         for name in benchmarks
-    }
+    ]
     methods = sorted(dict.fromkeys(method for method, _ in scores), key=lambda m: m != baseline)
     for method in methods:
         name = next(arm.name for (own, _), arm in arms.items() if own == method)
+        own = (scores.get((method, b)) for b in benchmarks)
         yield row(
-            *ahead, name, *(_score_cell(scores.get((method, b)), best[b]) for b in benchmarks)
+            *(*ahead, name),
+            *(
+                Cell(table.scored(one.accuracy, one.interval), bold=one.accuracy == top)
+                if one
+                else NONE
+                for one, top in zip(own, best, strict=True)
+            ),
         )
         if method != baseline:
             pairs = [(arms.get((baseline, b)), arms.get((method, b))) for b in benchmarks]
@@ -288,30 +277,21 @@ def _setting_rows(
             yield row(*ahead, f"Δ {name}", *map(table.gain_cell, gains), kind="delta")
 
 
-def _score_cell(found: comparison.Score | None, best: float | None) -> Cell:
-    if found is None:
-        return Cell(NONE)
-    return Cell(table.scored(found.accuracy, found.interval), bold=found.accuracy == best)
-
-
 def _robustness_notes(
     study: Study, found: Mapping[tuple[str, str], Sequence[Arm]], benchmarks: Sequence[str]
 ) -> Iterator[str]:
     yield "Bold: the best of a setting. Δ: points over the baseline in the same setting."
-    arms = [*chain.from_iterable(found.values())]
     for name in benchmarks:
-        sizes = sorted({(len(arm.scores), arm.runs) for arm in arms if arm.benchmark == name})
-        texts = (
-            f"{table.several(n, 'problem')}, {table.several(runs, 'run')}" for n, runs in sizes
-        )
-        yield f"{benchmark_label(name)}: {'; in other rows '.join(texts)}."
+        arms = (arm for own in found.values() for arm in own if arm.benchmark == name)
+        sizes = sorted({(len(arm.scores), arm.runs) for arm in arms})
+        said = (f"{table.several(n, 'problem')}, {table.several(k, 'run')}" for n, k in sizes)
+        yield f"{benchmark_label(name)}: {'; in other rows '.join(said)}."
     yield f"{table.ACCURACY_INTERVAL} {table.GAIN_INTERVAL}"
     for model in dict.fromkeys(model for model, _ in found):
         main = {study.primary[b, model] for b in benchmarks if (b, model) in study.primary}
-        known = (
-            table.describe_decoding(one) or "what has no settings on record" for one in sorted(main)
-        )
-        yield f"{model_label(model)}: other tables show {' and '.join(known)}."
+        known = [table.describe_decoding(one) for one in sorted(main)]
+        said = " and ".join(one or "what has no settings on record" for one in known)
+        yield f"{model_label(model)}: other tables show {said}."
 
 
 # Settings of every row of a study's tables: decoding, runs, and what its method asks for.
@@ -357,7 +337,6 @@ def settings_table(study: Study) -> Table:
     for arm in study.arms:
         if arm.attempts:
             groups.setdefault((arm.model, arm.method, arm.decoding), []).append(arm)
-    rows = tuple(map(_settings_row, groups.values()))
     notes = (
         "Budgets are those that a method asks for now; an engine lowers them where the context of "
         "the model is smaller. No stop sequences are set.",
@@ -373,9 +352,9 @@ def settings_table(study: Study) -> Table:
             *(Column("Temperature"), Column("Top-p"), Column("Seed"), *left("System prompt")),
             *(Column("Runs"), *left("Output budget, tokens", "JSON mode")),
         ),
-        rows,
-        notes=notes if rows else ("This study has no attempts.",),
-        paper=("tab:api-settings",),
+        tuple(map(_settings_row, groups.values())),
+        notes if groups else ("This study has no attempts.",),
+        ("tab:api-settings",),
     )
 
 
@@ -384,15 +363,13 @@ def _settings_row(arms: Sequence[Arm]) -> Row:
     first, runs = arms[0], [arm.runs for arm in arms]
     known, requests = read_decoding(first.decoding), stage_requests(first.method)
     system = table.shorten(known["system"]) if known.get("system") else "none" if known else NONE
+    sampling = (known.get(name, NONE) for name in ("temperature", "top_p", "seed"))
     json_stages = ", ".join(request.stage for request in requests if request.json)
     return row(
-        model_label(first.model),
-        first.name,
+        *(model_label(first.model), first.name),
         ", ".join(benchmark_label(arm.benchmark) for arm in arms) or NONE,
-        *(_sampling(known, name) for name in ("temperature", "top_p", "seed")),
-        system,
-        table.span(min(runs), max(runs)),
-        "; ".join(map(_budget, requests)) or NONE,
+        *("none" if value is None else str(value) for value in sampling),
+        *(system, table.span(min(runs), max(runs)), "; ".join(map(_budget, requests)) or NONE),
         json_stages or ("none" if requests else NONE),
     )
 
@@ -402,19 +379,14 @@ def _budget(request: StageRequest) -> str:
     return f"{request.stage} {' or '.join(f'{tokens:,}' for tokens in request.budgets)}{by}"
 
 
-def _sampling(known: Mapping[str, Any], name: str) -> str:
-    if name not in known:
-        return NONE
-    return "none" if known[name] is None else str(known[name])
-
-
 def benchmarks_table(study: Study) -> Table:
     rows: list[Row] = []
     for name in study.names("benchmark"):
-        entry = entries().get(name)
-        built_in = is_constraintbench(name)
-        form = entry.answer_format if entry else "Stated by each problem" if built_in else ""
-        strength = entry.strength if entry else "Tight" if built_in else ""
+        form = strength = ""
+        if entry := entries().get(name):
+            form, strength = entry.answer_format, entry.strength
+        elif is_constraintbench(name):
+            form, strength = "Stated by each problem", "Tight"
         sizes = table.span(*study.sizes(name))
         rows.append(row(benchmark_label(name) or NONE, sizes, form or NONE, strength or NONE))
     return Table(
@@ -422,8 +394,7 @@ def benchmarks_table(study: Study) -> Table:
         "The benchmarks of this study",
         (*left("Benchmark"), Column("Problems"), *left("Answer format", "Constraint strength")),
         tuple(rows),
-        (),
-        ("tab:benchmarks",),
+        paper=("tab:benchmarks",),
     )
 
 
@@ -550,10 +521,7 @@ def _said(arm: Arm, problems: Sequence[str]) -> str:
     known = [arm.scores[name] for name in problems if name in arm.scores]
     if not known:
         return f"{clean(arm.name)} has no judged run"
-    always, never = (
-        sum(right == runs for right, runs in known),
-        sum(not right for right, _ in known),
-    )
+    always, never = sum(one == runs for one, runs in known), sum(not one for one, _ in known)
     return f"{clean(arm.name)} gets {always} right in every run and {never} in none"
 
 

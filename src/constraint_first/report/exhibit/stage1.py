@@ -7,28 +7,58 @@ empty, repaired, fields, fallback. Stores keep the name of the step as ``rung``.
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
+import orjson
 from numpy.typing import NDArray
 
-from constraint_first.constraint.stage1 import KINDS, RUNGS, WELL_FORMED
+from constraint_first.benchmark.constraintbench.family import find_item, is_constraintbench
+from constraint_first.constraint.claim import contradicts, names_of_answer, read_claims
+from constraint_first.constraint.predicate import truth_of
+from constraint_first.constraint.stage1 import KINDS, RUNGS, WELL_FORMED, ConstraintSpec
+from constraint_first.constraint.stated.read import read_stated
+from constraint_first.file.rows import row_format
 from constraint_first.file.safe import file_stem
+from constraint_first.method.constraint_first import CFR
+from constraint_first.method.method import MethodError, parts_of
+from constraint_first.method.registry import make, plain_name
+from constraint_first.problem import Json, Problem
 from constraint_first.report import canvas, table
 from constraint_first.report.canvas import Box, Figure, clean, load
 from constraint_first.report.comparison import BASELINE, Gain, Key, pairs_by_model
 from constraint_first.report.exhibit.exhibit import Context, Exhibit
-from constraint_first.report.exhibit.gold import Quality, gold_quality
-from constraint_first.report.exhibit.marks import annotator_table, by_method, manual_audit_table
+from constraint_first.report.exhibit.gold import Quality, audit, gold_quality, statements
+from constraint_first.report.exhibit.marks import (
+    Label,
+    annotator_table,
+    by_attempt,
+    by_method,
+    manual_audit_table,
+    refuse_mismatch,
+)
+from constraint_first.report.reader import existing_store, outcome_lines
 from constraint_first.report.statistics import bootstrap, wilson
-from constraint_first.report.study import Arm, Extraction, Study, benchmark_label, model_label
+from constraint_first.report.study import (
+    Arm,
+    Extraction,
+    Study,
+    Transcript,
+    benchmark_label,
+    model_label,
+)
 from constraint_first.report.table import NONE, Column, Row, Table, left, row
+from constraint_first.store.query import RecordKey, attempt_rows
 
 if TYPE_CHECKING:
-    from matplotlib.path import Path
+    from matplotlib.path import Path as Outline
     from matplotlib.transforms import Bbox
 
 _NOTHING: Final = "No attempt of this study has a Stage 1 reply on record."
@@ -288,6 +318,151 @@ def _category_notes(study: Study, found: Sequence[Category], method: str) -> Ite
     yield "Problems of a kind differ in other ways too: a gain there is not an effect of the kind."
 
 
+# Pairs of a problem and its constraints, to train a model that extracts them.
+#
+# Paper: appendix "Learned constraint extraction". The pairs come from Stage 1 of stored attempts. A
+# pair is kept only where nothing speaks against its constraints: not the way its reply was read,
+# not the problem's text, not the gold, not the marks of people.
+
+PairPrompt: TypeAlias = Literal["stage1", "problem"]
+"""What the user says in a pair: Stage 1's own prompt, or the text of the problem alone."""
+_KEY: Final = ("benchmark", "method", "model", "decoding", "problem", "run")
+
+
+@dataclass(frozen=True, slots=True)
+class PairRules:
+    """What a pair must meet beyond what all must, and how it is written."""
+
+    labels: Sequence[Label] = ()
+    """Marks of people; those of other attempts are passed over."""
+    right: bool = False
+    """Whether the attempt must have ended with the right answer."""
+    prompt: PairPrompt = "stage1"
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingPair:
+    key: RecordKey
+    problem: str
+    spec: ConstraintSpec
+
+    def messages(self, prompt: PairPrompt) -> list[dict[str, Json]]:
+        asked = self.problem
+        if prompt == "stage1":
+            (message,) = _stages_of(self.key[1]).extraction(Problem(self.problem)).messages
+            asked = message.content
+        reply = json.dumps(self.spec.to_json(), ensure_ascii=False)
+        return [{"role": "user", "content": asked}, {"role": "assistant", "content": reply}]
+
+
+@dataclass(slots=True)
+class TrainingPairs:
+    """The pairs that were kept, in an order that does not depend on the store, and the rest."""
+
+    kept: list[TrainingPair] = field(default_factory=list[TrainingPair])
+    dropped: Counter[str] = field(default_factory=Counter[str])
+    """How many were dropped, by the first reason for it."""
+    marked: int = 0
+    """How many of all, kept and dropped, people had judged."""
+
+    @property
+    def benchmarks(self) -> dict[str, int]:
+        return dict(sorted(Counter(pair.key[0] for pair in self.kept).items()))
+
+
+def pair_rows(source: str) -> Iterator[Mapping[str, Any]]:
+    """Read the attempts of a store, or of a file that ``cfr export`` wrote."""
+    if row_format(Path(source)):
+        yield from (row for _, row in outcome_lines(Path(source)))
+        return
+    with existing_store(source) as store:
+        for stored in attempt_rows(store):
+            yield stored | {"details": orjson.loads(stored["details"])}
+
+
+def collect_pairs(
+    rows: Iterable[Mapping[str, Any]], rules: PairRules, source: str
+) -> TrainingPairs:
+    """Take the pairs out of attempts; those without a Stage 1 are no candidates."""
+    found, judged = TrainingPairs(), by_attempt(rules.labels)
+    candidates: list[TrainingPair] = []
+    for one in rows:
+        details: dict[str, Json] = one["details"]
+        if not isinstance(details.get("rung"), str):
+            continue
+        listed = details.get("constraints")
+        spec = ConstraintSpec.from_mapping(listed if isinstance(listed, dict) else {})
+        key = cast("RecordKey", tuple(one[name] for name in _KEY))
+        pair = TrainingPair(key, one["problem_text"] or "", spec)
+        marks = judged.get(key, [])
+        found.marked += bool(marks)
+        refuse_mismatch(marks, {key: Transcript("", None, None, 0, spec)}, source)
+        if reason := _flaw(one, pair, marks, rules):
+            found.dropped[reason] += 1
+        else:
+            candidates.append(pair)
+    once: dict[str, TrainingPair] = {}
+    for pair in sorted(candidates, key=lambda pair: pair.key):
+        once.setdefault(json.dumps(pair.messages(rules.prompt)), pair)
+    found.kept = [*once.values()]
+    if twice := len(candidates) - len(found.kept):
+        found.dropped["the same pair is there already"] = twice
+    return found
+
+
+def _flaw(
+    attempt: Mapping[str, Any], pair: TrainingPair, marks: Sequence[Label], rules: PairRules
+) -> str:
+    """Say why a pair is dropped; empty where it is kept. The cheapest checks come first."""
+    spec, limit = pair.spec, _stages_of(pair.key[1]).limit
+    if attempt["details"]["rung"] != "parsed" or not spec.restricts:
+        return "the reply was damaged or lists nothing"
+    if not pair.problem.strip():
+        return "the problem's text is not on record"
+    if rules.right and attempt["verdict"] != "correct":
+        return "the attempt did not end right"
+    if any(one.mark != "entailed" for label in marks for one in label.constraints):
+        return "a person marked a constraint as not entailed or vague"
+    if any(label.missing for label in marks):
+        return "a person found a constraint missing"
+    raw, propagated = len(spec.raw_constraints), len(spec.propagated_constraints)
+    if rules.prompt == "stage1" and limit and (raw > limit.raw or propagated > limit.propagated):
+        return "it lists more than the prompt allows"
+    if _breaks_gold(pair, attempt["gold"]):
+        return "a constraint is false of the gold answer"
+    stated = read_stated(pair.problem)
+    if stated and any(contradicts(stated, s.text, pair.problem) for s in statements(spec)):
+        return "a constraint contradicts the problem's text"
+    return ""
+
+
+@cache
+def _stages_of(method: str) -> CFR:
+    """Find the two stages of a method; the paper's where it is not known."""
+    try:
+        made = make(plain_name(method))
+    except MethodError:
+        return CFR()
+    return next((one for one in parts_of(made) if isinstance(one, CFR)), CFR())
+
+
+def _breaks_gold(pair: TrainingPair, gold: str | None) -> bool:
+    """Whether the gold contradicts a constraint: gold constraints where there are any."""
+    benchmark, *_, problem, _ = pair.key
+    item = find_item(str(problem)) if is_constraintbench(benchmark) else None
+    if item and item.text == pair.problem:
+        return "hallucinated" in audit(item, pair.spec).statements
+    if not gold:
+        return False
+    names = names_of_answer(pair.problem)
+    return any(
+        truth_of(claim.predicate, gold) == "violated"
+        for statement in statements(pair.spec)
+        for claim in read_claims(statement.text, names)
+        if claim.subject == "answer"
+    )
+
+
 # Bar chart of constraint categories (paper: figure "constraint categories").
 #
 # There the gains are multiplied by ten to share a scale with the frequencies; here each has one.
@@ -372,7 +547,7 @@ class Word(NamedTuple):
     bottom: float
     width: float
     height: float
-    path: Path
+    path: Outline
     """Its outline in inches, from that corner."""
 
 
@@ -442,7 +617,7 @@ def arrange(words: Mapping[str, int]) -> list[Word]:
     return placed
 
 
-def _outline(text: str) -> tuple[Path, Bbox] | None:
+def _outline(text: str) -> tuple[Outline, Bbox] | None:
     """Return a text's path and its box, as inches at a size of one point."""
     textpath = load("textpath").text_to_path
     vertices, codes = textpath.get_text_path(canvas.font(1, bold=True), text, ismath=False)

@@ -8,7 +8,7 @@ from constraint_first.benchmark.constraintbench import family as split
 from constraint_first.constraint.stage1 import ConstraintSpec, extract_constraints, read_spec
 from constraint_first.error import InputError
 from constraint_first.report.exhibit.marks import Judged, Label, Mark, unmarked
-from constraint_first.report.pairs import PairRules, collect_pairs, pair_rows
+from constraint_first.report.exhibit.stage1 import PairRules, collect_pairs, pair_rows
 
 REMAINDER = "Find the remainder when $3^5$ is divided by 7."
 MEASURED = Path(__file__).parents[4] / "docs" / "results" / "constraintbench-mini.jsonl"
