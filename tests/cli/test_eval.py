@@ -13,13 +13,10 @@ from batch_server import BatchServer
 from batch_sums import finds_sums
 from loopback import Endpoint, Reply, completion, failure
 from loopback import Endpoint as Server
-from sums import number_in, reply_right, right, write_sums
+from sums import number_in, reply_right, write_sums
 
-from constraint_first.attempt.drive import Scripted
 from constraint_first.cli import run_interruptible, typed_command
 from constraint_first.cli.progress import TerminalWatcher
-from constraint_first.run.grid import RunOptions
-from constraint_first.run.run import evaluate
 
 from .conftest import Ran, Run
 
@@ -377,14 +374,6 @@ def test_an_interrupted_solution_says_what_there_is(endpoint: Endpoint, tmp_path
     assert err == f"{said}'Compute 2 + 2.' --method direct --base-url {endpoint.url}\n"
     assert out in {"\n", "It is\n", "It is \n"}
     assert process.returncode == 130
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> str:
-    """A store in which a model answered three sums."""
-    sums, name = write_sums(tmp_path / "sums.jsonl", 3), str(tmp_path / "runs.db")
-    evaluate(str(sums), "direct", runs=1, engine=Scripted(right), options=RunOptions(store=name))
-    return name
 
 
 ASKED = ("eval", "sums.jsonl", "--method", "cfr", "--runs", "1", "--model", "m")
