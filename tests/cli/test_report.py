@@ -15,15 +15,9 @@ import pytest
 from calibration_runs import made_runs
 from instructed import request_store
 from intervened import intervened_store
-from stored import attempt
-from sums import sums
 
-from constraint_first.method.baselines import Direct
 from constraint_first.method.policy import find_policy, shipped_names
 from constraint_first.report.study import Study
-from constraint_first.store import database as schema
-from constraint_first.store.series import Series
-from constraint_first.store.store import Store
 
 from .conftest import Ran, Run
 
@@ -290,32 +284,6 @@ def test_three_token_ratios(tmp_path: Path, compare: Run) -> None:
     assert ratios.split() == ["Checked", "vote", "all", "0.90×", "1.01×", "1.41×"]
     (pair,) = json.loads(compare(path, "--json").out)["pairs"]
     assert pair["token_ratios"] == {"output": 0.9, "shared_once": 1.01, "every_time": 1.41}
-
-
-@pytest.mark.parametrize("kind", [".jsonl.gz", ".csv", ".parquet"])
-def test_an_export_gives_the_same_numbers_as_its_store(kind: str, tmp_path: Path, cfr: Run) -> None:
-    if kind == ".parquet":
-        pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed here")
-    with Store(str(tmp_path / "runs.db")) as store:
-        for method, known in (("direct", 3), ("=plugin", 5)):
-            registered = store.register(Series("sums", method, "=m", given=Direct()), sums(6))
-            rows = [
-                attempt(registered.series, number, run, verdict=_verdict(n < known))
-                for n, number in enumerate(registered.problems.values())
-                for run in range(2)
-            ]
-            with store.database.begin() as connection:
-                connection.execute(schema.attempts.insert(), rows)
-    assert cfr("export", f"out{kind}").code == 0
-    stored = json.loads(cfr("compare", "--json").out)
-    assert stored["pairs"][0]["improved"] == 2
-    ran = cfr("compare", f"out{kind}", "--json")
-    assert ran.code == 0, ran.err
-    assert json.loads(ran.out) == stored
-
-
-def _verdict(right: object) -> str:
-    return "correct" if right else "incorrect"
 
 
 MEASURED = Path(__file__).parents[2] / "docs" / "results" / "constraintbench-mini.jsonl"

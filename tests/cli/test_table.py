@@ -283,13 +283,6 @@ def test_the_counts_of_a_run() -> None:
     ]
 
 
-def test_a_name_is_never_cut_short() -> None:
-    console = Console(file=io.StringIO(), width=80, highlight=False)
-    console.print(series_table([SeriesResult(series("a-model-of-a-long-name"), Tally(1), COUNTED)]))
-    assert isinstance(console.file, io.StringIO)
-    assert "…" not in console.file.getvalue()
-
-
 def result(method: str, usage: Usage, ok: int = 10, **changes: str) -> SeriesResult:
     return SeriesResult(replace(Series("sums", method, "m"), **changes), Tally(ok, ok, usage=usage))
 
@@ -303,15 +296,6 @@ def test_the_tokens_of_a_run_relative_to_direct_cot() -> None:
     assert title == ["tokens relative to direct"]
     assert heading[3:] == ["output", "prompt once", "every time"]
     assert row == ["sums", "vote", "m", "0.90×", "1.01×", "1.41×"]
-
-
-def test_tokens_are_compared_where_there_is_something_to_compare_with() -> None:
-    vote = result("vote", Usage(9, 9))
-    assert ratios([vote]) is None
-    assert ratios([result("direct", Usage(9, 9))]) is None
-    unknown = ratios([result("direct", Usage(reported=False)), vote])
-    assert unknown is not None
-    assert cells(unknown)[2][3:] == ["–", "–", "–"]
 
 
 def test_a_run_without_replies_has_no_accuracy() -> None:
