@@ -11,9 +11,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 from xml.etree.ElementTree import Element, tostring
 
 from markupsafe import Markup, escape
@@ -73,14 +72,11 @@ _PARTS: Final = {
     **dict.fromkeys(("msubsup", "munderover"), 3),
 }
 _ALPHABETS: Final = {
-    "bold": "BOLD",
-    "bold-italic": "BOLD ITALIC",
-    "double-struck": "DOUBLE-STRUCK",
-    "fraktur": "FRAKTUR",
-    "monospace": "MONOSPACE",
-    "sans-serif": "SANS-SERIF",
-    "sans-serif-italic": "SANS-SERIF ITALIC",
-    "script": "SCRIPT",
+    name.lower().replace(" ", "-"): name
+    for name in (
+        *("BOLD", "BOLD ITALIC", "DOUBLE-STRUCK", "FRAKTUR"),
+        *("MONOSPACE", "SANS-SERIF", "SANS-SERIF ITALIC", "SCRIPT"),
+    )
 }
 _TABLES: Final = {
     **{name: name for name in ("array", "cases", "displaylines", "smallmatrix", "split")},
@@ -181,14 +177,23 @@ def _rebuilt(read: Element, depth: int) -> Element:
     """Build an element anew from what is known to be harmless."""
     if read.tag not in _ELEMENTS or depth > DEEPEST:
         raise _Unreadable
-    text = _text(read)
-    shown = Element(read.tag, dict(_attributes(read)))
+    harmless = {
+        name: value
+        for name, value in read.attrib.items()
+        if (values := _VALUES.get(name)) and values.fullmatch(value)
+    }
+    shown, text = Element(read.tag, harmless), _text(read)
     if read.tag in ("mi", "mn", "mo"):
         _name(shown, text)
     else:
         shown.text = text
     shown.extend(_rebuilt(child, depth + 1) for child in _parts(read))
-    return _drawn(shown, read.get("notation", ""))
+    # Boxes, bars and strikes are left to the page's style.
+    if shown.tag == "menclose":
+        return _styled("boxed" if read.get("notation") == "box" else "struck", shown)
+    if shown.tag in ("mover", "munder") and len(shown) == 2 and shown[1].text == "―":
+        return _styled("overline" if shown.tag == "mover" else "underline", shown[0])
+    return shown
 
 
 def _parts(read: Element) -> list[Element]:
@@ -214,12 +219,6 @@ def _text(read: Element) -> str:
     return printable(re.sub(r"&#x([0-9a-fA-F]{1,6});", lambda m: chr(int(m[1], 16)), text))
 
 
-def _attributes(read: Element) -> Iterator[tuple[str, str]]:
-    for name, value in read.attrib.items():
-        if (values := _VALUES.get(name)) and values.fullmatch(value):
-            yield name, value
-
-
 def _name(shown: Element, text: str) -> None:
     """Write a letter in its alphabet, and give operators the spaces around them."""
     if alphabet := _ALPHABETS.get(shown.get("mathvariant", "")):
@@ -232,8 +231,7 @@ def _name(shown: Element, text: str) -> None:
         shown.tag = "mo"
     elif len(text) > 1 and text.isascii() and text.isalpha() and text != "mod":
         shown.tag = "mo"
-        shown.set("lspace", "0.167em")
-        shown.set("rspace", "0.167em")
+        shown.attrib.update(lspace="0.167em", rspace="0.167em")
 
 
 def _letter(character: str, alphabet: str) -> str:
@@ -245,15 +243,6 @@ def _letter(character: str, alphabet: str) -> str:
         except KeyError:
             continue
     return character
-
-
-def _drawn(shown: Element, notation: str) -> Element:
-    """Leave boxes, bars and strikes to the page's style."""
-    if shown.tag == "menclose":
-        return _styled("boxed" if notation == "box" else "struck", shown)
-    if shown.tag in ("mover", "munder") and len(shown) == 2 and shown[1].text == "―":
-        return _styled("overline" if shown.tag == "mover" else "underline", shown[0])
-    return shown
 
 
 def _styled(name: str, content: Element) -> Element:
@@ -295,8 +284,7 @@ _DOLLAR: Final = lazy_pattern(r"(?<!\\)\$")
 _BRACE: Final = lazy_pattern(r"\\.|([{}])", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class _Formula:
+class _Formula(NamedTuple):
     """A formula and where it ends in its text."""
 
     tex: str
@@ -319,22 +307,17 @@ def to_html(text: str, *, limit: int = 20_000) -> Markup:
 
 
 def formula_spans(text: str) -> list[tuple[int, int]]:
-    """Find where formulas stand in a text, their signs included."""
+    """Find where formulas are in a text, their signs included."""
     ends = [0, *(end for found in _BLOCK.finditer(text) for end in found.span()), len(text)]
-    return [
-        span
-        for start, end in zip(ends[::2], ends[1::2], strict=True)
-        for span in _formulas(text, start, end)
-    ]
-
-
-def _formulas(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    paragraph, at = text[start:end], 0
-    while found := _INLINE.search(paragraph, at):
-        formula = _formula(paragraph, found)
-        at = formula.end if formula else found.end()
-        if formula:
-            yield start + found.start(), start + at
+    spans: list[tuple[int, int]] = []
+    for start, end in zip(ends[::2], ends[1::2], strict=True):
+        paragraph, at = text[start:end], 0
+        while found := _INLINE.search(paragraph, at):
+            formula = _formula(paragraph, found)
+            at = formula.end if formula else found.end()
+            if formula:
+                spans.append((start + found.start(), start + at))
+    return spans
 
 
 def _blocks(text: str) -> Iterator[str]:
@@ -355,37 +338,21 @@ def _paragraph(html: str) -> str:
 
 
 def _inline(text: str) -> str:
-    line, at = _Line(), 0
+    pieces: list[str] = []
+    at, bold = 0, -1  # where a bold stretch may begin: two asterisks without a second pair stay
     while found := _INLINE.search(text, at):
         formula = _formula(text, found)
         html, before = _shown(formula, found), text[at : found.start()]
         at = formula.end if formula else found.end()
-        if html.startswith('<math display="block"'):  # it stands on lines of its own as it is
+        if html.startswith('<math display="block"'):  # it is on lines of its own already
             before = before.rstrip()
-            at = _after_space(text, at)
-        line.pieces.append(_prose(before))
-        if found["bold"]:
-            line.bold(opens=not text[at : at + 1].isspace(), closes=not before[-1:].isspace())
-        else:
-            line.pieces.append(html)
-    return "".join([*line.pieces, _prose(text[at:])])
-
-
-@dataclass(slots=True)
-class _Line:
-    """The pieces of a paragraph so far, and where in them a bold stretch may begin."""
-
-    pieces: list[str] = field(default_factory=list[str])
-    opened: int | None = None
-
-    def bold(self, *, opens: bool, closes: bool) -> None:
-        """Take in two asterisks: they stay what they are until a second pair follows."""
-        self.pieces.append("**")
-        if self.opened is None:
-            self.opened = len(self.pieces) - 1 if opens else None
-        elif closes and any(self.pieces[self.opened + 1 : -1]):
-            self.pieces[self.opened], self.pieces[-1] = "<strong>", "</strong>"
-            self.opened = None
+            at += len(text[at:]) - len(text[at:].lstrip())
+        pieces += (_prose(before), html)
+        if found["bold"] and bold < 0:
+            bold = -1 if text[at : at + 1].isspace() else len(pieces) - 1
+        elif found["bold"] and not before[-1:].isspace() and any(pieces[bold + 1 : -1]):
+            pieces[bold], pieces[-1], bold = "<strong>", "</strong>", -1
+    return "".join([*pieces, _prose(text[at:])])
 
 
 def _prose(text: str) -> str:
@@ -405,27 +372,20 @@ def _shown(formula: _Formula | None, found: re.Match[str]) -> str:
 
 def _formula(text: str, found: re.Match[str]) -> _Formula | None:
     """Read the formula that begins here, if it ends somewhere."""
+    start, opened = found.start(), found.end()
     if name := found["environment"]:
-        return _environment(text, found.start(), rf"\end{{{name}}}")
+        closing = rf"\end{{{name}}}"
+        end = text.find(closing, start) + len(closing)
+        return _Formula(text[start:end], end, block=True) if end >= len(closing) else None
     if found["boxed"]:
-        return _boxed(text, found.start(), found.end())
+        return _boxed(text, start, opened)
     if found["opening"] == "$":
-        return _dollars(text, found.end())
-    if opening := found["opening"]:
-        return _between(text, found.end(), _CLOSING[opening])
+        return _dollars(text, opened)
+    if closing := _CLOSING.get(found["opening"] or ""):
+        end = text.find(closing, opened)
+        tex = text[opened:end].strip() if end >= 0 else ""
+        return _Formula(tex, end + len(closing), block=closing != r"\)") if tex else None
     return None
-
-
-def _environment(text: str, start: int, closing: str) -> _Formula | None:
-    at = text.find(closing, start)
-    end = at + len(closing)
-    return _Formula(text[start:end], end, block=True) if at >= 0 else None
-
-
-def _between(text: str, start: int, closing: str) -> _Formula | None:
-    end = text.find(closing, start)
-    tex = text[start:end].strip() if end >= 0 else ""
-    return _Formula(tex, end + len(closing), block=closing != r"\)") if tex else None
 
 
 def _dollars(text: str, start: int) -> _Formula | None:
@@ -447,9 +407,3 @@ def _boxed(text: str, start: int, brace: int) -> _Formula | None:
         if depth > DEEPEST:
             break
     return None
-
-
-def _after_space(text: str, at: int) -> int:
-    while text[at : at + 1].isspace():
-        at += 1
-    return at

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, groupby, pairwise
+from itertools import chain, pairwise
 from typing import Final, NamedTuple, TypeAlias
 
 from constraint_first.attempt.judge import judge
@@ -54,29 +54,27 @@ def undo_interventions(study: Study) -> list[Undone]:
 
 
 def _undo_arm(study: Study, arm: Arm) -> Undone | None:
-    keys = [
-        (*arm.key, problem, one.run)
-        for problem, attempts in arm.attempts.items()
-        for one in attempts
-        if one.intervened and one.correct is not None
-    ]
-    noted = study.transcripts(keys)
+    noted = study.transcripts(
+        [
+            (*arm.key, problem, one.run)
+            for problem, attempts in arm.attempts.items()
+            for one in attempts
+            if one.intervened and one.correct is not None
+        ]
+    )
+    if not noted:
+        return None
     changes: dict[tuple[str, int], list[_Outcome]] = {}
     for (*_, problem, run), one in noted.items():
         asked = study.problems.get((arm.benchmark, problem))
         if asked and (steps := _judged_steps(asked, one)):
             changes[problem, run] = steps
-    attempts = {
-        problem: [
-            replace(one, correct=changes[problem, one.run][0][1])
-            if (problem, one.run) in changes
-            else one
-            for one in runs
-        ]
-        for problem, runs in arm.attempts.items()
-    }
-    before = replace(arm, attempts=attempts)
-    pair = pair_arms([before], [arm], arm.benchmark) if noted else None
+    attempts = {problem: [*runs] for problem, runs in arm.attempts.items()}
+    for problem, runs in attempts.items():
+        for at, one in enumerate(runs):
+            if steps := changes.get((problem, one.run)):
+                runs[at] = replace(one, correct=steps[0][1])
+    pair = pair_arms([replace(arm, attempts=attempts)], [arm], arm.benchmark)
     votes = sum(map(_is_vote, noted.values()))
     return pair and Undone(arm, pair, len(changes), votes, Counter(chain(*changes.values())))
 
@@ -88,32 +86,22 @@ def _is_vote(one: Transcript) -> bool:
 def _judged_steps(asked: ProblemText, one: Transcript) -> list[_Outcome]:
     """Judge the answers of an attempt before, between and after its interventions.
 
-    Nothing where none of them led to its answer: each was tried, and the first answer stands.
+    Nothing where none of them led to its answer: each was tried, and the first answer was kept.
     """
-    whole = bool(asked.instructions)
-    steps = _steps(one, whole=whole)
-    problem = Problem(asked.text, answer=asked.gold)
-    answers = [*(step.before for step in steps), *(step.after for step in steps[-1:])]
-    right = [_is_right(problem, answer, whole=whole) for answer in answers]
-    return [(step.what, *ends) for step, ends in zip(steps, pairwise(right), strict=True)]
-
-
-def _steps(one: Transcript, *, whole: bool) -> list[Intervention]:
-    """Follow the interventions back from the answer that stands to the first one."""
-    steps: list[Intervention] = []
+    whole, steps = bool(asked.instructions), list[Intervention]()
     wanted = one.text if whole else one.answer
-    if _is_vote(one):  # which sample was changed is not on record
-        return []
-    for step in reversed(read_summary(one.details, "").interventions):
+    # Back from the final answer to the first one; of a vote it is not on record which sample
+    # was changed.
+    for step in () if _is_vote(one) else reversed(read_summary(one.details, "").interventions):
         if step.after == wanted != step.before:
-            steps.append(step)
+            steps.insert(0, step)
             wanted = step.before
-    return steps[::-1]
-
-
-def _is_right(problem: Problem, answer: str, *, whole: bool) -> bool:
-    verdict = judge(problem, None if whole else answer, answer if whole else "")
-    return verdict is not None and verdict.verdict == "correct"
+    problem = Problem(asked.text, answer=asked.gold)
+    right: list[bool] = []
+    for answer in [*(step.before for step in steps), *(step.after for step in steps[-1:])]:
+        verdict = judge(problem, None if whole else answer, answer if whole else "")
+        right.append(verdict is not None and verdict.verdict == "correct")
+    return [(step.what, *ends) for step, ends in zip(steps, pairwise(right), strict=True)]
 
 
 # How well replies follow gold instructions: the four numbers of IFEval, and each kind apart.
@@ -124,11 +112,17 @@ def _is_right(problem: Problem, answer: str, *, whole: bool) -> bool:
 # around a reply.
 
 
+_Truths: TypeAlias = tuple[Truth, ...]
+"""What became of each instruction in one reply."""
+_Runs: TypeAlias = Sequence[Sequence[_Truths]]
+"""By request and run, what became of each instruction."""
+
+
 class Following(NamedTuple):
     """How well one arm's replies follow their instructions, in per cent with intervals."""
 
     arm: Arm
-    levels: tuple[Score, Score, Score, Score]
+    levels: tuple[Score, ...]
     """Prompt level, strict and loose, then instruction level."""
     kinds: Mapping[str, Score]
     """For each kind of instruction the share that is followed, strictly."""
@@ -136,14 +130,6 @@ class Following(NamedTuple):
     """Instructions, in all runs, that nothing could decide; they count as not followed."""
     changed: int
     """Replies whose stored verdict is another than the one that is found now."""
-
-
-class _Reply(NamedTuple):
-    """One run of a request, instruction by instruction."""
-
-    strict: tuple[Truth, ...]
-    loose: tuple[Truth, ...]
-    correct: bool | None
 
 
 def follow_instructions(study: Study) -> list[Following]:
@@ -170,39 +156,29 @@ def _follow_arm(study: Study, arm: Arm) -> Following | None:
     found = study.transcripts(list(keys)) if keys else {}
     if not any(one.text for one in found.values()):
         return None
-    replies: dict[str, list[_Reply]] = {}
+    # By request, each run's truths: strictly and loosely.
+    replies: dict[str, list[tuple[_Truths, _Truths]]] = {}
+    undecided = changed = 0
     for key, problem in keys.items():
         if reply := found.get(key):
-            replies.setdefault(problem, []).append(_check(requests[problem], reply))
-    strict = [[reply.strict for reply in runs] for runs in replies.values()]
-    loose = [[reply.loose for reply in runs] for runs in replies.values()]
-    every = [*chain.from_iterable(replies.values())]
-    return Following(
-        arm,
-        (
-            *(_prompt_score(strict), _prompt_score(loose)),
-            *(_instruction_score(strict), _instruction_score(loose)),
-        ),
-        _kind_scores(requests, replies),
-        sum(one.strict.count("undecided") for one in every),
-        sum(one.correct is not _all_hold(one.strict) for one in every),
-    )
+            strict, loose = _check(requests[problem], reply.text)
+            replies.setdefault(problem, []).append((strict, loose))
+            undecided += strict.count("undecided")
+            changed += reply.correct is not _all_hold(strict)
+    ways = [[[run[way] for run in runs] for runs in replies.values()] for way in (0, 1)]
+    levels = (*map(_prompt_score, ways), *map(_instruction_score, ways))
+    return Following(arm, levels, _kind_scores(requests, replies), undecided, changed)
 
 
-_Runs: TypeAlias = Sequence[Sequence[Sequence[Truth]]]
-"""By request and run, what became of each instruction."""
-
-
-def _check(instructions: Sequence[GoldInstruction], reply: Transcript) -> _Reply:
+def _check(instructions: Sequence[GoldInstruction], reply: str) -> tuple[_Truths, _Truths]:
     """Check strictly, and loosely only what does not hold strictly: the rest holds both ways."""
-    strict = follow(instructions, reply.text)
+    strict = follow(instructions, reply)
     left = [one for one, own in zip(instructions, strict, strict=True) if own != "holds"]
-    again = iter(follow(left, reply.text, loose=True))
-    loose: tuple[Truth, ...] = tuple(own if own == "holds" else next(again) for own in strict)
-    return _Reply(strict, loose, reply.correct)
+    again = iter(follow(left, reply, loose=True))
+    return strict, tuple(own if own == "holds" else next(again) for own in strict)
 
 
-def _all_hold(truths: Sequence[Truth]) -> bool:
+def _all_hold(truths: _Truths) -> bool:
     return all(one == "holds" for one in truths)
 
 
@@ -216,8 +192,8 @@ def _prompt_score(requests: _Runs) -> Score:
 def _instruction_score(requests: _Runs) -> Score:
     """Score single instructions; the interval is over requests, whose instructions go together.
 
-    The share is a ratio of two means over requests. Each request stands with the share that all
-    would have if it were alone decisive (the linear part of the ratio), so that resampling requests
+    The share is a ratio of two means over requests. In the place of each request is the share that
+    all would have if it alone decided (the linear part of the ratio), so that resampling requests
     resamples the ratio.
     """
     asked = [len(runs[0]) for runs in requests]
@@ -236,12 +212,13 @@ def _instruction_score(requests: _Runs) -> Score:
 
 
 def _kind_scores(
-    requests: Mapping[str, tuple[GoldInstruction, ...]], replies: Mapping[str, Sequence[_Reply]]
+    requests: Mapping[str, tuple[GoldInstruction, ...]],
+    replies: Mapping[str, Sequence[tuple[_Truths, _Truths]]],
 ) -> dict[str, Score]:
     counts: dict[str, Counter[tuple[int, int]]] = {}
     for problem, runs in replies.items():
         for number, one in enumerate(requests[problem]):
-            followed = sum(reply.strict[number] == "holds" for reply in runs)
+            followed = sum(strict[number] == "holds" for strict, _ in runs)
             counts.setdefault(one.kind, Counter())[followed, len(runs)] += 1
     scores = ((kind, score_problems(counts[kind])) for kind in sorted(counts))
     return {kind: found for kind, found in scores if found}
@@ -380,15 +357,19 @@ def _notes(found: Sequence[Following]) -> Iterator[str]:
 
 
 def _kinds_table(found: Sequence[Following]) -> Table:
-    def place(one: Following) -> tuple[str, str]:
-        return one.arm.model, one.arm.benchmark
-
     methods = {one.arm.method: one.arm.name for one in found}
+    places: dict[tuple[str, str], dict[str, Following]] = {}
+    for one in found:
+        places.setdefault((one.arm.model, one.arm.benchmark), {})[one.arm.method] = one
     rows: list[Row] = []
-    for (model, benchmark), several_arms in groupby(sorted(found, key=place), key=place):
-        by_method = {one.arm.method: one for one in several_arms}
+    for (model, benchmark), here in sorted(places.items()):
         title = ", ".join(filter(None, (model_label(model), benchmark_label(benchmark))))
-        rows += [row(title, kind="heading"), *_kind_rows(by_method, [*methods])]
+        rows.append(row(title, kind="heading"))
+        for kind in sorted({kind for one in here.values() for kind in one.kinds}):
+            scores = [here[name].kinds.get(kind) if name in here else None for name in methods]
+            most = max(one.problems for one in scores if one)
+            cells = (table.scored(one.accuracy, one.interval) if one else NONE for one in scores)
+            rows.append(row(kind, f"{most:,}", *cells))
     return Table(
         "instruction-kinds",
         "Instructions followed by kind, strictly, % [95 %]",
@@ -399,14 +380,6 @@ def _kinds_table(found: Sequence[Following]) -> Table:
         tuple(rows),
         (table.ACCURACY_INTERVAL.replace("problem", "instruction"),),
     )
-
-
-def _kind_rows(found: dict[str, Following], methods: Sequence[str]) -> Iterator[Row]:
-    for kind in sorted({kind for one in found.values() for kind in one.kinds}):
-        scores = [found[name].kinds.get(kind) if name in found else None for name in methods]
-        most = max(one.problems for one in scores if one)
-        cells = (table.scored(one.accuracy, one.interval) if one else NONE for one in scores)
-        yield row(kind, f"{most:,}", *cells)
 
 
 EXHIBITS: Final = (
