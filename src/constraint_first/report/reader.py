@@ -72,7 +72,7 @@ def read_export(path: Path) -> Iterator[JsonLine]:
         row = {**row, **{name: _parsed(row[name]) for name in _PACKED if name in row}}
         if row.get("status", "") is None:  # as without the column; no verdict is one: not judged
             del row["status"]
-        yield replace(line, value=row)
+        yield line._replace(value=row)
 
 
 def _value(cell: str, kind: type) -> Json:
