@@ -89,8 +89,12 @@ class Attempt:
         """Tokens of all stages together."""
         if self.used is not None:
             return self.used
-        first, *others = [one.completion.usage for one in self.exchanges] or [_NO_USAGE]
-        return sum(others, first)
+        total: Usage | None = None
+        for entry in self.transcript:
+            if isinstance(entry, Exchange):
+                used = entry.completion.usage
+                total = used if total is None else total + used
+        return total or _NO_USAGE
 
     @property
     def tokens(self) -> int:

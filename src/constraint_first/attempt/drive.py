@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import hashlib
-from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -83,11 +82,11 @@ def storable_call(call: Call) -> Call:
     A method may quote what a model wrote as an escape in JSON: half a surrogate pair, say, which
     no request can carry. The call keeps the digest of what was asked for.
     """
-    said = [storable_text(message.content) for message in call.messages]
-    if all(new is message.content for new, message in zip(said, call.messages, strict=True)):
-        return call
-    messages = (Message(old.role, new) for new, old in zip(said, call.messages, strict=True))
-    return replace(call, messages=tuple(messages))
+    for message in call.messages:
+        if storable_text(message.content) is not message.content:
+            messages = (Message(one.role, storable_text(one.content)) for one in call.messages)
+            return replace(call, messages=tuple(messages))
+    return call
 
 
 def storable_completion(completion: Completion) -> Completion:
@@ -118,9 +117,10 @@ def storable_output(output: Output) -> Output:
 def storable_usage(usage: Usage) -> Usage:
     """Return token counts that a database holds; those that cannot be were not really reported."""
     counts = (usage.input, usage.output, usage.reasoning, usage.cached)
-    if all(type(count) is int and 0 <= count <= MOST for count in counts):
-        return usage
-    return Usage(*map(storable_count, counts), reported=False)
+    for count in counts:
+        if type(count) is not int or not 0 <= count <= MOST:
+            return Usage(*map(storable_count, counts), reported=False)
+    return usage
 
 
 # The scripted engine: replies written beforehand, for tests and documentation.
@@ -269,7 +269,8 @@ class Allowance:
         if total > written:  # seldom, and only then the prompt's length is of interest
             total = min(total, written + _prompt_characters(call))
         self.tokens += total
-        self.usage += completion.usage
+        used = completion.usage
+        self.usage = used if self.usage is _NOTHING else self.usage + used
 
     def _too_many_tokens(self) -> TooExpensive:
         return TooExpensive(
@@ -300,21 +301,24 @@ AsSent: TypeAlias = Callable[[int, Call], Call]
 """Makes of a call, given its place in the attempt, the one that is sent to the model."""
 
 
-class RemoteRun(Run[T], ABC):
-    """A run whose rounds are found in another process, and so have to be awaited."""
+class RemoteRun(Run[T]):
+    """A run whose rounds are found in another process, and so have to be awaited.
+
+    Not an ABC: ``isinstance`` is several times slower with one, and every round asks it.
+    """
 
     def __init__(self) -> None:
         self.round = ()
         self.transcript = []
         self._result = []
 
-    @abstractmethod
     async def start(self) -> None:
         """Find the first round."""
+        raise NotImplementedError
 
-    @abstractmethod
     async def move(self, answers: tuple[Answer, ...]) -> None:
         """Hand over the answers of a round, and find the next one."""
+        raise NotImplementedError
 
 
 def put_ahead(messages: tuple[Message, ...], first_sample: int = 0) -> AsSent | None:

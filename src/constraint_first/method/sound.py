@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import permutations
 from typing import ClassVar, Final, Literal, NamedTuple, TypeAlias
 
@@ -130,13 +131,10 @@ def assessed(method: Method, problem: Problem) -> Steps[Solution]:
 
 def assess(problem: Problem, solution: Solution) -> Solution:
     """Add the checks of the answer and the confidence in it to what the method noted."""
-    stated = (
-        () if solution.is_whole else check_stated(read_stated(problem.text), solution.answer or "")
-    )
-    demands = read_demands(problem.text)
-    checks = (*stated, *check_stated(demands, solution.text))
-    conflicts: list[Json] = [*map(tell_conflict, find_conflicts(demands))]
-    noted: dict[str, Json] = {"conflicts": conflicts} if conflicts else {}
+    stated, demands, conflicts = _read(problem.text)
+    stated = () if solution.is_whole else stated
+    checks = (*check_stated(stated, solution.answer or ""), *check_stated(demands, solution.text))
+    noted: dict[str, Json] = {"conflicts": [*conflicts]} if conflicts else {}
     noted |= {
         "checks": [
             {"sentence": one.sentence, "kind": one.kind, "span": [*one.span], "truth": truth}
@@ -145,6 +143,13 @@ def assess(problem: Problem, solution: Solution) -> Solution:
         "confidence": _confidence(solution, [truth for _, truth in checks]),
     }
     return replace(solution, details={**solution.details, **noted})
+
+
+@lru_cache(maxsize=2_048)  # a series makes all problems once before it makes any again
+def _read(text: str) -> tuple[tuple[Stated, ...], tuple[Stated, ...], tuple[str, ...]]:
+    """Read what a text states and demands, and which demands contradict each other."""
+    demands = read_demands(text)
+    return read_stated(text), demands, tuple(map(tell_conflict, find_conflicts(demands)))
 
 
 def _confidence(solution: Solution, truths: list[Truth]) -> float:

@@ -576,8 +576,7 @@ class Client:
                 if limiter is None:
                     completion = await ask(sent, heard)
                     break
-                if not limiter.take(places):
-                    await limiter.enter(places)
+                await limiter.enter(places)
                 try:
                     if limiter.paced:
                         await limiter.pace(call)

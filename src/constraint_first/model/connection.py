@@ -18,6 +18,7 @@ connections that were used before are asked for again.
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import socket
 import time
@@ -194,6 +195,9 @@ class Line(ResponseHandler):
         """Whether a reply began before its request was sent whole."""
         self._asked = self._sent = self._began = False
         self._descriptor: int | None = None
+        self._heard = math.inf
+        """When something last came, on the loop's clock; infinity while nothing is awaited."""
+        self._timer_handle: asyncio.TimerHandle | None = None
         # CPython lets other threads run during an ioctl() with a buffer of up to 1,024 bytes. These
         # take less than a microsecond, and waiting for the interpreter again takes ten.
         self._answer = bytearray(1_025)
@@ -213,6 +217,35 @@ class Line(ResponseHandler):
         """Note that all of a request was written, which is when aiohttp calls this."""
         self._sent = True
         super().start_timeout()
+
+    # aiohttp makes a timer and cancels it for each piece that comes. One that looks, when it is
+    # due, how long the connection has been silent does the same for a fraction of the time.
+
+    def _reschedule_timeout(self) -> None:
+        self._heard = self._loop.time() if self._read_timeout else math.inf
+        if self._read_timeout and self._timer_handle is None:
+            self._look_again(self._heard + self._read_timeout)
+
+    def _drop_timeout(self) -> None:
+        self._heard = math.inf
+        if self.transport is None and self._timer_handle:
+            self._timer_handle.cancel()
+            self._timer_handle = None
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        super().connection_lost(exc)
+        self._drop_timeout()  # now that there is no transport any more
+
+    def _look_again(self, when: float) -> None:
+        self._timer_handle = self._loop.call_at(when, self._look)
+
+    def _look(self) -> None:
+        self._timer_handle = None
+        due = self._heard + (self._read_timeout or 0.0)
+        if due <= self._loop.time():
+            self._on_read_timeout()
+        elif due < math.inf:
+            self._look_again(due)
 
     def data_received(self, data: bytes) -> None:
         """Take what a request waits for, and close the connection on anything else."""

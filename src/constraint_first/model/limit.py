@@ -91,7 +91,8 @@ class Limiter:
 
     async def enter(self, places: int = 1) -> None:
         """Wait for a turn and take places in the window: one for each reply that is asked for."""
-        if self.take(places):
+        if not self._waiting and self._fits(places):
+            self.in_flight += places
             return
         turn = asyncio.get_running_loop().create_future()
         self._waiting.append((turn, places))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import Final, Literal, Protocol, TypeAlias, cast, runtime_checkable
 
@@ -309,18 +309,20 @@ def error_message(body: bytes) -> str:
 _NOT_REPORTED: Final = Usage(reported=False)
 
 
-@dataclass(slots=True)
 class StreamedReply:
     """A reply that is being received: the events of a stream, or one body, put together."""
 
-    redaction: Redaction = NOTHING_SECRET
-    text: list[str] = field(default_factory=list[str])
-    reasoning: list[str] = field(default_factory=list[str])
-    finish: Finish | None = None
-    usage: Usage = _NOT_REPORTED
-    _pairs: PairedEvents = field(default_factory=PairedEvents)
-    _seen: set[tuple[bytes, int]] = field(default_factory=set[tuple[bytes, int]])
-    _number: bytes = b""
+    __slots__ = ("_number", "_pairs", "_seen", "finish", "reasoning", "redaction", "text", "usage")
+
+    def __init__(self, redaction: Redaction = NOTHING_SECRET) -> None:
+        self.redaction = redaction
+        self.text: list[str] = []
+        self.reasoning: list[str] = []
+        self.finish: Finish | None = None
+        self.usage = _NOT_REPORTED
+        self._pairs: PairedEvents | None = None
+        self._seen: set[tuple[bytes, int]] = set()
+        self._number = b""
 
     def add(self, data: bytes, key: str = "delta") -> tuple[str, str]:
         choices = cast("list[Json]", self.event(data, key)["choices"])
@@ -346,7 +348,17 @@ class StreamedReply:
     def take(self, value: Json, data: bytes, key: str = "message") -> tuple[str, str]:
         choice = self._object(value, data)
         text, reasoning = self._contents(choice, key, data)
-        self._note(choice, text or reasoning, data)
+        if text or reasoning:
+            if self.finish is not None:  # what follows the end of a reply belongs to another
+                raise BadReply(
+                    "the endpoint's reply goes on after its end, as if it were sent twice"
+                )
+            if key == "delta":
+                self._pairs = self._pairs or PairedEvents()
+                self._pairs.add(data)
+        reason = choice.get("finish_reason")
+        if reason not in (None, ""):
+            self.finish = _FINISH.get(reason, "other") if isinstance(reason, str) else "other"
         self.text.append(text)
         self.reasoning.append(reasoning)
         return text, reasoning
@@ -365,7 +377,7 @@ class StreamedReply:
         return "", ""
 
     def completion(self) -> Completion:
-        if self._pairs.doubled(self.usage.output if self.usage.reported else None):
+        if self._pairs and self._pairs.doubled(self.usage.output if self.usage.reported else None):
             raise BadReply("the endpoint's reply has every event twice, as a faulty proxy sends it")
         return Completion(
             text="".join(self.text),
@@ -403,16 +415,6 @@ class StreamedReply:
         if error or choice.get("finish_reason") == "error":
             told = self._quote(error or cast("Json", choice), data)
             raise BadReply(f"the endpoint's reply ended in an error: {told}")
-
-    def _note(self, choice: dict[str, Json], written: str, data: bytes) -> None:
-        """Note how far the reply has come; what follows its end belongs to another one."""
-        if written and self.finish is not None:
-            raise BadReply("the endpoint's reply goes on after its end, as if it were sent twice")
-        if written:
-            self._pairs.add(data)
-        reason = choice.get("finish_reason")
-        if reason not in (None, ""):
-            self.finish = _FINISH.get(reason, "other") if isinstance(reason, str) else "other"
 
     def _read(self, data: bytes) -> Json:
         try:
