@@ -7,10 +7,10 @@ import base64
 import copy
 import re
 from collections.abc import AsyncGenerator, Coroutine, Mapping
-from contextlib import AbstractAsyncContextManager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from types import SimpleNamespace, TracebackType
+from types import SimpleNamespace
 from typing import Any, Final, Literal, TypeAlias, cast
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
@@ -412,7 +412,8 @@ class Transport:
         self.host = Host(endpoint.shown)
         self._connections = connections
         self._session: aiohttp.ClientSession | None = None
-        self._call: _PreparedCall | None = None
+        self._call: aiohttp.ClientRequest | None = None
+        self._head = b""
         self._turn = asyncio.Lock()
 
     @property
@@ -445,41 +446,81 @@ class Transport:
         if session:
             await session.close()
 
-    def exchange(
+    @asynccontextmanager
+    async def exchange(
         self,
         verb: str,
         path: str,
         data: bytes | aiohttp.FormData | None = None,
         headers: Mapping[str, str] = _HEADERS,
-    ) -> AbstractAsyncContextManager[Response]:
+    ) -> AsyncGenerator[Response]:
         """Send a request and give whatever comes back; every fault on the way is raised."""
-        return _Exchange(self, self.send(verb, path, data, headers), compares=path == COMPLETIONS)
-
-    def send(
-        self,
-        verb: str,
-        path: str,
-        data: bytes | aiohttp.FormData | None = None,
-        headers: Mapping[str, str] = _HEADERS,
-    ) -> AbstractAsyncContextManager[Response]:
-        """Send a request; faults on the way are those of aiohttp, for ``named``."""
         if self._session is None:
-            raise RuntimeError("use the engine inside `async with`")
+            raise RuntimeError(_NOT_OPEN)
         url = self.endpoint.url(path)
-        sent = self._session.request(verb, url, data=data, headers=headers, allow_redirects=False)
-        return cast("AbstractAsyncContextManager[Response]", sent)  # its response_class
+        try:
+            async with self._session.request(
+                verb, url, data=data, headers=headers, allow_redirects=False
+            ) as found:
+                response = cast("Response", found)  # the session's response_class
+                response.compares = path == COMPLETIONS
+                yield response
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise self.named(error) from None
+
+    # A call. aiohttp's session builds, checks and writes out each request anew, which costs more
+    # than sending it; here this is done once for what all calls of the endpoint have in common.
 
     def connect(self) -> Coroutine[Any, Any, Connection]:
         """Wait for a connection for a call."""
+        if self._session is None or self._session.connector is None:
+            raise RuntimeError(_NOT_OPEN)
         if self._call is None:
-            if self._session is None:
-                raise RuntimeError("use the engine inside `async with`")
-            self._call = _PreparedCall(self._session, self.endpoint.url(COMPLETIONS))
-        return self._call.connect()
+            headers = self._session.headers.copy()
+            headers.update(_HEADERS)
+            url, auth = strip_auth_from_url(URL(self.endpoint.url(COMPLETIONS)))
+            loop, session = asyncio.get_running_loop(), self._session
+            self._call = call = aiohttp.ClientRequest(
+                "POST", url, headers=headers, auth=auth, loop=loop, session=session
+            )
+            call.headers.popall("Content-Length", None)
+            lines = [f"{name}: {value}" for name, value in call.headers.items()]
+            start = f"POST {url.raw_path_qs} HTTP/1.1"
+            self._head = "\r\n".join((start, *lines, "Content-Length: ")).encode()
+        return self._session.connector.connect(self._call, [], self._session.timeout)
 
-    def post(self, connection: Connection, body: bytes) -> Coroutine[Any, Any, Response]:
+    async def post(self, connection: Connection, body: bytes) -> Response:
         """Send a call over its connection; faults are those of aiohttp, for ``named``."""
-        return cast("_PreparedCall", self._call).post(connection, body)
+        line, call, session = cast("Line", connection.protocol), self._call, self._session
+        if call is None or session is None:
+            raise RuntimeError(_NOT_OPEN)
+        response = Response(
+            call.method,
+            call.url,
+            writer=None,
+            continue100=None,
+            timer=_NO_TIMER,
+            request_info=call.request_info,
+            traces=[],
+            loop=call.loop,
+            session=session,
+            stream_writer=_WRITTEN,
+        )
+        response.compares = True
+        try:
+            line.set_response_params(
+                timer=_NO_TIMER, read_until_eof=True, read_timeout=self.bounds.silence
+            )
+            if line.transport is None or line.transport.is_closing():
+                raise aiohttp.ClientConnectionResetError
+            line.transport.write(b"%b%d\r\n\r\n%b" % (self._head, len(body), body))
+            line.start_timeout()
+            await response.start(connection)
+        except BaseException:
+            response.close()
+            connection.close()
+            raise
+        return response
 
     async def accept(self, response: Response) -> Incoming:
         """Take a successful reply; raise what another one refuses."""
@@ -516,97 +557,9 @@ class Transport:
         return StreamCut(f"{where}: the connection was cut ({reason})")
 
 
-class _PreparedCall:
-    """The request that all calls share but for its body: built, checked and written out once.
-
-    A session of aiohttp does this anew for each request, which costs more than sending it.
-    """
-
-    def __init__(self, session: aiohttp.ClientSession, url: str) -> None:
-        self._session = session
-        self._connector = cast("Connections", session.connector)
-        self._loop = asyncio.get_running_loop()
-        self._timeout = session.timeout
-        headers = session.headers.copy()
-        headers.update(_HEADERS)
-        bare, auth = strip_auth_from_url(URL(url))
-        self._request = request = aiohttp.ClientRequest(
-            "POST", bare, headers=headers, auth=auth, loop=self._loop, session=session
-        )
-        request.headers.popall("Content-Length", None)
-        lines = [f"{name}: {value}" for name, value in request.headers.items()]
-        start = f"POST {request.url.raw_path_qs} HTTP/1.1"
-        self._head = "\r\n".join((start, *lines, "Content-Length: ")).encode()
-
-    def connect(self) -> Coroutine[Any, Any, Connection]:
-        return self._connector.connect(self._request, [], self._timeout)
-
-    async def post(self, connection: Connection, body: bytes) -> Response:
-        line, request = cast("Line", connection.protocol), self._request
-        response = Response(
-            request.method,
-            request.url,
-            writer=None,
-            continue100=None,
-            timer=_NO_TIMER,
-            request_info=request.request_info,
-            traces=[],
-            loop=self._loop,
-            session=self._session,
-            stream_writer=cast("Any", _WRITTEN),
-        )
-        response.compares = True
-        try:
-            line.set_response_params(
-                timer=_NO_TIMER, read_until_eof=True, read_timeout=self._timeout.sock_read
-            )
-            if line.transport is None or line.transport.is_closing():
-                raise aiohttp.ClientConnectionResetError("Cannot write to closing transport")
-            line.transport.write(b"%b%d\r\n\r\n%b" % (self._head, len(body), body))
-            line.start_timeout()
-            await response.start(connection)
-        except BaseException:
-            response.close()
-            connection.close()
-            raise
-        return response
-
-
+_NOT_OPEN: Final = "use the engine inside `async with`"
 _NO_TIMER: Final = TimerNoop()
-_WRITTEN: Final = SimpleNamespace(output_size=0)
-
-
-class _Exchange:
-    """A request under way and its reply, whose faults are named."""
-
-    def __init__(
-        self,
-        transport: Transport,
-        sent: AbstractAsyncContextManager[Response],
-        *,
-        compares: bool,
-    ) -> None:
-        self._transport = transport
-        self._sent = sent
-        self._compares = compares
-
-    async def __aenter__(self) -> Response:
-        try:
-            response = await self._sent.__aenter__()
-        except (aiohttp.ClientError, TimeoutError) as error:
-            raise self._transport.named(error) from None
-        response.compares = self._compares
-        return response
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self._sent.__aexit__(kind, error, traceback)
-        if isinstance(error, aiohttp.ClientError | TimeoutError):
-            raise self._transport.named(error) from None
+_WRITTEN: Final[Any] = SimpleNamespace(output_size=0)
 
 
 async def read_beginning(response: aiohttp.ClientResponse) -> bytes:
