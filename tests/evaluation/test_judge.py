@@ -4,7 +4,7 @@ import pytest
 from instructed import NO_COMMA, TITLE, requests
 
 from constraint_first.answer.grade import Verdict
-from constraint_first.attempt.judge import judge, judge_attempt, judge_reply
+from constraint_first.attempt.attempt import judge, judge_attempt, judge_reply
 from constraint_first.benchmark.registry import GoldInstruction, write_instructions
 from constraint_first.problem import Problem
 

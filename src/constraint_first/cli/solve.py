@@ -18,7 +18,7 @@ from rich.status import Status
 from rich.text import Text
 
 from constraint_first.answer.grade import grade
-from constraint_first.attempt.attempt import Attempt
+from constraint_first.attempt.attempt import Attempt, judge
 from constraint_first.attempt.events import (
     PROGRAM,
     Adapted,
@@ -33,7 +33,6 @@ from constraint_first.attempt.events import (
     Wrote,
     stage_title,
 )
-from constraint_first.attempt.judge import judge
 from constraint_first.attempt.solve import asolve
 from constraint_first.benchmark.registry import read_instructions, read_problems
 from constraint_first.cli import console as show

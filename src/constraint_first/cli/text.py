@@ -13,9 +13,9 @@ import click
 
 from constraint_first.answer.extract import extract
 from constraint_first.answer.grade import GradingCase, Verdict, grade_each, grade_reply
-from constraint_first.attempt.judge import judge_reply
 from constraint_first.benchmark.registry import (
     GOLD_COLUMNS,
+    GoldInstruction,
     ProblemSet,
     final_part,
     read_gold,
@@ -556,7 +556,7 @@ def grade_command(
         raise click.UsageError("-o and --columns go with a file, not with PRED and GOLD")
     else:
         instructions = read_instructions(second)
-        whole = judge_reply(instructions, first) if instructions else None
+        whole = _judge_reply(instructions, first) if instructions else None
         verdict = whole or grade_reply(first, second, problem)
         print_text(f"{verdict.verdict} ({verdict.tier} tier): {verdict.why}")
 
@@ -578,13 +578,19 @@ def _grade_file(read: GoodRows, output: Path | None, count: int | None) -> None:
     print_note(", ".join(words) + (f", {read.bad} skipped" if read.bad else ""))
 
 
+def _judge_reply(instructions: Sequence[GoldInstruction], reply: str) -> Verdict:
+    from constraint_first.attempt.attempt import judge_reply  # loads all that attempts need
+
+    return judge_reply(instructions, reply)
+
+
 def _verdicts(rows: Sequence[JsonLine], workers: Workers) -> Iterator[Verdict]:
     """Judge rows in order: by the gold answer, or the whole reply by gold instructions."""
     asked = [read_instructions(text_field(row, "gold")) for row in rows]
     answers = (row for row, own in zip(rows, asked, strict=True) if own is None)
     graded = grade_each(map(_case, answers), workers=workers)
     for row, own in zip(rows, asked, strict=True):
-        yield next(graded) if own is None else judge_reply(own, text_field(row, "pred") or "")
+        yield next(graded) if own is None else _judge_reply(own, text_field(row, "pred") or "")
 
 
 def _case(row: JsonLine) -> GradingCase:

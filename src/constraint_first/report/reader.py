@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias, cast
 
 import orjson
 
-from constraint_first.attempt.judge import STATUSES
+from constraint_first.attempt.attempt import STATUSES
 from constraint_first.benchmark.registry import read_gold, read_instructions
 from constraint_first.constraint.stage1 import FEWEST_FIELDS, ConstraintSpec
 from constraint_first.error import InputError

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from itertools import groupby
 from typing import Any, Final, Literal, TypeAlias
 
-from constraint_first.attempt.judge import STATUSES
+from constraint_first.attempt.attempt import STATUSES
 from constraint_first.benchmark.registry import entries
 from constraint_first.error import CfrError
 from constraint_first.file.safe import printable

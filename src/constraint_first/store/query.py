@@ -15,8 +15,7 @@ import orjson
 import sqlalchemy as sa
 
 from constraint_first.answer.grade import GradingCase, Verdict, grade_each
-from constraint_first.attempt.attempt import Attempt
-from constraint_first.attempt.judge import STATUSES, Status, judge_reply
+from constraint_first.attempt.attempt import STATUSES, Attempt, Status, judge_reply
 from constraint_first.benchmark.registry import (
     INSTRUCTION_MARK,
     GoldInstruction,

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import chain, pairwise
 from typing import Final, NamedTuple, TypeAlias
 
-from constraint_first.attempt.judge import judge
+from constraint_first.attempt.attempt import judge
 from constraint_first.benchmark.registry import GoldInstruction, follow
 from constraint_first.constraint.predicate import Truth
 from constraint_first.method.sound import Intervention, read_summary
