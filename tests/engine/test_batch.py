@@ -213,34 +213,23 @@ def written(**fields: Any) -> bytes:
     return json.dumps({"id": "batch_req_1", "custom_id": "a", **fields}).encode()
 
 
-def test_a_result_is_a_status_and_a_body() -> None:
-    reply = {"choices": [{"message": {"content": "2"}}]}
-    response = {"status_code": 200, "request_id": "req_1", "body": reply}
-    name, result = read_result(written(response=response, error=None))
-    assert (name, result.status, json.loads(result.body)) == ("a", 200, reply)
-    assert result.succeeded
-
-
-def test_a_refusal_is_that_of_the_endpoint() -> None:
-    body = {"error": {"message": "no such model", "type": "invalid_request_error"}}
-    response = {"status_code": 400, "request_id": "req_1", "body": body}
-    _, result = read_result(written(response=response, error=None))
-    assert not result.succeeded
-    assert (result.status, error_message(result.body)) == (400, "no such model")
-
-
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("status", "body", "error", "said"),
     [
-        ({"error": {"message": "too long", "code": 400}}, "too long"),
-        ({"message": "too long", "code": 400}, "too long"),
-        ("too long", '"too long"'),
+        (200, {"choices": []}, None, b'{"choices":[]}'),
+        (400, {"error": {"message": "no"}}, None, b'{"error":{"message":"no"}}'),
+        (502, "<html>", None, b"<html>"),
+        # vLLM refuses with a status and an error beside the response.
+        (400, None, {"error": {"message": "too long"}}, b'{"error":{"message":"too long"}}'),
+        (400, None, {"message": "too long"}, b'{"error":{"message":"too long"}}'),
+        (400, None, "too long", b'{"error":"too long"}'),
     ],
 )
-def test_vllm_refuses_with_a_status_and_an_error_beside_it(error: Any, said: str) -> None:
-    response = {"status_code": 400, "request_id": "vllm-batch-1", "body": None}
-    _, result = read_result(written(response=response, error=error))
-    assert (result.status, error_message(result.body)) == (400, said)
+def test_a_result_is_a_status_and_a_body(status: int, body: Any, error: Any, said: bytes) -> None:
+    response = {"status_code": status, "request_id": "req_1", "body": body}
+    name, result = read_result(written(response=response, error=error))
+    assert (name, result) == ("a", Result(status, said))
+    assert result.succeeded == (status == 200)
 
 
 def test_a_request_that_was_not_performed_says_why() -> None:
@@ -250,11 +239,6 @@ def test_a_request_that_was_not_performed_says_why() -> None:
     assert error_message(result.body) == "the completion window expired"
     _, result = read_result(written(response=None, error={"code": "batch_cancelled"}))
     assert result.cancelled
-
-
-def test_a_body_that_is_text_is_taken_as_it_is() -> None:
-    response = {"status_code": 502, "body": "<html>"}
-    assert read_result(written(response=response)) == ("a", Result(502, b"<html>"))
 
 
 @pytest.mark.parametrize(
@@ -447,14 +431,6 @@ def test_a_file_is_full_at_so_many_requests_or_bytes(tmp_path: Path) -> None:
     assert not file.has_room(b"z\n")
     assert file.path.read_bytes() == b"xxxxxxxxx\ny\n"
     assert (file.requests, file.size) == (2, 12)
-
-
-def test_a_line_beyond_the_limit_has_a_file_to_itself(tmp_path: Path) -> None:
-    assert RequestFile(tmp_path / "a.jsonl", FileLimits(size=1)).has_room(b"xx\n")
-
-
-def test_the_limits_are_those_of_openai() -> None:
-    assert FileLimits() == FileLimits(50_000, 200_000_000)
 
 
 def test_a_disk_that_takes_nothing_is_named(tmp_path: Path) -> None:

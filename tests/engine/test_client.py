@@ -26,7 +26,6 @@ from constraint_first.model.error import (
     BadReply,
     EngineError,
     JournalMismatch,
-    ModelFileError,
     ModelNotFound,
     RateLimited,
     Rejected,
@@ -56,7 +55,6 @@ from constraint_first.model.wire import (
     Decoding,
     Engine,
     SampledCall,
-    Served,
     Watcher,
 )
 from constraint_first.problem import Problem, Solution
@@ -119,14 +117,6 @@ async def test_an_endpoint_that_could_not_be_opened_is_closed(endpoint: Server) 
     assert not engine.is_open
 
 
-async def test_an_engine_is_closed_after_an_error(endpoint: Server) -> None:
-    engine = OpenAI(Endpoint(endpoint.url, "m"))
-    with pytest.raises(OSError, match="went wrong"):
-        async with Client(engine):
-            raise OSError("went wrong")
-    assert not engine.is_open
-
-
 async def test_a_local_model_is_opened_and_closed_where_it_was_closed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,22 +131,6 @@ async def test_a_local_model_is_opened_and_closed_where_it_was_closed(
     assert not engine.is_open
     with pytest.raises(RuntimeError, match="inside `async with`"):
         await engine.complete(CALL)
-
-
-async def test_a_local_model_that_could_not_be_opened_is_closed(tmp_path: Path) -> None:
-    engine = Local(tmp_path / "none.gguf")
-    with pytest.raises(ModelFileError, match="no such file"):
-        async with Client(engine):
-            pass
-    assert not engine.is_open
-
-
-@pytest.mark.parametrize("engine", [Scripted(lambda _call: "x"), Recording()])
-async def test_an_engine_that_needs_no_opening_is_taken_as_it_is(engine: Served) -> None:
-    for _ in range(2):
-        async with Client(engine) as served:
-            assert served.main is engine
-            assert (await served.complete(CALL)).text == "x"
 
 
 # --- dispatch.
@@ -304,16 +278,6 @@ def test_a_client_keeps_the_engines_that_it_was_given() -> None:
     large, small = scripts()
     given = accompanied(Client(large, {"small": small}), ["small", "large"])
     assert (given.main, given.others) == (large, {"small": small, "large": large})
-
-
-@pytest.mark.parametrize("method", [METHOD, "routed-cfr(extractor='small')"])
-async def test_stage_1_and_stage_2_on_one_server(endpoint: Server, method: str) -> None:
-    endpoint.respond = lambda body: completion(
-        {"small": CONSTRAINTS, "large": SOLUTION}[body["model"]]
-    )
-    solved = await constraint_first.asolve(PROBLEM, method, model="large", base_url=endpoint.url)
-    assert solved.answer == "5"
-    assert [body["model"] for body in endpoint.requests] == ["small", "large"]
 
 
 async def test_a_router_on_a_server_of_its_own_with_its_own_key(
@@ -521,18 +485,6 @@ async def test_never_more_at_once_than_allowed() -> None:
     await ask(limited_to(engine, Limiter(7)), 100)
     assert engine.most == 7
     assert engine.asked == 100
-
-
-async def test_places_can_be_taken_without_waiting() -> None:
-    limiter = Limiter(3)
-    assert limiter.take(2)
-    assert not limiter.take(2)
-    assert limiter.has_room()
-    await limiter.enter()
-    assert not limiter.has_room()
-    limiter.release(3)
-    assert limiter.in_flight == 0
-    assert limiter.take(5)  # a group that is larger goes by itself
 
 
 async def test_the_window_opens_while_replies_come() -> None:
@@ -1274,11 +1226,3 @@ async def test_who_stops_waiting_stops_the_request() -> None:
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
     assert stopped.is_set()
-
-
-async def test_scripts_reply_to_samples_one_by_one_and_in_order() -> None:
-    script = Scripted(["a", "b", "c"])
-    assert replies(await vote(script)) == ["a", "b", "c"]
-    assert [call.sample for call in script.asked] == [0, 1, 2]
-    with pytest.raises(EngineError, match="no reply left"):
-        await vote(Scripted(["a", "b"]))

@@ -23,7 +23,6 @@ from constraint_first.attempt.drive import (
     digest,
     drive,
     put_ahead,
-    require_same,
     storable_call,
     storable_completion,
     storable_output,
@@ -374,24 +373,6 @@ CALL = Call.user("x", stage="direct", max_tokens=1)
 COMPLETION = Completion("4", "length", "two and two", Usage(1, 2))
 
 
-async def test_what_was_recorded_is_recalled_by_its_place() -> None:
-    journal = MemoryJournal()
-    other = replace(CALL, sample=1)
-    await journal.record(0, CALL, COMPLETION)
-    await journal.record(1, other, Completion("5"))
-    assert journal.recall(0, CALL) is COMPLETION
-    assert journal.recall(1, other) == Completion("5")
-    assert journal.recall(2, CALL) is None
-
-
-async def test_a_completion_is_not_handed_to_another_call() -> None:
-    journal = MemoryJournal()
-    await journal.record(3, CALL, COMPLETION)
-    with pytest.raises(JournalMismatch, match=r"call 3 \(stage2\) differs .* start a new run"):
-        journal.recall(3, replace(CALL, stage="stage2"))
-    assert journal.recall(3, CALL) is COMPLETION
-
-
 async def test_an_output_is_not_handed_to_another_program() -> None:
     journal = MemoryJournal()
     output = Output("1\n", "", 0.25)
@@ -418,19 +399,6 @@ def test_any_program_and_output_can_be_stored(text: str, error: str, seconds: fl
     assert output.seconds >= 0 or seconds < 0
 
 
-async def test_what_is_recorded_again_stands_instead() -> None:
-    journal = MemoryJournal()
-    await journal.record(0, CALL, Completion("old"))
-    await journal.record(0, CALL, Completion("new"))
-    assert journal.recall(0, CALL) == Completion("new")
-
-
-def test_the_same_call_is_let_through_and_no_other() -> None:
-    assert require_same(0, CALL, digest(CALL)) is None
-    with pytest.raises(JournalMismatch, match=r"call 0 \(direct\) differs"):
-        require_same(0, CALL, "another digest")
-
-
 def test_a_digest_depends_on_everything_that_is_asked() -> None:
     call = Call.user("x", stage="direct", max_tokens=1)
     others = [
@@ -450,12 +418,6 @@ def test_digests_are_those_of_stores_that_were_written_before() -> None:
     call = Call(told, "stage1", 1_024, json=True, schema='{"type": "object"}', sample=2)
     assert digest(call) == "f09418913bebaffa61e86e3475c2998f5f271aa06427a5887e175bbad8d4ce83"
     assert len(digest(replace(call, messages=(Message("user", "\ud800"),)))) == 64
-
-
-def test_what_can_be_stored_is_handed_on_as_it_is() -> None:
-    assert storable_completion(COMPLETION) is COMPLETION
-    assert storable_call(CALL) is CALL
-    assert storable_usage(COMPLETION.usage) is COMPLETION.usage
 
 
 def test_what_cannot_be_stored_is_replaced_before_a_method_sees_it() -> None:

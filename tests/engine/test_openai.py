@@ -231,11 +231,6 @@ async def test_no_key_no_header(endpoint: Server) -> None:
     assert "Authorization" not in endpoint.headers[0]
 
 
-def test_an_address_is_shown_without_its_password() -> None:
-    endpoint = Endpoint("https://me:hush@host:8000/v1?token=hush", "m")
-    assert endpoint.shown == "https://host:8000/v1"
-
-
 async def test_text_that_is_no_text_is_refused_before_it_is_sent(endpoint: Server) -> None:
     with pytest.raises(Rejected, match="cannot be sent"):
         await ask(endpoint, Call.user("\ud800", stage="direct", max_tokens=5))

@@ -656,10 +656,6 @@ def test_calls_from_before_a_rest_tell_nothing_new(replica: Replica) -> None:
     assert (replica.in_a_row, replica.fault) == (0, None)
 
 
-def test_its_address_is_shown_without_a_password(replica: Replica) -> None:
-    assert replica.shown == "http://h/v1"
-
-
 # --- model listing.
 
 

@@ -17,12 +17,11 @@ from constraint_first.model import resolve as automatic
 from constraint_first.model.client import OpenAI
 from constraint_first.model.error import EngineError, Unauthorized
 from constraint_first.model.limit import Cost, Price, PriceList, sum_costs, write_dollars
-from constraint_first.model.local import DEFAULT_MODEL, Local, catalogue
+from constraint_first.model.local import DEFAULT_MODEL, Local
 from constraint_first.model.replicas import Balanced
 from constraint_first.model.resolve import (
     ModelRef,
     Preset,
-    choose_for,
     choose_method,
     find_preset,
     find_price,
@@ -138,11 +137,6 @@ def test_the_name_of_a_model_is_known_before_it_is_asked(
     assert (served_name(ref), known_context(ref)) == (name, context)
 
 
-def test_a_model_that_nobody_knows_has_no_name() -> None:
-    with pytest.raises(EngineError, match="not in the catalogue"):
-        served_name(ModelRef("gpt-7"))
-
-
 def test_several_addresses_mean_one_engine_over_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     urls = ["http://a/v1", "http://b/v1", "http://a/v1"]
@@ -187,20 +181,6 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "mine.toml"
     monkeypatch.setenv("CFR_MODELS", str(path))
     return path
-
-
-def test_the_models_of_the_paper_have_presets() -> None:
-    labels = {name: preset.label for name, preset in presets().items()}
-    assert labels["deepseek-chat"] == "DeepSeek-V4-Pro"
-    assert labels["qwen3.5-9b-instruct"] == "Qwen3.5-9B"
-    assert labels["qwen3.5-35b-a3b-instruct"] == "Qwen3.5-35B-A3B"
-    assert labels["justrl-1.5b"] == "JustRL-1.5B"
-
-
-def test_the_embedded_model_runs_here() -> None:
-    preset = presets()[DEFAULT_MODEL]
-    assert preset.base_url == ""
-    assert preset.context == catalogue()[DEFAULT_MODEL].context
 
 
 def test_a_users_file_adds_and_overrides_key_by_key(own: Path) -> None:
@@ -296,13 +276,6 @@ def test_a_file_that_is_named_must_be_there(own: Path) -> None:
     own.write_bytes(b"\xff")
     with pytest.raises(InputError, match="not UTF-8"):
         presets()
-
-
-def test_whether_a_key_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert Preset("m").has_key is None
-    assert Preset("m", key_env="MINE").has_key is False
-    monkeypatch.setenv("MINE", "k")
-    assert Preset("m", key_env="MINE").has_key is True
 
 
 def test_a_price_is_found_by_either_name_of_a_model(own: Path) -> None:
@@ -419,11 +392,6 @@ def test_what_is_no_problem_is_one_plain_call_with_every_model(model: str, text:
 def test_the_library_replies_to_a_request() -> None:
     solved = solve("Write of tea, without commas.", engine=Scripted(["Tea, warm tea."]))
     assert solved.solution.details["policy"] == {"rule": 0, "method": "sound(add=off,then=off)"}
-
-
-def test_an_engine_is_asked_for_its_models_name() -> None:
-    assert choose_for(object()).method == "calibrated(policy=unmeasured)"
-    assert choose_for(Scripted([])).method == "calibrated(policy=unmeasured)"
 
 
 def ship(monkeypatch: pytest.MonkeyPatch, method: str, *, sandbox: bool) -> None:

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from loopback import Endpoint as Server
 from loopback import Reply, completion, failure, gzip_bomb, http, large
 
-from constraint_first.error import CfrError
 from constraint_first.model import error
 from constraint_first.model.error import (
     NOTHING_SECRET,
@@ -701,21 +700,3 @@ ERRORS = [
     for kind in vars(error).values()
     if isinstance(kind, type) and issubclass(kind, EngineError)
 ]
-
-
-def test_every_error_is_either_asked_again_or_final() -> None:
-    assert set(ERRORS) == PASSING | FINAL | {EngineError, Transient}
-    assert all(issubclass(kind, Transient) for kind in PASSING)
-    assert not any(issubclass(kind, Transient) for kind in FINAL)
-
-
-@pytest.mark.parametrize("kind", ERRORS)
-def test_a_person_can_read_every_error(kind: type[EngineError]) -> None:
-    raised = kind("http://h/v1: no luck")
-    assert isinstance(raised, CfrError)
-    assert str(raised) == "http://h/v1: no luck"
-    assert raised.exit_code == 3
-
-
-def test_what_a_refusal_of_a_key_a_model_or_a_length_is() -> None:
-    assert all(issubclass(kind, Rejected) for kind in (Unauthorized, ModelNotFound, PromptTooLong))

@@ -56,13 +56,6 @@ def test_samples_of_one_question_have_seeds_of_their_own() -> None:
     assert seeds == [5, 6]
 
 
-def test_decoding_is_the_papers_unless_told_otherwise() -> None:
-    request = request_for(CALL, "m", Decoding(), "off")
-    assert (request["temperature"], request["top_p"]) == (0.7, 0.95)
-    assert "seed" not in request
-    assert "response_format" not in request
-
-
 def test_a_schema_is_sent_where_it_can_be_enforced() -> None:
     wanted = request_for(CALL, "m", Decoding(), "schema")["response_format"]
     assert wanted == {

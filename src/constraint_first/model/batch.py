@@ -11,7 +11,16 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+)
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol, TypeVar
@@ -22,11 +31,9 @@ import orjson
 
 from constraint_first.error import InputError, OutputError
 from constraint_first.model.client import OpenAI, written
-from constraint_first.model.connection import Response
 from constraint_first.model.error import (
     NOTHING_SECRET,
     BadReply,
-    EngineError,
     ModelNotFound,
     Redaction,
     Rejected,
@@ -61,7 +68,6 @@ class Result:
     body: bytes
     """The response, or what is said in its place."""
     cancelled: bool = False
-    """Whether it was cancelled."""
 
     @property
     def succeeded(self) -> bool:
@@ -142,7 +148,6 @@ class BatchStatus:
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing more will come of it."""
         return self.status in _ENDED
 
 
@@ -168,12 +173,9 @@ def read_status(value: Json, tag_key: str, redaction: Redaction = NOTHING_SECRET
 def _text(value: dict[str, Json], name: str) -> str:
     """Read a name; one that cannot be stored or is too long to be one is none."""
     found = value.get(name)
-    fits = isinstance(found, str) and found.isprintable() and len(found) <= _LONGEST_ID
-    return found if isinstance(found, str) and fits and _encodable(found) else ""
-
-
-def _encodable(text: str) -> bool:
-    return text.encode("utf-8", "replace").decode() == text
+    if not isinstance(found, str) or not found.isprintable() or len(found) > _LONGEST_ID:
+        return ""
+    return found if found.encode("utf-8", "replace").decode() == found else ""
 
 
 def _count(value: Json, name: str) -> int:
@@ -192,9 +194,8 @@ def _reason(errors: Json) -> str:
 
 # The client of a batch API: files up, batches made and looked at, results down.
 #
-# Whatever may be lost on the way can be done again. A file that was uploaded twice costs nothing.
-# A batch is paid for, so before one is made a second time it is looked for among those that are
-# there, by the name that it was given or by its input file.
+# Each request can be repeated after a fault. A second upload of a file costs nothing. A batch is
+# paid for: before it is made again the endpoint's list is searched for our tag or its input file.
 
 T = TypeVar("T")
 
@@ -231,13 +232,15 @@ class BatchClient:
         await self._transport.close()
 
     async def upload(self, path: Path, name: str) -> str:
-
         async def send() -> str:
             with path.open("rb") as file:
                 form = aiohttp.FormData()
                 form.add_field("purpose", "batch")
                 form.add_field("file", file, filename=name, content_type="application/jsonl")
-                return self._file_id(await self._json("POST", "files", form, {}))
+                found = (await self._json("POST", "files", form, {})).get("id")
+            if not isinstance(found, str) or not found or not found.isprintable():
+                raise BadReply(f"{self.endpoint.shown}: its reply to an upload has no id")
+            return found
 
         return await self._again(send)
 
@@ -289,25 +292,21 @@ class BatchClient:
         return self._status(await self._json("GET", f"batches/{_in_path(batch)}"))
 
     async def download(self, file: str, path: Path) -> None:
+        """Write a file of results to the disk as it comes: all of it, or an error."""
 
         async def fetch() -> None:
-            path_there = f"files/{_in_path(file)}/content"
-            async with self._transport.exchange("GET", path_there) as response:
+            size, place = 0, f"files/{_in_path(file)}/content"
+            async with self._transport.exchange("GET", place) as response:
                 await self._transport.require_success(response)
-                await self._save(response, path)
+                with path.open("wb") as saved:
+                    async for piece in response.pieces():
+                        size += len(piece)
+                        await asyncio.to_thread(_write, saved, piece)
+            packed = "Content-Encoding" in response.headers
+            if not packed and response.content_length not in (None, size):
+                raise StreamCut(f"{self.endpoint.shown}: a file of results was cut")
 
         await self._again(fetch)
-
-    async def _save(self, response: Response, path: Path) -> None:
-        """Write a body to the disk as it comes: all of it, or an error."""
-        size = 0
-        with path.open("wb") as file:
-            async for piece in response.pieces():
-                size += len(piece)
-                await asyncio.to_thread(_write, file, piece)
-        packed = "Content-Encoding" in response.headers
-        if not packed and response.content_length not in (None, size):
-            raise StreamCut(f"{self.endpoint.shown}: a file of results was cut")
 
     async def _listed(self, since: float) -> AsyncGenerator[BatchStatus]:
         after = ""
@@ -332,12 +331,6 @@ class BatchClient:
     def _status(self, value: Json) -> BatchStatus:
         return read_status(value, _TAG, self._transport.redaction)
 
-    def _file_id(self, value: dict[str, Json]) -> str:
-        found = value.get("id")
-        if not isinstance(found, str) or not found or not found.isprintable():
-            raise BadReply(f"{self.endpoint.shown}: its reply to an upload has no id")
-        return found
-
     async def _again(self, operation: Callable[[], Awaitable[T]]) -> T:
         return await replace(self.retry).run(operation)
 
@@ -361,11 +354,17 @@ class BatchClient:
 
 
 def _write(file: BinaryIO, piece: bytes) -> None:
-    try:
+    with _writing(file.name):
         file.write(piece)
+
+
+@contextmanager
+def _writing(name: Path | str) -> Generator[None]:
+    try:
+        yield
     except OSError as error:
         raise OutputError(
-            f"{file.name}: cannot be written ({error.strerror}); make room there"
+            f"{name}: cannot be written ({error.strerror}); make room there"
         ) from None
 
 
@@ -395,18 +394,12 @@ class RequestFile:
     size: int = 0
 
     def has_room(self, line: bytes) -> bool:
-        """Say whether a line would still fit."""
         fits = self.size + len(line) <= self.limits.size
         return not self.requests or (self.requests < self.limits.requests and fits)
 
     def add(self, line: bytes) -> None:
-        try:
-            with self.path.open("ab", buffering=2**16) as file:
-                file.write(line)
-        except OSError as error:
-            raise OutputError(
-                f"{self.path}: cannot be written ({error.strerror}); make room there"
-            ) from None
+        with _writing(self.path), self.path.open("ab", buffering=2**16) as file:
+            file.write(line)
         self.requests += 1
         self.size += len(line)
 
@@ -479,21 +472,11 @@ def short_digest(data: bytes) -> str:
 # A file may have hundreds of megabytes. It is gone through once, line by line, and only where each
 # result stands is remembered; a result is read again when its call is.
 
-_MEGABYTE: Final = 10**6
-
 
 @dataclass(frozen=True, slots=True)
 class FoundResult:
     request: RequestId
     result: Result
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
-    request: RequestId
-    path: Path
-    start: int
-    length: int
 
 
 @dataclass(slots=True)
@@ -509,8 +492,7 @@ class ReadBatch:
     """Lines that could not be used, counted by what is wrong with them."""
 
     def __str__(self) -> str:
-        counts = [f"{count:,} × {what}" for what, count in self.odd.items()]
-        return "; ".join(counts)
+        return "; ".join(f"{count:,} × {what}" for what, count in self.odd.items())
 
 
 class ResultIndex:
@@ -521,7 +503,8 @@ class ResultIndex:
 
     def __init__(self, longest: int) -> None:
         self._longest = longest
-        self._lines: dict[Place, _Line] = {}
+        self._lines: dict[Place, tuple[RequestId, Path, int, int]] = {}
+        """The request, and the file, beginning and length of the line."""
 
     def __len__(self) -> int:
         return len(self._lines)
@@ -535,7 +518,7 @@ class ResultIndex:
         failures: dict[Place, FoundResult] = {}
         good: set[Place] = set()
         for path in paths:
-            for start, line in self._scan(path, found):
+            for start, line in self._lines_of(path, found):
                 if (read := self._read(line, wanted, found)) is None:
                     continue
                 place = read.request.place
@@ -547,25 +530,24 @@ class ResultIndex:
                     failures.pop(place, None)
                 else:
                     failures[place] = read
-                self._lines[place] = _Line(read.request, path, start, len(line))
+                self._lines[place] = read.request, path, start, len(line)
         found.failed, found.answered = list(failures.values()), len(good)
         return found
 
     def find(self, place: Place) -> FoundResult | None:
         """Return the result of a call; None where there is none."""
-        line = self._lines.get(place)
-        if line is None:
+        if place not in self._lines:
             return None
+        request, path, start, length = self._lines[place]
         try:
-            with line.path.open("rb") as file:
-                file.seek(line.start)
-                _, result = read_result(file.read(line.length))
+            with path.open("rb") as file:
+                file.seek(start)
+                _, result = read_result(file.read(length))
         except (OSError, BadResult):
             raise InputError(
-                f"{line.path}: changed while it was read; leave it alone and run the same "
-                "command again"
+                f"{path}: changed while it was read; leave it alone and run the same command again"
             ) from None
-        return FoundResult(line.request, result)
+        return FoundResult(request, result)
 
     def _read(self, line: bytes, wanted: set[str], found: ReadBatch) -> FoundResult | None:
         try:
@@ -580,24 +562,21 @@ class ResultIndex:
         found.missing.discard(custom_id)
         return FoundResult(request, result)
 
-    def _scan(self, path: Path, found: ReadBatch) -> Iterator[tuple[int, bytes]]:
+    def _lines_of(self, path: Path, found: ReadBatch) -> Iterator[tuple[int, bytes]]:
+        start = 0
         try:
             with path.open("rb") as file:
-                yield from self._lines_of(file, found)
+                while line := file.readline(self._longest):
+                    size = len(line)
+                    if size == self._longest and not line.endswith(b"\n"):
+                        found.odd[f"a line larger than {self._longest / 10**6:g} MB"] += 1
+                        while not line.endswith(b"\n") and (line := file.readline(self._longest)):
+                            size += len(line)
+                    elif line.strip():
+                        yield start, line
+                    start += size
         except OSError as error:
             raise InputError(f"{path}: cannot be read ({error.strerror})") from None
-
-    def _lines_of(self, file: BinaryIO, found: ReadBatch) -> Iterator[tuple[int, bytes]]:
-        start = 0
-        while line := file.readline(self._longest):
-            size = len(line)
-            if size == self._longest and not line.endswith(b"\n"):
-                found.odd[f"a line larger than {self._longest / _MEGABYTE:g} MB"] += 1
-                while not line.endswith(b"\n") and (line := file.readline(self._longest)):
-                    size += len(line)
-            elif line.strip():
-                yield start, line
-            start += size
 
 
 # A model that is asked in batches: a call has its reply already, or it waits for the next wave.
@@ -677,7 +656,11 @@ class BatchModel(OpenAI):
     ) -> Completion:
         if not result.succeeded:
             wave.spent(name, Usage(), self.price)
-            raise self._fault(result)
+            if result.status != NOT_PERFORMED:
+                raise refusal(self.endpoint, result.status, {}, result.body)
+            said = self.endpoint.redaction.quote(error_message(result.body))
+            kind = Rejected if result.cancelled else ServerFault
+            raise kind(f"{self.where}: the request was not performed ({said})")
         try:
             completion = self._read(result.body, call, body)
         except Transient:
@@ -686,10 +669,3 @@ class BatchModel(OpenAI):
         used = completion.usage if completion.usage.reported else None
         wave.spent(name, used, self.price)
         return completion
-
-    def _fault(self, result: Result) -> EngineError:
-        if result.status != NOT_PERFORMED:
-            return refusal(self.endpoint, result.status, {}, result.body)
-        said = self.endpoint.redaction.quote(error_message(result.body))
-        kind = Rejected if result.cancelled else ServerFault
-        return kind(f"{self.where}: the request was not performed ({said})")
