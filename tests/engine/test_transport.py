@@ -16,24 +16,17 @@ from hypothesis import strategies as st
 from loopback import Endpoint as Server
 from loopback import Reply, completion, failure, gzip_bomb, http, large
 
-from constraint_first.model import error
 from constraint_first.model.error import (
     NOTHING_SECRET,
     BadReply,
     EngineError,
-    JournalMismatch,
-    ModelFileError,
     ModelNotFound,
     PromptTooLong,
     RateLimited,
     Redaction,
     Rejected,
     ServerFault,
-    StaleReply,
     StreamCut,
-    TimedOut,
-    TooExpensive,
-    TookTooLong,
     Transient,
     Unauthorized,
     Unreachable,
@@ -677,26 +670,3 @@ def test_a_problem_too_long(message: str, limit: int | None) -> None:
     assert isinstance(error, PromptTooLong)
     assert error.limit == limit
     assert "shorten the problem" in str(error)
-
-
-# --- error.
-
-
-PASSING = {Unreachable, TimedOut, RateLimited, ServerFault, BadReply, StaleReply, StreamCut}
-
-FINAL = {
-    Rejected,
-    Unauthorized,
-    ModelNotFound,
-    PromptTooLong,
-    ModelFileError,
-    JournalMismatch,
-    TooExpensive,
-    TookTooLong,
-}
-
-ERRORS = [
-    kind
-    for kind in vars(error).values()
-    if isinstance(kind, type) and issubclass(kind, EngineError)
-]

@@ -73,7 +73,6 @@ class Attempt:
 
     @property
     def status(self) -> Status:
-        """How it ended."""
         if self.error is not None:
             return "failed"
         if self.solution.answer is not None:
@@ -82,12 +81,10 @@ class Attempt:
 
     @property
     def exchanges(self) -> tuple[Exchange, ...]:
-        """The calls and their completions."""
         return tuple(entry for entry in self.transcript if isinstance(entry, Exchange))
 
     @property
     def executions(self) -> tuple[Execution, ...]:
-        """The programs and their outputs."""
         return tuple(entry for entry in self.transcript if isinstance(entry, Execution))
 
     @property
@@ -113,7 +110,6 @@ class Attempt:
         return self.usage.total
 
     def to_json(self) -> dict[str, Json]:
-        """Describe it for programs."""
         cost = self.cost.to_json() if self.cost else {}
         return {
             "id": self.problem.id or None,
@@ -149,15 +145,8 @@ class Attempt:
 
 
 def _counts(usage: Usage) -> dict[str, Json]:
-    return {
-        "input": usage.input,
-        "output": usage.output,
-        "reasoning": usage.reasoning,
-        "cached": usage.cached,
-        "shared": usage.shared,
-        "total": usage.total,
-        "reported": usage.reported,
-    }
+    names = ("input", "output", "reasoning", "cached", "shared", "total", "reported")
+    return {name: getattr(usage, name) for name in names}
 
 
 async def make_attempt(
@@ -337,20 +326,17 @@ def judge_reply(instructions: Sequence[GoldInstruction], text: str) -> Verdict:
     started = time.perf_counter()
     truths = follow(instructions, text)
     word: Literal["correct", "incorrect", "undecided"] = "correct"
-    if "violated" in truths:
-        word = "incorrect"
-    elif "undecided" in truths:
-        word = "undecided"
-    seconds = time.perf_counter() - started
-    return Verdict(word, "instructions", None, _why(instructions, truths), seconds)
-
-
-def _why(instructions: Sequence[GoldInstruction], truths: Sequence[str]) -> str:
-    """Say how many instructions are followed, and which are not."""
     said = [f"follows {truths.count('holds')} of {len(truths)} instructions"]
-    for truth, words in (("violated", "broken"), ("undecided", "not decided")):
-        found = [
-            one.sentence for one, own in zip(instructions, truths, strict=True) if own == truth
-        ]
-        said += [f"{words}: {' '.join(found)}"] if found else []
-    return "; ".join(said)
+    for truth, verdict, words in _FAULTS:
+        pairs = zip(instructions, truths, strict=True)
+        if found := [one.sentence for one, own in pairs if own == truth]:
+            said.append(f"{words}: {' '.join(found)}")
+            word = verdict if word == "correct" else word
+    seconds = time.perf_counter() - started
+    return Verdict(word, "instructions", None, "; ".join(said), seconds)
+
+
+_FAULTS: Final[tuple[tuple[str, Literal["incorrect", "undecided"], str], ...]] = (
+    ("violated", "incorrect", "broken"),
+    ("undecided", "undecided", "not decided"),
+)

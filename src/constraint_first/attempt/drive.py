@@ -104,7 +104,6 @@ def storable_completion(completion: Completion) -> Completion:
 
 
 def storable_program(program: Program) -> Program:
-    """Return a program that can be stored as it is run."""
     return replace(program, source=storable_text(program.source))
 
 
@@ -139,13 +138,8 @@ class Scripted:
         name: str = "scripted",
     ) -> None:
         self._reply = replies if callable(replies) else _in_order(replies)
-        self._name = name
+        self.model = name
         self.asked: list[Call] = []
-
-    @property
-    def model(self) -> str:
-        """The name that stands for a model's."""
-        return self._name
 
     async def complete(
         self,
@@ -153,7 +147,6 @@ class Scripted:
         watcher: Watcher = SILENT,
         decoding: Decoding | None = None,  # noqa: ARG002
     ) -> Completion:
-        """Give the next reply."""
         self.asked.append(call)
         reply = self._reply(call)
         completion = reply if isinstance(reply, Completion) else Completion(reply)
@@ -257,7 +250,6 @@ class Allowance:
         return most
 
     def release(self, most: int) -> None:
-        """Give back what was reserved for a call."""
         self._reserved -= most
         if self._freed:
             self._freed.set()
@@ -283,10 +275,7 @@ class Allowance:
 
 
 def _prompt_characters(call: Call) -> int:
-    characters = 0
-    for message in call.messages:
-        characters += len(message.content)
-    return characters
+    return sum([len(message.content) for message in call.messages])
 
 
 # The driver of a method: performs its calls with an engine, its programs in a sandbox.

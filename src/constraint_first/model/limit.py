@@ -43,14 +43,6 @@ _HELPED: Final = 1.25
 """With half the calls at a time this many times as large a share of them must get through."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Cut:
-    """What the window was before it was halved, and the share of calls that got through."""
-
-    size: float
-    through: float
-
-
 class Limiter:
     """A semaphore whose size adapts to what one endpoint can take, and a pace."""
 
@@ -72,7 +64,8 @@ class Limiter:
         self._threshold = float(most)
         self._replies = self._pushed_back = self._stale = 0
         self._usual = 1.0
-        self._cut: _Cut | None = None
+        self._cut: tuple[float, float] | None = None
+        """The window before it was halved, and the share of calls that got through."""
 
     def has_room(self, places: int = 1) -> bool:
         """Say whether places could be taken now: no call waits, and the window is not full."""
@@ -91,8 +84,7 @@ class Limiter:
 
     async def enter(self, places: int = 1) -> None:
         """Wait for a turn and take places in the window: one for each reply that is asked for."""
-        if not self._waiting and self._fits(places):
-            self.in_flight += places
+        if self.take(places):
             return
         turn = asyncio.get_running_loop().create_future()
         self._waiting.append((turn, places))
@@ -138,11 +130,11 @@ class Limiter:
             return
         through = 1 - self._pushed_back / self._replies
         self._replies = self._pushed_back = 0
-        if self._cut and through < _HELPED * self._cut.through:
+        if self._cut and through < _HELPED * self._cut[1]:
             self._usual = through
-            self.size, self._cut = self._cut.size, None
+            self.size, self._cut = self._cut[0], None
         elif through < self._usual - _CROWDED:
-            self._cut = _Cut(self.size, through)
+            self._cut = self.size, through
             self.size = self._threshold = max(1.0, self.size / 2)
             self._stale = self.in_flight  # sent before, so they say nothing about the new size
         else:
@@ -269,16 +261,11 @@ def parse_retry_after(value: str | None) -> float | None:
     try:
         seconds = float(value)
     except ValueError:
-        seconds = _until(value)
+        try:
+            seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
+        except (ValueError, ArithmeticError, TypeError, LookupError):  # its parser takes a lot
+            return None
     return None if math.isnan(seconds) else max(0.0, seconds)
-
-
-def _until(date: str) -> float:
-    """Count the seconds until a date; not a number where it is none."""
-    try:
-        return email.utils.parsedate_to_datetime(date).timestamp() - time.time()
-    except (ValueError, ArithmeticError, TypeError, LookupError):  # its parser takes a lot
-        return math.nan
 
 
 # Prices of models, and what calls cost.

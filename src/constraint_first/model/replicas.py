@@ -75,10 +75,6 @@ class Replica:
     def endpoint(self) -> Endpoint:
         return self.transport.endpoint
 
-    @property
-    def shown(self) -> str:
-        return self.endpoint.shown
-
     def name_model(self, model: str) -> None:
         self.transport.endpoint = replace(self.endpoint, model=model)
 
@@ -233,7 +229,6 @@ _COMPARED: Final[tuple[tuple[Callable[[_Entry], Json], Callable[[str, str, str],
 # endpoint.
 
 _LISTING: Final = 10.0
-_BALANCER_MOST_NAMED: Final = 2
 _LONG: Final = 1.0
 """Seconds of a rest that are worth a word."""
 
@@ -272,16 +267,12 @@ class Balancer:
     @property
     def status(self) -> str:
         """How many endpoints are in use, and which rest, in one line."""
-        resting = [one.shown for one in self.replicas if one.resting]
+        resting = [one.endpoint.shown for one in self.replicas if one.resting]
         said = f"{len(self.replicas) - len(resting)} of {len(self.replicas)} endpoints in use"
         if not resting:
             return said
-        more = (
-            f" and {len(resting) - _BALANCER_MOST_NAMED} more"
-            if len(resting) > _BALANCER_MOST_NAMED
-            else ""
-        )
-        named = ", ".join(resting[:_BALANCER_MOST_NAMED])
+        more = f" and {len(resting) - 2} more" if len(resting) > 2 else ""
+        named = ", ".join(resting[:2])
         return f"{said}, {named}{more} {'rests' if len(resting) == 1 else 'rest'}"
 
     async def open(self) -> None:
@@ -382,7 +373,6 @@ class Balancer:
         self._serve()  # those that waited for it alone have nowhere to go
 
     def seconds_to_next(self) -> float:
-        """Say in how many seconds the next endpoint may be asked."""
         now = asyncio.get_running_loop().time()
         return min(max(0.0, one.until - now) if one.resting else 0.0 for one in self.replicas)
 
@@ -423,7 +413,7 @@ class Balancer:
         one.resting = None
         if one.told:
             one.told = False
-            self.tell(f"{one.shown}: asked again; {self.status}")
+            self.tell(f"{one.endpoint.shown}: asked again; {self.status}")
         self._serve()
 
 
@@ -434,7 +424,7 @@ async def list_models(one: Replica) -> Listing:
         async with asyncio.timeout(_LISTING):
             return Listing(one.endpoint, await asked.models())
     except TimeoutError:
-        raise TimedOut(f"{one.shown}: did not list its models in time") from None
+        raise TimedOut(f"{one.endpoint.shown}: did not list its models in time") from None
 
 
 def _with_room(candidates: Iterable[Replica], places: int) -> list[Replica]:

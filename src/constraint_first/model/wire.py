@@ -91,18 +91,10 @@ class Engine(Protocol):
         ...
 
 
-@runtime_checkable
-class Sampling(Protocol):
-    """An engine that may perform several calls in one request."""
-
-    def most_samples(self, group: SampledCall) -> int:
-        """Say how many of a group's samples it would ask for in one request now; 1 for none."""
-        ...
-
-
 def most_samples(engine: object, group: SampledCall) -> int:
-    """Say how many samples of a group an engine would ask for in one request; 1 for most."""
-    return engine.most_samples(group) if isinstance(engine, Sampling) else 1
+    """Say how many samples of a group an engine would ask for in one request now; 1 for most."""
+    ask: Callable[[SampledCall], int] | None = getattr(engine, "most_samples", None)
+    return ask(group) if ask else 1
 
 
 class Served(Protocol):
@@ -237,7 +229,9 @@ def sampled_from(
     faults: list[BadReply] = []
     for place, choice in zip(_places(choices, group.samples), choices, strict=False):
         try:
-            read[place] = _completion(choice, body, redaction)
+            reply = StreamedReply(redaction)
+            reply.take(choice, body)
+            read[place] = reply.completion()
         except BadReply as fault:
             faults.append(fault)
     good = [one for one in read if one]
@@ -287,12 +281,6 @@ def _places(choices: Sequence[Json], samples: int) -> list[int]:
     if len(set(named)) == len(choices):
         return named
     return list(range(min(len(choices), samples)))
-
-
-def _completion(choice: Json, body: bytes, redaction: Redaction) -> Completion:
-    reply = StreamedReply(redaction)
-    reply.take(choice, body)
-    return reply.completion()
 
 
 def error_message(body: bytes) -> str:
@@ -397,7 +385,10 @@ class StreamedReply:
 
     def _contents(self, choice: dict[str, Json], key: str, data: bytes) -> tuple[str, str]:
         """Read the text and the reasoning of a choice; refuse one without a message."""
-        self._refuse_failure(choice, data)
+        error = choice.get("error")
+        if error or choice.get("finish_reason") == "error":
+            told = self._quote(error or cast("Json", choice), data)
+            raise BadReply(f"the endpoint's reply ended in an error: {told}")
         message = choice.get(key)
         if message is None and key == "message":
             raise BadReply(f"the endpoint's reply has no message: {self._quote(choice, data)}")
@@ -409,12 +400,6 @@ class StreamedReply:
         if text is None:
             raise BadReply(f"the endpoint's reply has no text: {self._quote(content, data)}")
         return text, _text(message.get("reasoning_content") or message.get("reasoning")) or ""
-
-    def _refuse_failure(self, choice: dict[str, Json], data: bytes) -> None:
-        error = choice.get("error")
-        if error or choice.get("finish_reason") == "error":
-            told = self._quote(error or cast("Json", choice), data)
-            raise BadReply(f"the endpoint's reply ended in an error: {told}")
 
     def _read(self, data: bytes) -> Json:
         try:
@@ -463,14 +448,13 @@ def _text(content: Json) -> str | None:
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else [content]
-    texts = [_text_of(part) if part is not content else part for part in parts]
+    texts = [
+        part.get("text") if isinstance(part, dict) and part is not content else part
+        for part in parts
+    ]
     if not all(text is None or isinstance(text, str) for text in texts):
         return None
     return "".join(text for text in texts if isinstance(text, str))
-
-
-def _text_of(part: Json) -> Json:
-    return part.get("text") if isinstance(part, dict) else part
 
 
 def _usage(event: dict[str, Json]) -> Usage:
