@@ -20,7 +20,6 @@ from constraint_first.report.calibrate import (
     CalibrationPlan,
     Group,
     LearningPlan,
-    Learnt,
     Observations,
     Tree,
     calibrate,
@@ -32,7 +31,6 @@ from constraint_first.report.calibrate import (
     runs_evidence,
     say_no,
     say_yes,
-    shown,
 )
 from constraint_first.report.study import Arm, Study, by_model
 
@@ -80,19 +78,6 @@ def test_what_has_no_text_or_no_baseline_is_left_out() -> None:
     assert nothing.gains.shape == (1, 0)
 
 
-def test_families_of_constraintbench_are_told_apart() -> None:
-    names = {"odd_sum-1-2026-0": "+", "odd_sum-2-2026-1": "+", "digit-1-2026-2": "+"}
-    arms = [
-        arm("direct", names, benchmark="constraintbench"),
-        arm("direct", {"x-1-2-3": "+", "y-1-2-3": "-"}, benchmark="other"),
-    ]
-    (found,) = by_model(study(*arms))
-    known = {(a.benchmark, name): "text" for a in arms for name in a.attempts}
-    data = observe(found, known, "direct", [])
-    assert data.families.tolist() == [0, 0, 1, 2, 2]
-    assert data.benchmarks.tolist() == [0, 0, 0, 1, 1]
-
-
 def test_runs_are_known_by_their_outcomes() -> None:
     (arms,) = by_model(made_runs({"check": (0, 0)}, size=3))
     first, second = runs_evidence(arms)
@@ -103,15 +88,6 @@ def test_runs_are_known_by_their_outcomes() -> None:
     assert runs_evidence(again)[0].sha256 == first.sha256
     (other,) = by_model(made_runs({"check": (0, 0)}, seed=1, size=3))
     assert runs_evidence(other)[0].sha256 != first.sha256
-
-
-def test_uncounted_tokens_are_no_ratio() -> None:
-    (arms,) = by_model(study(arm("direct", {"1": "+"}), arm("check", {"1": "-"})))
-    data = observe(arms, {("set", "1"): "text"}, "direct", ["check"])
-    found = data.measure(np.array([0]))
-    assert found is not None
-    assert found.tokens is None
-    assert found.gain == pytest.approx(-100)  # pyright: ignore
 
 
 # Learner.
@@ -159,46 +135,11 @@ def test_one_benchmark_cannot_spend_what_another_saves() -> None:
     assert {group.decision for group in learn(data, few, plan).groups} == {0}
 
 
-def test_nothing_is_learnt_from_nothing() -> None:
-    data = simulate(4, 300, 0)
-    assert learn(data, np.arange(300), LearningPlan(price=2.0)) == Learnt(price=2.0)
-    assert learn(simulate(4, 300, 2), np.arange(0), LearningPlan()).groups == ()
-
-
-def test_decisions_by_features() -> None:
-    features = np.zeros((2, len(FEATURES)), dtype=np.bool_)
-    features[0, FEATURES.index("latex")] = True
-    learnt = Learnt((Group(("latex",), 3), Group(("not latex",), DIRECT)))
-    assert learnt.decide(features).tolist() == [3, DIRECT]
-    assert Learnt().decide(features).tolist() == [DIRECT, DIRECT]
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_learning_is_repeatable(seed: int) -> None:
-    data = simulate(seed, 300, 3, lambda method, _, __: 0.1 * method)
-    assert learn(data, np.arange(300), LearningPlan()) == learn(
-        data, np.arange(300), LearningPlan()
-    )
-
-
 # Tree.
 
 
 def everything(size: int) -> np.ndarray:
     return np.arange(size)
-
-
-def test_a_group_is_found_by_its_conditions() -> None:
-    features = np.zeros((3, len(FEATURES)), dtype=np.bool_)
-    features[0, FEATURES.index("latex")] = features[1, FEATURES.index("figure")] = True
-    assert Group(("latex",), 0).rows(features).tolist() == [True, False, False]
-    assert Group(("not latex", "not figure"), 0).rows(features).tolist() == [False, False, True]
-    assert Group((), 0).rows(features).all()
-
-
-def test_what_gains_everywhere_is_one_group() -> None:
-    data = simulate(1, 600, 2, lambda method, _, __: 0.3 if method == 1 else 0.0)
-    assert Tree(data, (0, 1)).grow(everything(600)) == [Group((), 1)]
 
 
 def test_a_cut_sets_apart_where_a_method_loses() -> None:
@@ -269,11 +210,6 @@ def test_families_stay_whole() -> None:
         assert len(set(folds[family::7])) == 1
 
 
-def test_one_family_cannot_be_left_out() -> None:
-    data = simulate(1, 30, 1)
-    assert folds_by_family(replace(data, keys=tuple(("one", str(n)) for n in range(30)))) is None
-
-
 def test_a_problem_is_decided_by_what_the_others_teach() -> None:
     data = simulate(2, 300, 1, lambda _, __, benchmark: 0.5 if benchmark == 0 else 0.4)
     decided = decide_held_out(data, folds_by_problem(data), LearningPlan())
@@ -302,15 +238,6 @@ def test_yes_says_what_to_expect_and_where_from() -> None:
     assert "\n" not in said
 
 
-def test_yes_says_what_is_not_shown() -> None:
-    unsure = replace(WHOLE, gain=1.0, interval=(-1.0, 3.0), tokens=None)
-    assert "it is not shown" in say_yes(Policy("m", (RULE,), by_family=unsure), WHOLE)
-    assert "they have one" in say_yes(Policy("m", (RULE,)), WHOLE)
-    everywhere = Policy("m", (replace(RULE, when=(), evidence=None),))
-    assert "program on problems of every kind." in say_yes(everywhere, WHOLE)
-    assert "left to direct" not in say_yes(everywhere, WHOLE)
-
-
 def test_no_says_what_came_nearest_and_what_to_do() -> None:
     data = simulate(1, 200, 2)
     said = say_no(data, ("method-1", replace(WHOLE, gain=2.0, interval=(-1.0, 5.0))))
@@ -320,11 +247,6 @@ def test_no_says_what_came_nearest_and_what_to_do() -> None:
     assert "points would mostly show" in said
     assert "cfr eval" in said
     assert "run them on the same problems" in say_no(data, None)
-
-
-def test_a_gain_without_spread_or_tokens() -> None:
-    plain = replace(WHOLE, interval=None, tokens=None)
-    assert shown(plain) == "+18.2 points (41.0 → 59.2, n = 2,368)"
 
 
 # Calibrate.
@@ -356,11 +278,6 @@ def test_a_known_best_policy_is_recovered() -> None:
     assert rule.evidence.gain == pytest.approx(30, abs=8)  # pyright: ignore
     assert rule.held_out == rule.evidence
     assert parse_policy("p", write_policy(policy)) == policy
-
-
-def test_each_kind_of_problem_has_its_own_method() -> None:
-    made = calibrate(made_runs({"check": (0.4, -0.1), "reminder": (-0.1, 0.4)}))
-    assert (method_for(made, STORY), method_for(made, LATEX)) == ("check", "reminder")
 
 
 @pytest.mark.long

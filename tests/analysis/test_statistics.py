@@ -15,7 +15,7 @@ import pytest
 from hand_made import arm, cells, costing, study
 from hypothesis import given
 from hypothesis import strategies as st
-from paper_rows import DEEPSEEK, QWEN, the_differences
+from paper_rows import the_differences
 from sums import right, sums
 
 from constraint_first.attempt.drive import Scripted
@@ -35,7 +35,6 @@ from constraint_first.report.comparison import (
     leads,
     majority_at,
     mean_accuracy,
-    mean_of_all,
     mean_tokens,
     pairs_by_model,
     pass_at,
@@ -51,7 +50,6 @@ from constraint_first.report.statistics import (
     bootstrap,
     detectable,
     differences,
-    drawn,
     fewest_changes,
     flip_signs,
     holm,
@@ -67,13 +65,6 @@ from constraint_first.store.store import Store
 # Interval.
 
 stats: Any = importlib.import_module("scipy.stats")
-
-
-def test_by_hand() -> None:
-    # With z = 2: centre (3/4 + 1/2) / 2 and half 2 √(3/4 · 1/4 / 4 + 1/16) / 2.
-    low, high = wilson(3, 4, z=2.0)
-    assert (low + high) / 2 == pytest.approx(0.625)
-    assert (high - low) / 2 == pytest.approx((3 / 64 + 1 / 16) ** 0.5)
 
 
 @given(st.integers(1, 5_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
@@ -118,19 +109,6 @@ def test_a_percentile_interval_cuts_off_the_tails() -> None:
     assert found.interval("percentile", confidence=0.4) == (0.5, 0.5)
 
 
-def test_the_acceleration_is_that_of_the_jackknife() -> None:
-    values = [0, 0, 0, 1, 5]
-    means = [(sum(values) - one) / 4 for one in values]
-    centre = sum(means) / 5
-    cubes, squares = (sum((centre - mean) ** power for mean in means) for power in (3, 2))
-    assert bootstrap(values).acceleration == pytest.approx(cubes / (6 * squares**1.5))
-
-
-def test_nothing_but_ties_have_no_spread() -> None:
-    assert bootstrap([0] * 30).interval("bca") == (0.0, 0.0)
-    assert bootstrap([2]).interval("bca") == (2.0, 2.0)
-
-
 @pytest.mark.parametrize("method", ["BCa", "percentile"])
 @pytest.mark.parametrize("which", [("DeepSeek", "AIME25"), ("Qwen", "pooled")], ids="-".join)
 def test_scipy_agrees_on_the_intervals(which: tuple[str, str], method: str) -> None:
@@ -152,14 +130,6 @@ def test_an_interval_lies_among_the_values(values: list[int]) -> None:
         assert not math.isnan(low + high)
 
 
-def test_drawn_resamples_come_near_the_exact_distribution_and_repeat() -> None:
-    values = the_differences("Qwen", "AIME24")
-    exact = bootstrap(values, 25.0).interval("bca")
-    found = drawn([25.0 * v for v in values], seed=7, resamples=20_000)
-    assert found.interval("bca") == pytest.approx(exact, abs=1.0)
-    assert found.interval() == drawn([25.0 * v for v in values], 7, 20_000).interval()
-
-
 def test_what_is_too_large_to_write_down_is_drawn() -> None:
     values = [0, 840, 420, 7] * 5_000
     found = bootstrap(values, 100 / 840)
@@ -178,12 +148,6 @@ def test_kappa_by_hand() -> None:
     # Cohen's own kind of table: 20 and 15 agree, 5 and 10 do not. Observed 0.7, by chance 0.5.
     pairs = [("y", "y")] * 20 + [("y", "n")] * 5 + [("n", "y")] * 10 + [("n", "n")] * 15
     assert kappa(pairs) == pytest.approx((0.7 - 0.5) / (1 - 0.5))
-
-
-def test_full_agreement_and_none() -> None:
-    assert kappa([("a", "a"), ("b", "b")]) == 1.0
-    assert kappa([("a", "b"), ("b", "a")]) == -1.0
-    assert kappa([("a", "a"), ("a", "b"), ("b", "a"), ("b", "b")]) == 0.0
 
 
 def test_one_label_alone_says_nothing() -> None:
@@ -248,16 +212,6 @@ def test_the_papers_holm_columns() -> None:
     assert [round(p, 5) for p in deepseek[:4]] == [0.25, 0.03125, 0.09375, 0.00034]
 
 
-def test_the_differences_are_those_of_the_reference() -> None:
-    path = Path(__file__).parents[3] / "shared" / "paper" / "paired-tables.md"
-    if not path.is_file():
-        pytest.skip("the recovered differences are not beside this checkout")
-    text = path.read_text(encoding="utf-8").replace("−", "-")
-    for rows in (DEEPSEEK, QWEN):
-        for values in rows.values():
-            assert f"| {' '.join(map(str, values))} |" in text
-
-
 def brute_force(values: list[int]) -> float:
     observed = abs(sum(values))
     flips = itertools.product((-1, 1), repeat=len(values))
@@ -268,23 +222,6 @@ def brute_force(values: list[int]) -> float:
 @given(st.lists(st.integers(-6, 6), min_size=1, max_size=9))
 def test_counting_by_sums_is_counting_every_flip(values: list[int]) -> None:
     assert flip_signs(values) == pytest.approx(brute_force(values), abs=1e-12)
-
-
-def test_one_run_each_is_mcnemars_test() -> None:
-    values = [1] * 14 + [-1] * 5 + [0] * 81
-    assert flip_signs(values) == pytest.approx(stats.binomtest(5, 19).pvalue, rel=1e-12)
-
-
-def test_scipy_agrees_on_the_randomization_test() -> None:
-    values = the_differences("Qwen", "AIME25")
-    result = stats.permutation_test(
-        ([value for value in values if value],),
-        np.sum,
-        permutation_type="samples",
-        n_resamples=np.inf,
-        vectorized=True,
-    )
-    assert flip_signs(values) == pytest.approx(float(result.pvalue), rel=1e-12)
 
 
 def test_sampled_flips_come_near_the_exact_p() -> None:
@@ -313,11 +250,6 @@ def by_whole_numbers(values: list[int]) -> Fraction:
 def test_674_problems_are_exact_too(pattern: list[int]) -> None:
     values = (pattern * 97)[:674]
     assert flip_signs(values) == pytest.approx(float(by_whole_numbers(values)), rel=1e-11)
-
-
-def test_nothing_but_ties() -> None:
-    assert flip_signs([0] * 30) == 1.0
-    assert detectable([0.0] * 30) is None
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
@@ -364,13 +296,6 @@ def test_what_is_left_out_is_counted() -> None:
     assert differences([BASE], [arm("cfr", {"p1": "??"})]) is None
 
 
-def test_several_benchmarks_are_taken_together() -> None:
-    more = [arm(m, {"p1": marks}, benchmark="other") for m, marks in (("d", "--"), ("c", "++"))]
-    both = differences([BASE, more[0]], [OURS, more[1]])
-    assert both
-    assert both.points == [50.0, 50.0, -100.0, 100.0]
-
-
 def test_gains_are_whole_numbers_of_a_common_unit() -> None:
     # Thirds and quarters of a problem are twelfths.
     thirds = Differences((((1, 3), (1, 4)), ((0, 3), (4, 4))))
@@ -391,16 +316,6 @@ def test_the_test_is_named_for_what_it_is() -> None:
     p, name = odd.test(seed=0)
     assert name == "Monte Carlo sign-flip"
     assert p == pytest.approx(2 / 2**4, abs=0.01)
-
-
-def test_resamples_are_drawn_only_where_they_must_be() -> None:
-    one = Differences((((0, 2), (2, 2)), ((1, 2), (1, 2))))
-    exact = one.resampled(seed=0, resamples=0)
-    assert exact.exact
-    assert exact.observed == 50.0
-    assert not one.resampled(seed=0, resamples=100).exact
-    odd = Differences(tuple(((0, n), (1, n)) for n in (7, 11, 13, 17)))
-    assert not odd.resampled(seed=0, resamples=0).exact
 
 
 # Score.
@@ -435,23 +350,11 @@ def test_several_runs_are_resampled_by_problem(tmp_path: Path) -> None:
     assert found.interval == (12.5, 87.5)
 
 
-def test_problems_that_all_agree_still_leave_doubt(tmp_path: Path) -> None:
-    found = score(scored_arm(tmp_path, [[YES, YES]] * 10))
-    assert found is not None
-    assert found.interval == tuple(100 * end for end in wilson(10, 10))
-
-
 def test_problems_that_are_counted_are_scored_as_their_arm_is(tmp_path: Path) -> None:
     outcomes = [[YES, NO], [NO, NO], [YES, YES], [NO, YES]] * 5 + [[YES]] * 3
     counted = {(1, 2): 10, (0, 2): 5, (2, 2): 5, (1, 1): 3}
     assert score_problems(counted) == score(scored_arm(tmp_path, outcomes))
     assert score_problems({}) is None
-
-
-def test_equal_runs_of_a_problem_are_one_observation() -> None:
-    found = score_problems({(4, 4): 5, (0, 4): 5})
-    assert found is not None
-    assert (found.accuracy, found.interval) == (50.0, (20.0, 80.0))
 
 
 def test_what_is_drawn_does_not_depend_on_the_order_of_problems() -> None:
@@ -488,11 +391,6 @@ def test_two_runs_are_no_vote(tmp_path: Path) -> None:
     assert majority_at(scored_arm(tmp_path, outcomes), 1) == 50.0
 
 
-def test_nothing_judged_is_no_score(tmp_path: Path) -> None:
-    assert score(Arm("b", "direct", "Direct CoT", "m")) is None
-    assert majority_at(scored_arm(tmp_path, [[(None, True)]]), 1) is None
-
-
 def test_run_counts_without_a_common_unit_are_drawn(tmp_path: Path) -> None:
     outcomes = [[YES] * n + [NO] for n in (6, 10, 12, 16, 18, 22, 28, 30, 36, 40, 42, 46)]
     found = score(scored_arm(tmp_path, outcomes))
@@ -507,27 +405,11 @@ def test_problems_that_score_alike_have_wilsons_interval(tmp_path: Path) -> None
     assert (found.how, found.interval) == ("Wilson", tuple(100 * end for end in wilson(5, 10)))
 
 
-def test_several_arms_are_scored_by_problem() -> None:
-    small, large = (
-        arm("direct", {"1": "+"}),
-        arm("direct", {str(n): "-" for n in "234"}),
-    )
-    found = score(small, large)
-    assert found is not None
-    assert (found.accuracy, found.problems, found.how) == (25.0, 4, "Wilson")
-
-
 def test_a_mean_over_benchmarks_counts_each_alike() -> None:
     small, large = arm("direct", {"1": "++"}), arm("direct", {"2": "+-", "3": "---"})
     assert mean_accuracy([small, large]) == 100 * (1 + 0.25) / 2
     assert mean_accuracy([small, None]) is None
     assert mean_accuracy([small, arm("direct", {"1": "?"})]) is None
-
-
-def test_a_mean_needs_all_its_values() -> None:
-    assert mean_of_all([1.0, 2.0, 6.0]) == 3.0
-    assert mean_of_all([1.0, None]) is None
-    assert mean_of_all([]) is None
 
 
 def test_the_best_is_ahead_of_somebody_and_behind_nobody() -> None:
@@ -572,22 +454,6 @@ def test_the_gain_on_some_of_them() -> None:
     assert paired.gain({("set", "p4"), ("elsewhere", "p1")}) is None
 
 
-def test_several_benchmarks_are_taken_together_by_model() -> None:
-    more = [arm(m, {"q": "-"}, benchmark="other", model="model") for m in ("direct", "cfr")]
-    (paired,) = pairs_by_model(study(BEFORE, AFTER, *more), "cfr")
-    assert paired.benchmarks == ("set", "other")
-    assert paired.names == ("Direct CoT", "CFR (always-on)")
-    found = paired.gain()
-    assert found
-    assert found.points == pytest.approx(25)
-
-
-def test_only_the_primary_decoding_counts() -> None:
-    hot = arm("cfr", {"p1": "-"}, decoding='{"temperature":1.0}')
-    (paired,) = pairs_by_model(study(BEFORE, AFTER, hot), "cfr")
-    assert paired.pairs == ((BEFORE, AFTER),)
-
-
 def test_pairs_need_a_problem_in_common() -> None:
     assert pairs_by_model(study(BEFORE, arm("cfr", {"p9": "+"})), "cfr") == ()
     assert pairs_by_model(study(BEFORE, arm("cfr", {"p1": "??"})), "cfr") == ()
@@ -610,17 +476,12 @@ def test_means_are_over_judged_attempts() -> None:
     assert Tokens(10, 30).total == 40
 
 
-def test_what_was_not_counted_is_not_zero() -> None:
-    plain = arm("direct", {"1": "+"})
-    assert mean_tokens([plain]) is None
-    assert mean_tokens([]) is None
-    assert token_ratios([CHEAP], [plain]) == token_ratios([plain], [CHEAP]) == TokenRatios()
-
-
 def test_ratios_of_output_and_of_all_tokens() -> None:
     assert token_ratios([DEAR], [CHEAP]) == (pytest.approx(2_600 / 900), 3.0, 3.0)
     silent = costing(arm("direct", {"1": "+"}), (100, 0))
     assert token_ratios([DEAR], [silent]) == (None, 30.0, 30.0)
+    uncounted = arm("direct", {"1": "+"})
+    assert token_ratios([CHEAP], [uncounted]) == token_ratios([], [CHEAP]) == TokenRatios()
 
 
 def test_a_prompt_that_samples_share_counts_once_or_every_time() -> None:
@@ -696,20 +557,6 @@ def test_runs_are_averaged_before_problems_are_compared(tmp_path: Path) -> None:
     assert pair.p == 1.0  # eight flips of three halves; every sum is at least as far out as one
 
 
-def test_one_run_is_mcnemars_test_and_says_so(tmp_path: Path) -> None:
-    direct, cfr = [[0]] * 8 + [[1]] * 12, [[1]] * 20
-    pair = only_pair(read(tmp_path, {("b", "direct"): direct, ("b", "cfr"): cfr}))
-    assert (pair.test, pair.p) == ("exact McNemar", 2 / 2**8)
-    assert pair.significant
-
-
-def test_unequal_sets_are_compared_on_what_they_share(tmp_path: Path) -> None:
-    found = read(tmp_path, {("b", "direct"): [[1]] * 5, ("b", "cfr"): [[0]] * 3})
-    pair = only_pair(found)
-    assert pair.n == 3
-    assert pair.left_out == 2
-
-
 def test_failed_attempts_are_not_wrong_answers(tmp_path: Path) -> None:
     found = read(tmp_path, {("b", "direct"): [[1, None]] * 3, ("b", "cfr"): [[1, 1]] * 3})
     pair = only_pair(found)
@@ -770,6 +617,8 @@ def test_a_family_can_have_members_from_elsewhere(tmp_path: Path) -> None:
     }
     found = compare(read(tmp_path, outcomes), "direct", ["cfr"], Plan(also_tested=(0.5, 0.9)))
     assert (found.family, found.pairs[0].p_holm) == (3, 3 * 2 / 2**8)
+    with pytest.raises(ComparisonError, match=r"1\.5: not a p-value"):
+        compare(read(tmp_path, outcomes), plan=Plan(also_tested=(1.5,)))
 
 
 def test_runs_without_a_common_unit_are_sampled_and_say_so(tmp_path: Path) -> None:
@@ -807,12 +656,6 @@ def test_what_cannot_be_compared_is_a_sentence(
 ) -> None:
     with pytest.raises(ComparisonError, match=said):
         compare(read(tmp_path, outcomes), baseline, methods)
-
-
-def test_a_drawn_interval_says_so(tmp_path: Path) -> None:
-    found = read(tmp_path, {("b", "direct"): [[0], [1]], ("b", "cfr"): [[1], [1]]})
-    assert not only_pair(found, Plan(resamples=100)).exact
-    assert only_pair(found).exact
 
 
 def test_methods_without_a_problem_in_common_are_listed() -> None:
@@ -873,12 +716,6 @@ def test_a_method_is_found_by_its_family_whatever_its_options() -> None:
     assert compare(found, "direct", "routed-cfr").pairs[0].method == "routed-cfr(reply=json)"
     with pytest.raises(ComparisonError, match=r"has no method 'cfr\(reply=xml\)'"):
         find_method(found, "cfr(reply=xml)")
-
-
-def test_a_p_value_from_elsewhere_must_be_one() -> None:
-    made = study(arm("direct", {"p": "+"}), arm("cfr", {"p": "+"}))
-    with pytest.raises(ComparisonError, match=r"1\.5: not a p-value"):
-        compare(made, plan=Plan(also_tested=(1.5,)))
 
 
 async def test_runs_may_be_a_study_a_file_or_a_store(tmp_path: Path) -> None:

@@ -146,15 +146,6 @@ async def test_a_named_store_is_opened_anew_for_its_transcripts(tmp_path: Path) 
         closed.transcripts([key])
 
 
-async def test_files_and_stores_are_told_apart_by_their_names(tmp_path: Path) -> None:
-    with await stored(tmp_path / "r.db"):
-        pass
-    mine = write(tmp_path / "MINE.JSONL", outcome("1", "mine", True))
-    study = open_study([tmp_path / "r.db", str(mine)])
-    assert study.names("method") == ["cfr", "mine"]
-    assert study.source == f"{tmp_path / 'r.db'}, {mine}"
-
-
 async def test_what_no_database_can_hold_is_not_looked_for(tmp_path: Path) -> None:
     with await stored(tmp_path / "r.db") as store:
         study = read_store(store)
@@ -393,8 +384,3 @@ def test_settings_are_the_same_in_any_order(tmp_path: Path) -> None:
     other = {"decoding": {"seed": 1, "temperature": 0.00001}}
     rows = read(tmp_path, outcome("1", "a", True) | one, outcome("1", "a", True, 1) | other)
     assert {row["decoding"] for row in rows} == {'{"temperature":0.00001,"seed":1}'}
-
-
-def test_a_method_that_is_not_ours_keeps_its_name(tmp_path: Path) -> None:
-    rows = read(tmp_path, outcome("1", "cfr", True), outcome("1", "mine (v2)", True))
-    assert [row["label"] for row in rows] == ["CFR (always-on)", "mine (v2)"]

@@ -1,4 +1,3 @@
-from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -10,17 +9,13 @@ from constraint_first.method.registry import METHODS
 from constraint_first.report.study import (
     CFR,
     ROUTED_CFR,
-    SELF_CONSISTENCY,
     Arm,
-    Outcome,
     ProblemText,
     StudyError,
     benchmark_label,
-    benchmarks_named,
     benchmarks_of,
     by_model,
     check_variants,
-    count_statuses,
     family_label,
     family_named,
     family_of,
@@ -29,7 +24,6 @@ from constraint_first.report.study import (
     groups_of,
     model_label,
     name_notes,
-    pooled_label,
     read_decoding,
     short_names,
     sizes_by_benchmark,
@@ -61,11 +55,6 @@ def test_scores_are_right_runs_of_judged_runs() -> None:
     assert BASE.statuses == {"ok": 2, "unparsed": 1, "failed": 3}
     assert BASE.rate("failed") == 0.5
     assert BASE.rate("truncated") == 0.0
-
-
-def test_an_arm_without_attempts() -> None:
-    empty = Arm("b", "direct", "Direct CoT", "m")
-    assert (empty.accuracy, empty.runs, empty.fewest_runs, empty.rate("ok")) == (None, 0, 0, 0.0)
 
 
 def test_an_arm_is_named_with_its_options() -> None:
@@ -100,24 +89,6 @@ def test_a_study_is_narrowed_down_with_its_problems() -> None:
         study().only(benchmark=["x"])
 
 
-def test_benchmarks_that_are_taken_together_are_all_named() -> None:
-    assert pooled_label(["aime24", "aime26"]) == "AIME pooled (AIME24, AIME26)"
-    assert pooled_label(["aime24", "aime25", "mine"]) == "pooled (AIME24, AIME25, mine)"
-
-
-def test_what_was_attempted() -> None:
-    assert STUDY.attempted == {("aime24", name) for name in "123"} | {("aime25", "4")}
-    attempts = list(STUDY.all_attempts())
-    assert len(attempts) == 6 + 1 + 3 + 1
-    assert all(isinstance(attempt, Outcome) for attempt in attempts)
-
-
-def test_the_fewest_and_the_most_judged_problems() -> None:
-    assert STUDY.sizes("aime24") == (1, 2)
-    assert STUDY.sizes("aime25") == (1, 1)
-    assert study(arm("direct", {"1": "?"})).sizes("set") == (0, 0)
-
-
 def test_names_as_the_paper_prints_them() -> None:
     assert benchmark_label("aime24") == "AIME24"
     assert benchmark_label("constraintbench-mini") == "ConstraintBench-mini"
@@ -142,17 +113,6 @@ def test_arms_by_model_method_and_benchmark() -> None:
     assert nameless.title == "All attempts"
 
 
-def test_the_decoding_of_most_attempts_counts() -> None:
-    cold = arm("direct", {"1": "+"}, decoding='{"temperature":0.0}')
-    warm = arm("direct", {"1": "-", "2": "-"}, decoding='{"temperature":0.7}')
-    (part,) = by_model(study(cold, warm))
-    assert part.arms() == [warm]
-
-
-def test_arms_without_a_verdict_are_left_out() -> None:
-    assert by_model(study(arm("direct", {"1": "?"}))) == []
-
-
 def test_methods_are_paired_on_what_both_have() -> None:
     (part,) = by_model(two_benchmarks())
     pairs = part.paired("cfr", "routed-cfr")
@@ -172,11 +132,6 @@ def test_sizes_are_judged_problems_and_most_runs() -> None:
         "aime25": [(1, 1)],
         "set": [(1, 2)],
     }
-
-
-def test_statuses_are_added_up() -> None:
-    arms = [arm("direct", {"1": "+0", "2": "?"}), arm("cfr", {"1": "-"})]
-    assert count_statuses(arms) == Counter(ok=2, unparsed=1, failed=1)
 
 
 def made(*names: str) -> list[Arm]:
@@ -202,10 +157,6 @@ def test_a_family_is_found_by_its_name_and_by_its_label() -> None:
     assert named == {"CFR": CFR, "cfr (always-on)": CFR, "mine": "mine"}
     assert family_named(found, "routed-cfr") == ROUTED_CFR
     assert family_named(found, "cfr(reply=prose)") == family_named(found, "direct") == ""
-
-
-def test_a_vote_over_routed_cfr_is_a_vote() -> None:
-    assert family_of(arm("self-consistency(base=routed-cfr)", {})) == SELF_CONSISTENCY
 
 
 def test_the_bare_name_stands_for_its_family_unless_nothing_of_it_was_judged() -> None:
@@ -299,27 +250,11 @@ def test_what_is_taken_together_is_each_group_and_all() -> None:
     assert groups_and_all([]) == []
 
 
-def test_a_group_is_named_like_a_benchmark() -> None:
-    assert benchmarks_named("aime", ["cmimc25", "aime24", "aime26"]) == ("aime24", "aime26")
-    assert benchmarks_named("AIME", ["cmimc25"]) == ("AIME",)
-    assert benchmarks_named("", ["", "mine"]) == ("",)
-
-
-def test_what_is_no_object_has_no_settings() -> None:
-    assert read_decoding("[]") == {}
-
-
 def test_settings_are_written_as_stores_write_them() -> None:
     assert write_decoding({"seed": None, "temperature": 1}) == '{"temperature":1.0,"seed":null}'
     assert write_decoding("hot") == "{}"
     odd = write_decoding({"system": "\ud800", "seed": 10**30})
     assert read_decoding(odd) == {"seed": 10**30, "system": "\ud800"}
-
-
-def test_a_gold_answer() -> None:
-    asked = ProblemText("What is 1 + 1?", "2")
-    assert (asked.instructions, asked.gold_shown, asked.gold_name) == ((), "2", "gold answer")
-    assert ProblemText("What is 1 + 1?").gold_shown is None
 
 
 def test_gold_instructions() -> None:
