@@ -7,10 +7,7 @@ from constraint_first.report.comparison import Pair, compare
 from constraint_first.report.study import Arm
 from constraint_first.report.table import decimal
 
-from .notation import cells, gain
-from .shipped import shipped
-
-__all__ = ["sound_replies"]
+from .data import cells, gain, shipped
 
 _FILE = "ifeval.jsonl.gz"
 _ROWS = {

@@ -11,9 +11,7 @@ from constraint_first.report.canvas import Figure
 from constraint_first.report.exhibit.cost import frontier_figures
 from constraint_first.report.study import Arm
 
-from .shipped import RESULTS, shipped
-
-__all__ = ["FILE", "frontier"]
+from .data import RESULTS, shipped
 
 FILE = "programs.jsonl.gz"
 _BENCHMARK = "constraintbench"

@@ -9,36 +9,35 @@ from constraint_first.method.policy import find_policy
 from constraint_first.model.local import DEFAULT_MODEL
 from constraint_first.report.table import decimal, interval, points, scored, whole
 
-from .figure import frontier
-from .notation import WORDS, cells, gain, loss
-from .program_data import (
-    FRESH,
-    NEW,
-    by_family,
-    families_of,
-    measured,
-    other,
-    ratios,
-    split,
-    unseen,
-)
-from .shipped import (
+from .data import (
     BENCH,
+    FRESH,
     JSON,
     MINI,
+    NEW,
+    WORDS,
     accuracy,
     arm,
+    by_family,
+    cells,
     compared,
+    families_of,
+    gain,
     items_of,
     labels,
+    loss,
+    measured,
+    other,
     ratio,
+    ratios,
     scored_arm,
+    split,
     tokens,
     unrouted,
+    unseen,
     versus,
 )
-
-__all__ = ["log", "readme", "reply_style"]
+from .figure import frontier
 
 OPENING = {
     NEW: "ConstraintBench",
