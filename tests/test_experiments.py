@@ -1,10 +1,7 @@
 """Every experiment file, run on a scripted endpoint: its report has the rows that it is for."""
 
 import asyncio
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +10,6 @@ from experiment_run import (
     EXPERIMENTS,
     PROBLEMS,
     RUNS,
-    answer_any_stage,
     run_experiment,
     write_benchmarks,
 )
@@ -170,26 +166,3 @@ def test_the_routers(reports: dict[str, Report]) -> None:
         re.match(r"Routed-CFR is routed-cfr here; in these data are also .*convention", note)
         for note in table(reports["router-convention"], "main").notes
     )
-
-
-def run(*arguments: str | Path, **environment: str) -> None:
-    command = [sys.executable, "-m", "constraint_first", *map(str, arguments)]
-    environment = os.environ | environment
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    assert done.returncode == 0, done.stderr
-
-
-def test_the_main_experiment_on_the_command_line(
-    data: Path, tmp_path: Path, endpoint: Endpoint
-) -> None:
-    endpoint.respond = answer_any_stage
-    (main,) = (path for path in EXPERIMENTS if path.stem == "main")
-    store, out = tmp_path / "main.db", tmp_path / "out"
-    few = ("--limit", "3", "--runs", "1", "--base-url", endpoint.url, "--quiet")
-    run("eval", main, "--store", store, *few, CFR_DATA=str(data))
-    run("report", store, "-o", out)
-    for name in ("gains-by-model", "applicability"):
-        picture = (out / "figures" / f"{name}.svg").read_text(encoding="utf-8")
-        assert "AIME Avg." in picture
-        assert "CMIMC25" in picture
-        assert "AIME24" not in re.sub(r"<(title|desc)\b.*?</\1>", "", picture, flags=re.DOTALL)

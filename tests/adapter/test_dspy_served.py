@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loopback import Endpoint, Reply, completion, failure
+from loopback import Endpoint, Reply, completion
 from serve_process import serve_process
 from served import CUED, SPEC
 
@@ -98,23 +98,3 @@ def test_a_method_answers_with_all_its_work(server: tuple[str, Endpoint]) -> Non
     assert "taken modulo 7" in found["reasoning_content"]
     assert [body["temperature"] for body in endpoint.requests] == [0.3, 0.3]
     assert lm.history[0]["usage"]["total_tokens"] == 36
-
-
-@pytest.mark.parametrize(
-    ("model", "reply", "kind", "said"),
-    [
-        ("cfr(reply=song)@", None, "LMUnsupportedModelError", "'song' is not one of"),
-        ("direct@", failure(500, "out of order"), "LMServerError", "out of order"),
-    ],
-)
-def test_what_goes_wrong_is_dspys_own_error(
-    server: tuple[str, Endpoint], model: str, reply: Reply | None, kind: str, said: str
-) -> None:
-    address, endpoint = server
-    endpoint.respond = None
-    if reply:
-        endpoint.script(reply)
-    lm = dspy.LM(f"openai/{model}", api_base=f"{address}/v1", api_key="none", num_retries=0)
-    with pytest.raises(dspy.LMError, match=said) as raised:
-        lm("What is 2 + 2?")
-    assert type(raised.value).__name__ == kind

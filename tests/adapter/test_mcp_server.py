@@ -262,31 +262,25 @@ def test_a_method_that_does_not_exist_is_refused_at_the_start() -> None:
         ToolServer(Asked(ModelRef(), method="nope"))
 
 
-def test_an_answer_that_breaks_a_demand_is_told_which() -> None:
-    found = check_answer(REMAINDER, "12")
-    assert not found.sound
-    assert "breaks 1 of 1 demands: The answer is a remainder: an integer from 0 to 6." in (
-        found.summary
-    )
-    (check,) = found.checks
-    assert (check.truth, check.kind) == ("violated", "modular")
-    assert check.words in REMAINDER
-
-
-def test_an_answer_may_meet_every_demand_and_be_wrong() -> None:
-    found = check_answer(REMAINDER, "4")
-    assert found.sound
-    assert found.summary == "The answer breaks no demand: 1 met, 0 undecided."
-
-
-def test_a_text_without_demands_says_so() -> None:
-    found = check_answer("What is it?", "4")
-    assert found.sound
-    assert not found.checks
-    assert "states no demand" in found.summary
-
-
-@pytest.mark.parametrize("garbage", ["\x00\x1b[2J" * 50, "{" * 5_000, "9" * 10_000, "\ud800"])
-def test_garbage_breaks_no_tool_that_asks_no_model(garbage: str) -> None:
-    assert stated_in(garbage) == []
-    assert check_answer(REMAINDER, garbage).checks[0].truth in ("violated", "undecided")
+@pytest.mark.parametrize(
+    ("problem", "answer", "truths", "summary"),
+    [
+        (
+            *(REMAINDER, "12", ["violated"]),
+            "The answer breaks 1 of 1 demands: The answer is a remainder: an integer from 0 to 6.",
+        ),
+        (REMAINDER, "4", ["holds"], "The answer breaks no demand: 1 met, 0 undecided."),
+        ("What is it?", "4", [], "The text states no demand that can be checked."),
+        *(
+            (garbage, garbage, [], "The text states no demand that can be checked.")
+            for garbage in ("\x00\x1b[2J" * 50, "{" * 5_000, "9" * 10_000, "\ud800")
+        ),
+    ],
+)
+def test_an_answer_is_checked_without_a_model(
+    problem: str, answer: str, truths: list[str], summary: str
+) -> None:
+    found = check_answer(problem, answer)
+    assert (found.sound, found.summary) == ("violated" not in truths, summary)
+    assert [one.truth for one in found.checks] == truths
+    assert [one.words for one in stated_in(problem)] == [one.words for one in found.checks]

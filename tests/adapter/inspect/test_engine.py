@@ -11,7 +11,7 @@ from inspecting import MODELS, NEEDS_INSPECT, chat
 from loopback import Endpoint, Reply, failure
 
 from constraint_first.constraint.stage1 import FEW, schema_for
-from constraint_first.model.error import BadReply, PromptTooLong, Rejected
+from constraint_first.model.error import PromptTooLong, Rejected
 from constraint_first.protocol import Call, Completion, Usage
 
 pytestmark = NEEDS_INSPECT
@@ -46,20 +46,6 @@ def output(text: str, reason: StopReason, usage: ModelUsage | None = None) -> Mo
     return made
 
 
-@pytest.mark.parametrize(
-    ("reason", "finish"),
-    [
-        ("stop", "stop"),
-        ("max_tokens", "length"),
-        ("model_length", "length"),
-        ("content_filter", "other"),
-        ("unknown", "other"),
-    ],
-)
-def test_reasons_to_stop_are_ours(reason: StopReason, finish: str) -> None:
-    assert completion_from(output("so", reason)).finish == finish
-
-
 def test_thinking_and_tokens_are_read() -> None:
     content: list[Content] = [ContentReasoning(reasoning="hm"), ContentText(text="so")]
     choice = ChatCompletionChoice(message=ChatMessageAssistant(content=content), stop_reason="stop")
@@ -90,11 +76,6 @@ def test_a_refused_request_is_no_reply(
 ) -> None:
     with pytest.raises(kind, match=said):
         completion_from(ModelOutput.from_content("m", said, reason))
-
-
-def test_an_output_without_choices_is_no_reply() -> None:
-    with pytest.raises(BadReply, match="m: its reply has no choices"):
-        completion_from(ModelOutput(model="m"))
 
 
 def test_decoding_is_that_of_the_evaluation() -> None:

@@ -33,9 +33,3 @@ def test_errors_are_printed_as_they_stand() -> None:
         raise InputError("file 'a[red].csv': gone")
     assert Text.from_markup(str(raised.value.message)).plain == "file 'a[red].csv': gone"
     assert raised.value.__suppress_context__
-
-
-def test_errors_of_a_sample_are_told_as_they_stand() -> None:
-    with pytest.raises(PrerequisiteError) as raised, as_prerequisite(in_sample=True):
-        raise InputError("sample 1 [x]: gone")
-    assert raised.value.message == "sample 1 [x]: gone"
