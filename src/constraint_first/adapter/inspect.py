@@ -136,8 +136,6 @@ class Adaptation:
 
 @dataclass(frozen=True, slots=True)
 class InspectEngine:
-    """The model that Inspect evaluates, and others by the names or roles that calls have."""
-
     served: Model
     epoch: int = 1
     """Which run of the sample it is, from 1: each has its own seeds where a seed is fixed."""
@@ -336,7 +334,6 @@ def _record(event: Event) -> None:
 
 
 def _read_problem(state: TaskState) -> tuple[Problem, tuple[Message, ...]]:
-    """Take the last message of the user as the problem, and those ahead of it as they stand."""
     asked = [n for n, one in enumerate(state.messages) if isinstance(one, ChatMessageUser)]
     if not asked:
         raise InputError(f"sample {state.sample_id}: has no message of a user, so no problem")

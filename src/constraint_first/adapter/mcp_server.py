@@ -98,7 +98,6 @@ class GradeResult(BaseModel):
 
 
 def stated_in(problem: str) -> list[StatedConstraint]:
-    """List what a problem's text demands."""
     return [
         StatedConstraint(sentence=one.sentence, kind=one.kind, words=problem[slice(*one.span)])
         for one in read_stated(require_text(problem, "problem"))
@@ -106,7 +105,6 @@ def stated_in(problem: str) -> list[StatedConstraint]:
 
 
 def check_answer(problem: str, answer: str) -> AnswerCheck:
-    """Check an answer against what the problem's text demands."""
     checks = _checks_of(require_text(problem, "problem"), require_text(answer, "answer"))
     broken = [one.sentence for one in checks if one.truth == "violated"]
     met = sum(one.truth == "holds" for one in checks)
@@ -185,7 +183,6 @@ class ToolServer:
         await self._stack.aclose()
 
     def server(self) -> MCPServer:
-        """Make the protocol's side of it."""
         made = MCPServer(
             "constraint-first",
             title="Constraint-First",

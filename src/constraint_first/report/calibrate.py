@@ -104,8 +104,7 @@ class Observations:
             return None
         found = Differences(tuple(pairs))
         before, after = (100 * sum(share) / len(pairs) for share in zip(*found.shares, strict=True))
-        alike = len(set(found.points)) == 1
-        ends = None if alike else found.resampled(seed=0, resamples=0).interval()
+        ends = found.interval
         return Evidence(
             len(pairs),
             round(before, 2),
@@ -124,7 +123,6 @@ def _numbered(names: Iterable[str]) -> Ints:
 def observe(
     arms: ModelArms, texts: Mapping[Key, str], baseline: str, methods: Sequence[str]
 ) -> Observations:
-    """Pair methods with the baseline on every problem that has a text."""
     found = [
         (base, [arms.methods.get(name, {}).get(base.benchmark) for name in methods], problem)
         for base in arms.methods.get(baseline, {}).values()
@@ -259,7 +257,6 @@ class Tree:
         self._z = NormalDist().inv_cdf(1 - 0.025 / max(1, len(data.methods)))
 
     def grow(self, rows: Ints) -> list[Group]:
-        """Cut some problems into groups; the decisions are places among all methods."""
         if not len(rows) or len(self._places) == 1:
             return []
         whole = self._gains(rows, np.ones((len(rows), 1)))
@@ -566,7 +563,6 @@ def folds_by_family(data: Observations, folds: int = FOLDS) -> Ints | None:
 
 
 def decide_held_out(data: Observations, folds: Ints, plan: LearningPlan) -> Ints:
-    """Decide for the problems of each fold by what all other folds teach."""
     decisions = np.full(len(data.keys), DIRECT, dtype=np.int64)
     for fold in np.unique(folds):
         out = folds == fold
@@ -641,8 +637,6 @@ def say_no(data: Observations, best: tuple[str, Evidence] | None) -> str:
 
 
 class CalibrationError(CfrError):
-    """Runs that nothing can be learnt from."""
-
     exit_code = 2
 
 
@@ -711,7 +705,6 @@ def calibrate(runs: Source | Sequence[Source], plan: CalibrationPlan = _PLAN) ->
 
 
 def _one_model(study: Study) -> ModelArms:
-    """Find the one model of a study; names that differ in capitals or the like are one."""
     names = list(dict.fromkeys(arm.model for arm in study.arms if arm.scores))
     if not names:
         raise CalibrationError(f"{study.source}: no judged attempts yet; run 'cfr eval' first")
@@ -822,7 +815,6 @@ def _is_certain(evidence: Evidence | None) -> bool:
 
 
 def _best_alone(data: Observations) -> tuple[str, Evidence] | None:
-    """Find the method with the largest gain by itself, on all problems that it was judged on."""
     found: list[tuple[str, Evidence]] = []
     for column, name in enumerate(data.methods):
         rows = data.judged[:, column] > 0

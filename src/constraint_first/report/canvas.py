@@ -406,7 +406,6 @@ _KEY_LINE: Final = 0.18
 
 
 def series_look(series: int) -> Style:
-    """Return how a series is filled. Where colours run out, they come again with hatching."""
     hatch = _HATCHES[series // len(PALETTE) % len(_HATCHES)]
     colour = PALETTE[series % len(PALETTE)]
     return {"facecolor": colour, "edgecolor": INK, "linewidth": 0.6, "hatch": hatch or None}

@@ -198,10 +198,7 @@ class ModelPairs:
         if not chosen:
             return None
         found = Differences(chosen)
-        points = found.points
-        alike = len(set(points)) == 1
-        interval = None if alike else found.resampled(seed=0, resamples=0).interval()
-        return Gain(sum(points) / len(points), interval, len(points))
+        return Gain(sum(found.points) / len(chosen), found.interval, len(chosen))
 
 
 def pairs_by_model(study: Study, method: str, baseline: str = BASELINE) -> tuple[ModelPairs, ...]:
@@ -413,7 +410,6 @@ def compare(
 def pair_arms(
     baseline: Sequence[Arm], method: Sequence[Arm], benchmark: str, plan: Plan = _PLAN
 ) -> Pair | None:
-    """Compare arms problem by problem; None where no problem was judged on both sides."""
     found = differences(baseline, method)
     if found is None:
         return None

@@ -16,19 +16,7 @@ from constraint_first.attempt.attempt import STATUSES
 from constraint_first.benchmark.registry import read_gold, read_instructions
 from constraint_first.constraint.stage1 import FEWEST_FIELDS, ConstraintSpec
 from constraint_first.error import InputError
-from constraint_first.file.rows import (
-    NUMBER,
-    TEXT,
-    WHOLE,
-    FieldError,
-    FieldType,
-    JsonLine,
-    all_rows,
-    one_of,
-    plain_text,
-    read_field,
-    row_format,
-)
+from constraint_first.file import rows
 from constraint_first.file.safe import expand_user, storable_text
 from constraint_first.method.constraint_first import with_current_names
 from constraint_first.method.method import MethodError
@@ -57,17 +45,17 @@ _PACKED: Final = ("decoding", "details", "stages")
 _TRUTH: Final = {"true": True, "false": False, "1": True, "0": False}
 
 
-def read_export(path: Path) -> Iterator[JsonLine]:
+def read_export(path: Path) -> Iterator[rows.JsonLine]:
     """Read attempts from a file of rows in any format, each as ``cfr export`` writes JSON lines."""
-    kind = row_format(path)
+    kind = rows.row_format(path)
     if kind not in (".csv", ".tsv", ".parquet"):
-        yield from all_rows(path)
+        yield from rows.all_rows(path)
         return
     kinds = attempt_columns() | {"correct": bool}
-    for line in all_rows(path):
+    for line in rows.all_rows(path):
         row = line.value
         if kind != ".parquet":
-            cells = {name.lower(): plain_text(str(cell)) for name, cell in row.items()}
+            cells = {name.lower(): rows.plain_text(str(cell)) for name, cell in row.items()}
             row = {name: _value(cell, kinds.get(name, str)) for name, cell in cells.items()}
         row = {**row, **{name: _parsed(row[name]) for name in _PACKED if name in row}}
         if row.get("status", "") is None:  # as without the column; no verdict is one: not judged
@@ -94,18 +82,18 @@ def _parsed(value: Json) -> Json:
         return value
 
 
-_STATUS: Final = one_of(STATUSES)
+_STATUS: Final = rows.one_of(STATUSES)
 _VERDICTS: Final = ("correct", "incorrect", "undecided", None)
 # 0 and 1 are among these, and null for an attempt that failed.
-_CORRECT: Final[FieldType[bool | None]] = FieldType(
+_CORRECT: Final[rows.FieldType[bool | None]] = rows.FieldType(
     "true or false", lambda value: value in (True, False, None)
 )
-_NAME: Final[FieldType[str | int]] = FieldType(
+_NAME: Final[rows.FieldType[str | int]] = rows.FieldType(
     'a text or a number (a line is {"problem", "method", "run", "correct"})',
-    lambda value: value != "" and (TEXT.fits(value) or WHOLE.fits(value)),
+    lambda value: value != "" and (rows.TEXT.fits(value) or rows.WHOLE.fits(value)),
 )
-_AMOUNT: Final[FieldType[float]] = FieldType(
-    "a number from 0 up", lambda value: NUMBER.fits(value) and 0 <= value <= 1e12
+_AMOUNT: Final[rows.FieldType[float]] = rows.FieldType(
+    "a number from 0 up", lambda value: rows.NUMBER.fits(value) and 0 <= value <= 1e12
 )
 _TOKENS: Final = ("input_tokens", "output_tokens")
 _COSTS: Final = ("calls", *_TOKENS, "seconds")
@@ -118,8 +106,8 @@ def outcome_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     for row in read_export(path):
         try:
             line = _line(row.value, labels, runs)
-        except FieldError as error:
-            raise FieldError(f"{path}, line {row.number}: {error}") from None
+        except rows.FieldError as error:
+            raise rows.FieldError(f"{path}, line {row.number}: {error}") from None
         yield row.number, line
 
 
@@ -127,7 +115,7 @@ def _line(
     row: Mapping[str, Json], labels: dict[str, str], runs: dict[tuple[str, ...], Iterator[int]]
 ) -> dict[str, Any]:
     row = with_current_names(row) if "label" in row or "finished_at" in row else row
-    method, problem = str(read_field(row, "method", _NAME)), str(read_field(row, "problem", _NAME))
+    method, problem = (str(rows.read_field(row, n, _NAME)) for n in ("method", "problem"))
     arm = {name: _text(row, name) or "" for name in ("benchmark", "model")}
     arm |= {"method": method, "decoding": write_decoding(row.get("decoding"))}
     # Lines without a run are numbered as they come.
@@ -140,7 +128,7 @@ def _line(
         "gold": read_gold(row.get("gold"), "gold"),
         "label": _text(row, "label") or labels.setdefault(method, _label(method)),
         "problem": problem,
-        "run": next(counter) if row.get("run") is None else read_field(row, "run", WHOLE),
+        "run": next(counter) if row.get("run") is None else rows.read_field(row, "run", rows.WHOLE),
         "details": _mapping(row, "details"),
         "stages": {name: _stage(used) for name, used in stages if isinstance(used, dict)},
         **{name: int(_amount(row, name)) for name in (*_TOKENS, "shared_tokens")},
@@ -157,22 +145,22 @@ def _text(row: Mapping[str, Json], field: str) -> str | None:
 
 def _judged(row: Mapping[str, Json]) -> dict[str, Json]:
     """Bring ``correct`` and ``verdict`` into one form."""
-    status = read_field(row, "status", _STATUS) if "status" in row else "ok"
+    status = rows.read_field(row, "status", _STATUS) if "status" in row else "ok"
     if status == "failed":
         return {"status": status, "verdict": None}
     if "correct" in row:
-        correct = read_field(row, "correct", _CORRECT)
+        correct = rows.read_field(row, "correct", _CORRECT)
         verdict = None if correct is None else "correct" if correct else "incorrect"
         return {"status": "failed" if correct is None else status, "verdict": verdict}
     verdict = row.get("verdict", "")
     if verdict not in _VERDICTS:
-        raise FieldError("needs 'correct' (true or false)")
+        raise rows.FieldError("needs 'correct' (true or false)")
     return {"status": status, "verdict": verdict}
 
 
 def _amount(row: Mapping[str, Json], name: str) -> float:
     """Read tokens or seconds; zero where there are none."""
-    return 0 if row.get(name) is None else read_field(row, name, _AMOUNT)
+    return 0 if row.get(name) is None else rows.read_field(row, name, _AMOUNT)
 
 
 def _stage(used: Mapping[str, Json]) -> StageCost:
@@ -210,15 +198,12 @@ _Raw = Mapping[str, Any]
 
 
 class _Builder:
-    """Sorts rows into arms."""
-
     def __init__(self) -> None:
         self.arms: dict[tuple[str, str, str, str], Arm] = {}
         self.problems: dict[tuple[str, str], ProblemText] = {}
         self._seen: set[tuple[int, str, int]] = set()
 
     def arm(self, row: _Raw) -> Arm:
-        """Find the arm that a row belongs to."""
         benchmark, method, model, decoding = key = (
             str(row["benchmark"]),
             str(row["method"]),
@@ -262,7 +247,7 @@ def _read(source: Source) -> Study:
         return source
     if isinstance(source, Store):
         return read_store(source)
-    if row_format(Path(source)):
+    if rows.row_format(Path(source)):
         return read_file(Path(source))
 
     def transcripts(wanted: Collection[RecordKey]) -> dict[RecordKey, Transcript]:
@@ -275,7 +260,7 @@ def _read(source: Source) -> Study:
 
 def existing_store(url: str) -> Store:
     """Open a store that must be there already; a mistyped name must not make a new one."""
-    if row_format(Path(url)):
+    if rows.row_format(Path(url)):
         readers = "'cfr compare', 'report', 'audit' and 'calibrate' read those"
         raise StoreError(f"{url}: a file of attempts, not a store; {readers}; name a store here")
     if "://" not in url and not expand_user(url).is_file():
@@ -320,9 +305,9 @@ def _store_transcripts(store: Store, wanted: Collection[RecordKey]) -> dict[Reco
         *names, run = key
         return all(storable_text(str(name)) == name for name in names) and -(2**63) <= run < 2**63
 
-    rows = record.transcript_rows(store, list(filter(fits, wanted)))
+    found = record.transcript_rows(store, list(filter(fits, wanted)))
     with store.reading():
-        return {key: _transcript(row, orjson.loads(row["details"])) for key, row in rows}
+        return {key: _transcript(row, orjson.loads(row["details"])) for key, row in found}
 
 
 def read_file(path: Path) -> Study:

@@ -54,7 +54,6 @@ _NO_BREAK: Final = "\N{NO-BREAK SPACE}"
 
 
 def report_html(report: Report) -> str:
-    """Write a report as a page; text from a model or a file is escaped."""
     environment = page_environment()
     from markupsafe import Markup
 
@@ -152,8 +151,6 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A study in sections, and its cases."""
-
     title: str
     about: str
     sections: tuple[Section, ...]
@@ -241,7 +238,6 @@ def left_out(sections: Iterable[Section], keep: str) -> Section:
 
 
 def title(study: Study) -> str:
-    """Name a study by its methods and models."""
     models = [model_label(name) for name in study.names("model") if name]
     methods = several(len(study.names("method")), "method")
     if not models:
@@ -281,7 +277,6 @@ def _cases_note(context: Context) -> str:
 
 
 def write(report: Report, folder: Path) -> list[Path]:
-    """Write everything into a folder, made where it is missing; return the main files."""
     try:
         (folder / "tables").mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -72,10 +72,8 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return corrected
 
 
-def detectable(
-    differences: Sequence[float], power: float = 0.8, alpha: float = 0.05
-) -> float | None:
-    """Return the smallest mean difference that a set like this shows with the given power.
+def detectable(differences: Sequence[float]) -> float | None:
+    """Return the smallest mean difference that a set like this detects with 80 % power.
 
     By the normal approximation, from the spread of the differences; None where they have none.
     """
@@ -84,13 +82,13 @@ def detectable(
     spread = sum((value - mean) ** 2 for value in differences)
     if n < 2 or spread == 0:
         return None
-    quantiles = _NORMAL.inv_cdf(1 - alpha / 2) + _NORMAL.inv_cdf(power)
+    quantiles = _NORMAL.inv_cdf(0.975) + _NORMAL.inv_cdf(0.8)
     return quantiles * math.sqrt(spread / (n - 1) / n)
 
 
-def fewest_changes(alpha: float = 0.05) -> int:
-    """Return how many problems must differ before the sign-flip test can reach ``alpha`` at all."""
-    return math.ceil(1 - math.log2(alpha))
+def fewest_changes() -> int:
+    """Return how many problems must differ before the sign-flip test can reach 0.05 at all."""
+    return math.ceil(1 - math.log2(0.05))
 
 
 # Wilson intervals of shares.
@@ -279,6 +277,11 @@ class Differences:
         if exact is None:
             return sample_signs(self.points, seed), "Monte Carlo sign-flip"
         return exact, "exact McNemar" if self.runs == 1 else "exact sign-flip"
+
+    @property
+    def interval(self) -> Interval | None:
+        """The BCa interval of the mean gain; None where all gain alike, so no spread is known."""
+        return None if len(set(self.points)) == 1 else self.resampled(0, 0).interval()
 
     def resampled(self, seed: int, resamples: int) -> Bootstrap:
         """Bootstrap the mean gain: exactly, unless resamples are asked for or needed."""

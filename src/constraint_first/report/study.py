@@ -52,8 +52,6 @@ def _group(benchmark: str) -> str:
 
 
 class StudyError(CfrError):
-    """A study that lacks what was asked of it."""
-
     exit_code = 2
 
 
@@ -71,7 +69,6 @@ class ProblemText:
 
     @property
     def gold_shown(self) -> str | None:
-        """The gold answer, or the gold instructions in words."""
         return None if self.gold is None else describe_gold(self.gold)
 
     @property
@@ -185,7 +182,6 @@ class Arm:
 
     @property
     def runs(self) -> int:
-        """The most runs that any problem has."""
         return max((runs for _, runs in self.scores.values()), default=0)
 
     @property
@@ -196,15 +192,12 @@ class Arm:
         return chain.from_iterable(self.attempts.values())
 
     def rate(self, status: str) -> float:
-        """Return the share of attempts that ended in a way."""
         total = sum(self.statuses.values())
         return self.statuses.get(status, 0) / total if total else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """The text, answer and details of one attempt."""
-
     text: str
     answer: str | None
     correct: bool | None
@@ -339,7 +332,6 @@ class ModelArms:
         return [arm for arms in self.methods.values() for arm in arms.values()]
 
     def keep(self, methods: Iterable[str]) -> ModelArms:
-        """Leave out all other methods."""
         return ModelArms(self.model, {m: self.methods[m] for m in methods if m in self.methods})
 
     def paired(self, baseline: str, method: str) -> list[tuple[Arm, Arm]]:
@@ -355,7 +347,6 @@ class ModelArms:
 
 
 def by_model(study: Study) -> list[ModelArms]:
-    """Sort the judged arms of a study by model."""
     found: dict[str, dict[str, dict[str, Arm]]] = {}
     for arm in study.main_arms():
         if arm.scores:
@@ -421,7 +412,6 @@ def _by_label() -> dict[str, str]:
 
 
 def family_label(family: str) -> str:
-    """Name a family as the paper prints it."""
     return METHODS[family]().label if family in METHODS else family
 
 
@@ -432,7 +422,6 @@ def family_named(study: Study, name: str) -> str:
 
 
 def variants(study: Study, family: str) -> list[str]:
-    """List the methods of a family that a study has, in order."""
     return list(dict.fromkeys(arm.method for arm in study.arms if family_of(arm) == family))
 
 

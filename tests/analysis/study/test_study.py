@@ -25,7 +25,6 @@ from constraint_first.report.study import (
     model_label,
     name_notes,
     read_decoding,
-    short_names,
     sizes_by_benchmark,
     variant_notes,
     variants,
@@ -195,7 +194,8 @@ def test_a_choice_must_be_there_and_be_one_of_its_family() -> None:
 
 def variants_named(*names: str) -> dict[str, str]:
     label = "Until two agree"
-    return short_names(study(*(replace(one, label=label) for one in made(*names))))
+    named = with_short_names(study(*(replace(one, label=label) for one in made(*names))))
+    return {one.method: one.name for one in named.arms}
 
 
 def test_variants_are_told_apart_by_the_fewest_words() -> None:
