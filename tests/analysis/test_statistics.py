@@ -102,13 +102,6 @@ def test_the_distribution_is_that_of_all_resamples(values: list[int]) -> None:
     assert all(share == pytest.approx(0, abs=1e-12) for share in reached.values())
 
 
-def test_a_percentile_interval_cuts_off_the_tails() -> None:
-    # Two draws of 0 and 1: a mean of 0, 0.5 or 1 with 1/4, 1/2 and 1/4.
-    found = bootstrap([0, 1])
-    assert found.interval("percentile", confidence=0.6) == (0.0, 1.0)
-    assert found.interval("percentile", confidence=0.4) == (0.5, 0.5)
-
-
 @pytest.mark.parametrize("method", ["BCa", "percentile"])
 @pytest.mark.parametrize("which", [("DeepSeek", "AIME25"), ("Qwen", "pooled")], ids="-".join)
 def test_scipy_agrees_on_the_intervals(which: tuple[str, str], method: str) -> None:
@@ -289,23 +282,12 @@ def test_problems_judged_on_both_sides_are_paired() -> None:
     assert (one.runs, one.fewest_runs) == (2, 1)
 
 
-def test_what_is_left_out_is_counted() -> None:
-    one = found()
-    assert one.left_out == 2  # "only" of the one and "mine" of the other
-    assert one.failed == 3
-    assert differences([BASE], [arm("cfr", {"p1": "??"})]) is None
-
-
 def test_gains_are_whole_numbers_of_a_common_unit() -> None:
     # Thirds and quarters of a problem are twelfths.
     thirds = Differences((((1, 3), (1, 4)), ((0, 3), (4, 4))))
     assert thirds.whole() == ([-1, 12], pytest.approx(100 / 12))
     many = Differences(tuple(((0, n), (1, n)) for n in (7, 11, 13, 17)))
     assert many.whole() is None
-
-
-def test_equal_shares_of_unequal_runs_are_tied() -> None:
-    assert Differences((((1, 3), (2, 6)), ((1, 2), (2, 3)))).counts == (1, 1, 0)
 
 
 def test_the_test_is_named_for_what_it_is() -> None:
@@ -399,12 +381,6 @@ def test_run_counts_without_a_common_unit_are_drawn(tmp_path: Path) -> None:
     assert 85 < low < found.accuracy < high < 100
 
 
-def test_problems_that_score_alike_have_wilsons_interval(tmp_path: Path) -> None:
-    found = score(scored_arm(tmp_path, [[YES, NO]] * 10))
-    assert found is not None
-    assert (found.how, found.interval) == ("Wilson", tuple(100 * end for end in wilson(5, 10)))
-
-
 def test_a_mean_over_benchmarks_counts_each_alike() -> None:
     small, large = arm("direct", {"1": "++"}), arm("direct", {"2": "+-", "3": "---"})
     assert mean_accuracy([small, large]) == 100 * (1 + 0.25) / 2
@@ -454,26 +430,10 @@ def test_the_gain_on_some_of_them() -> None:
     assert paired.gain({("set", "p4"), ("elsewhere", "p1")}) is None
 
 
-def test_pairs_need_a_problem_in_common() -> None:
-    assert pairs_by_model(study(BEFORE, arm("cfr", {"p9": "+"})), "cfr") == ()
-    assert pairs_by_model(study(BEFORE, arm("cfr", {"p1": "??"})), "cfr") == ()
-    assert pairs_by_model(study(BEFORE, AFTER), "none such") == ()
-    assert pairs_by_model(study(), "cfr") == ()
-
-
 # Cost.
 
 CHEAP = costing(arm("direct", {"1": "+", "2": "-"}), (100, 900))
 DEAR = costing(arm("cfr", {"1": "++"}, benchmark="other"), (400, 2_600))
-
-
-def test_means_are_over_judged_attempts() -> None:
-    assert mean_tokens([CHEAP]) == Tokens(100, 900)
-    # Two attempts of 100 and 900, two of 400 and 2,600.
-    assert mean_tokens([CHEAP, DEAR]) == Tokens(250, 1_750)
-    failed = costing(arm("direct", {"1": "+", "2": "?"}), (10, 30))
-    assert mean_tokens([failed]) == Tokens(10, 30)
-    assert Tokens(10, 30).total == 40
 
 
 def test_ratios_of_output_and_of_all_tokens() -> None:

@@ -583,8 +583,8 @@ def say_yes(policy: Policy, whole: Evidence) -> str:
             gained = f" ({points(one.gain)}{interval(one.interval)} on {size})"
         sources.append(f"{rule.method} on problems {rule.words}{gained}")
     said = [
-        f"Yes: on problems like these, expect {shown(whole)}, each problem by rules learnt "
-        f"without it. The gain comes from {'; '.join(sources)}."
+        f"Yes: on problems like these, expect {shown(whole)} (cross-validated). "
+        f"The gain comes from {'; '.join(sources)}."
     ]
     if all(rule.when for rule in policy.rules):
         said.append(f"All other problems are left to {policy.otherwise}.")
@@ -623,10 +623,11 @@ def say_no(data: Observations, best: tuple[str, Evidence] | None) -> str:
     name, evidence = best
     column = data.methods.index(name)
     smallest = detectable(list(data.gains[data.judged[:, column] > 0, column]))
-    needed = "" if smallest is None else f" A gain of {decimal(smallest)} points would mostly show."
-    chance = (
-        f"; as the best of {len(data.methods)} it may be chance" if len(data.methods) > 1 else ""
-    )
+    needed = ""
+    if smallest is not None:
+        needed = f" These runs could detect a gain of about {decimal(smallest)} points or more."
+    several_methods = len(data.methods) > 1
+    chance = f"; as the best of {len(data.methods)} it may be chance" if several_methods else ""
     return (
         f"{said} The largest by itself is that of {name}, {shown(evidence)}{chance}.{needed} Keep "
         "Direct CoT, or run other methods and more problems with 'cfr eval' and calibrate again."

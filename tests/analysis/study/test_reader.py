@@ -268,33 +268,6 @@ def read(path: Path, *rows: dict[str, Any]) -> list[dict[str, Any]]:
     return [row for _, row in outcome_lines(path)]
 
 
-def test_a_line_of_four_fields_has_all_of_them(tmp_path: Path) -> None:
-    (row,) = read(tmp_path, {"problem": 7, "method": "direct", "run": 2, "correct": 1})
-    assert row == {
-        "problem": "7",
-        "method": "direct",
-        "label": "Direct CoT",
-        "run": 2,
-        "benchmark": "",
-        "model": "",
-        "decoding": "{}",
-        "correct": 1,
-        "status": "ok",
-        "verdict": "correct",
-        "details": {},
-        "stages": {},
-        "problem_text": None,
-        "gold": None,
-        "answer": None,
-        "text": None,
-        "input_tokens": 0,
-        "output_tokens": 0,
-        "shared_tokens": 0,
-        "seconds": 0,
-        "finished_at": 0,
-    }
-
-
 @pytest.mark.parametrize(
     ("given", "status", "verdict"),
     [
@@ -377,10 +350,3 @@ def test_fields_of_other_types_are_read_as_text(tmp_path: Path) -> None:
     assert (row["answer"], row["gold"], row["input_tokens"]) == ("42", "1, 2", 12)
     assert row["text"] == '{"a": 1000000000000000000000000000000}'
     assert (row["details"], row["stages"], row["seconds"]) == ({}, {}, 0)
-
-
-def test_settings_are_the_same_in_any_order(tmp_path: Path) -> None:
-    one = {"decoding": {"temperature": 1e-05, "seed": 1}}
-    other = {"decoding": {"seed": 1, "temperature": 0.00001}}
-    rows = read(tmp_path, outcome("1", "a", True) | one, outcome("1", "a", True, 1) | other)
-    assert {row["decoding"] for row in rows} == {'{"temperature":0.00001,"seed":1}'}
