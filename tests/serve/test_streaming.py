@@ -11,18 +11,15 @@ from loopback import Endpoint as Server
 from loopback import Reply, completion, cut_stream, failure, stream
 from served import CUED, PLAIN, SPEC, Served, chat, events, said, send, served
 
-from constraint_first.adapter.llm_plugin import Piece, stream_answer
+from constraint_first.adapter.llm_plugin import AsyncMethodModel
 from constraint_first.attempt.attempt import Attempt
 from constraint_first.attempt.events import Executed, Finished, Retrying, Started, Wrote
 from constraint_first.method.baselines import Direct
-from constraint_first.model.client import Client
 from constraint_first.model.error import StreamCut
-from constraint_first.model.resolve import ModelRef, resolve
 from constraint_first.model.transport import Bounds
-from constraint_first.model.wire import Decoding
 from constraint_first.problem import Json, Problem, Solution
 from constraint_first.protocol import Call, Completion, Output, Program
-from constraint_first.serve.attempt import CONTENT, REASONING, Outbox, Question, StreamWriter
+from constraint_first.serve.attempt import CONTENT, REASONING, Outbox, StreamWriter
 from constraint_first.serve.request import RequestError
 from constraint_first.serve.upstream import UpstreamOptions
 
@@ -387,9 +384,7 @@ async def test_the_content_of_a_stream_is_the_final_reply_once(
 @pytest.mark.parametrize("text", REQUESTS)
 async def test_adapters_have_the_final_reply_once(endpoint: Server, method: str, text: str) -> None:
     endpoint.respond = upstream
-    engine = Client(resolve(ModelRef("test-model", endpoint.url), Decoding(seed=0)))
-    found = [one async for one in stream_answer(Question(Problem(text), method), engine)]
-    content = "".join(one.text for one in found if isinstance(one, Piece) and not one.is_work)
-    last = found[-1]
-    assert not isinstance(last, Piece)
-    assert content == last.answer
+    model: Any = AsyncMethodModel(method)
+    asked = model.prompt(text, model="test-model", base_url=endpoint.url, seed=0)
+    content = "".join([piece async for piece in asked])
+    assert content == asked.response_json["answer"]
