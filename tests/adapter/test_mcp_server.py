@@ -175,7 +175,7 @@ async def listening(port: int) -> None:
     [
         ("solve", {"problem": " "}, "problem: is empty"),
         ("solve", {"problem": "x", "method": "nope"}, "method 'nope': not known"),
-        ("solve", {"problem": "x", "method": "cfr(extractor=m)"}, "other models are named by"),
+        ("solve", {"problem": "x", "method": "cfr(extractor=m)"}, "other models can only be named"),
         ("solve", {"problem": "x", "method": "calibrated(policy=/x.toml)"}, "policy files"),
         (
             *("solve", {"problem": "x", "method": "vote(samples=1000)"}),

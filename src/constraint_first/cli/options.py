@@ -162,7 +162,7 @@ _call_bounds: Final = (
 def _bounds(call_timeout: float, max_reply_bytes: int) -> Bounds:
     from constraint_first.model.transport import Bounds
 
-    return Bounds(call_timeout, max_reply_bytes)
+    return Bounds(seconds=call_timeout, reply_bytes=max_reply_bytes)
 
 
 bound_options: Final = grouped("bounds", _bounds, *_call_bounds)

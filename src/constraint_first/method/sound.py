@@ -309,17 +309,21 @@ class Sound:
         posed = (self.pose,) if added or turned else ()
         return (self.base, *posed, *added, *turned)
 
+    def demands(self, problem: Problem) -> tuple[Stated, ...]:
+        """Read what the request demands of its reply; a subclass may have another reader."""
+        return read_demands(problem.text)
+
     def revises(self, problem: Problem) -> bool:
         """Whether the reply is checked, and may be edited, added to or asked for again."""
         return self._acts(problem) or may_revise(self.base, problem)
 
     def _acts(self, problem: Problem) -> bool:
         active = self.repair == "on" or self.add == "on" or self.then != "off"
-        return active and bool(read_demands(problem.text))
+        return active and bool(self.demands(problem))
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         """Reply, check, and go on until the reply is sound or all was tried."""
-        demands = read_demands(problem.text)
+        demands = self.demands(problem)
         steps = self.base.solve(problem)
         first = yield from undecided(steps) if self._acts(problem) else steps
         if not demands or not first.text.strip():

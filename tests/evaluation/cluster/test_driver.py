@@ -111,7 +111,7 @@ def test_other_addresses_are_refused_in_a_line(address: str) -> None:
 
 @pytest.mark.parametrize("name", ["", "CPU", "gpu", "memory", "node:10.0.0.1"])
 def test_resources_that_are_rays_own_are_refused(name: str) -> None:
-    with pytest.raises(InputError, match="name cpus, gpus, or a resource of the cluster's own"):
+    with pytest.raises(InputError, match="name cpus, gpus, or a resource that the cluster names"):
         RayOptions("auto", resources={name: 1}).check()
 
 
