@@ -49,6 +49,7 @@ from constraint_first.model.limit import (
     wasted,
 )
 from constraint_first.model.transport import (
+    COMPLETIONS,
     Bounds,
     DecodingRefused,
     Endpoint,
@@ -224,9 +225,8 @@ class OpenAI(Asked):
                         if (known := self._known(body, call)) is not None:
                             return known
                         data = written(body)
-                        connection = await transport.connect()
-                        response = await transport.post(connection, data)
-                        async with response:
+                        async with transport.send("POST", COMPLETIONS, data) as response:
+                            response.compares = True
                             incoming = await transport.accept(response)
                             if watcher.streams and not await incoming.is_document():
                                 return await self._follow(incoming, call, watcher)

@@ -6,20 +6,16 @@ import asyncio
 import base64
 import copy
 import re
-from collections.abc import AsyncGenerator, Coroutine, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from types import SimpleNamespace
-from typing import Any, Final, Literal, TypeAlias, cast
+from typing import Final, Literal, TypeAlias, cast
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
 import aiohttp
-from aiohttp.connector import Connection
-from aiohttp.helpers import TimerNoop, strip_auth_from_url
-from yarl import URL
 
-from constraint_first.model.connection import Connections, Host, Line, Response
+from constraint_first.model.connection import Connections, Host, Response
 from constraint_first.model.error import (
     BadReply,
     EngineError,
@@ -412,8 +408,6 @@ class Transport:
         self.host = Host(endpoint.shown)
         self._connections = connections
         self._session: aiohttp.ClientSession | None = None
-        self._call: aiohttp.ClientRequest | None = None
-        self._head = b""
         self._turn = asyncio.Lock()
 
     @property
@@ -442,9 +436,23 @@ class Transport:
         return lent
 
     async def close(self) -> None:
-        session, self._session, self._call = self._session, None, None
+        session, self._session = self._session, None
         if session:
             await session.close()
+
+    def send(
+        self,
+        verb: str,
+        path: str,
+        data: bytes | aiohttp.FormData | None = None,
+        headers: Mapping[str, str] = _HEADERS,
+    ) -> AbstractAsyncContextManager[Response]:
+        """Send a request; faults on the way are those of aiohttp, for ``named``."""
+        if self._session is None:
+            raise RuntimeError("use the engine inside `async with`")
+        url = self.endpoint.url(path)
+        sent = self._session.request(verb, url, data=data, headers=headers, allow_redirects=False)
+        return cast("AbstractAsyncContextManager[Response]", sent)  # its response_class
 
     @asynccontextmanager
     async def exchange(
@@ -455,72 +463,12 @@ class Transport:
         headers: Mapping[str, str] = _HEADERS,
     ) -> AsyncGenerator[Response]:
         """Send a request and give whatever comes back; every fault on the way is raised."""
-        if self._session is None:
-            raise RuntimeError(_NOT_OPEN)
-        url = self.endpoint.url(path)
         try:
-            async with self._session.request(
-                verb, url, data=data, headers=headers, allow_redirects=False
-            ) as found:
-                response = cast("Response", found)  # the session's response_class
+            async with self.send(verb, path, data, headers) as response:
                 response.compares = path == COMPLETIONS
                 yield response
         except (aiohttp.ClientError, TimeoutError) as error:
             raise self.named(error) from None
-
-    # A call. aiohttp's session builds, checks and writes out each request anew, which costs more
-    # than sending it; here this is done once for what all calls of the endpoint have in common.
-
-    def connect(self) -> Coroutine[Any, Any, Connection]:
-        """Wait for a connection for a call."""
-        if self._session is None or self._session.connector is None:
-            raise RuntimeError(_NOT_OPEN)
-        if self._call is None:
-            headers = self._session.headers.copy()
-            headers.update(_HEADERS)
-            url, auth = strip_auth_from_url(URL(self.endpoint.url(COMPLETIONS)))
-            loop, session = asyncio.get_running_loop(), self._session
-            self._call = call = aiohttp.ClientRequest(
-                "POST", url, headers=headers, auth=auth, loop=loop, session=session
-            )
-            call.headers.popall("Content-Length", None)
-            lines = [f"{name}: {value}" for name, value in call.headers.items()]
-            start = f"POST {url.raw_path_qs} HTTP/1.1"
-            self._head = "\r\n".join((start, *lines, "Content-Length: ")).encode()
-        return self._session.connector.connect(self._call, [], self._session.timeout)
-
-    async def post(self, connection: Connection, body: bytes) -> Response:
-        """Send a call over its connection; faults are those of aiohttp, for ``named``."""
-        line, call, session = cast("Line", connection.protocol), self._call, self._session
-        if call is None or session is None:
-            raise RuntimeError(_NOT_OPEN)
-        response = Response(
-            call.method,
-            call.url,
-            writer=None,
-            continue100=None,
-            timer=_NO_TIMER,
-            request_info=call.request_info,
-            traces=[],
-            loop=call.loop,
-            session=session,
-            stream_writer=_WRITTEN,
-        )
-        response.compares = True
-        try:
-            line.set_response_params(
-                timer=_NO_TIMER, read_until_eof=True, read_timeout=self.bounds.silence
-            )
-            if line.transport is None or line.transport.is_closing():
-                raise aiohttp.ClientConnectionResetError
-            line.transport.write(b"%b%d\r\n\r\n%b" % (self._head, len(body), body))
-            line.start_timeout()
-            await response.start(connection)
-        except BaseException:
-            response.close()
-            connection.close()
-            raise
-        return response
 
     async def accept(self, response: Response) -> Incoming:
         """Take a successful reply; raise what another one refuses."""
@@ -555,11 +503,6 @@ class Transport:
                 f"{where}: cannot be reached ({reason}); check the address and that it is running"
             )
         return StreamCut(f"{where}: the connection was cut ({reason})")
-
-
-_NOT_OPEN: Final = "use the engine inside `async with`"
-_NO_TIMER: Final = TimerNoop()
-_WRITTEN: Final[Any] = SimpleNamespace(output_size=0)
 
 
 async def read_beginning(response: aiohttp.ClientResponse) -> bytes:
