@@ -394,7 +394,8 @@ def routers_table(
 def _router_row(name: str, found: RouterAgreement | None, cost: _Cost) -> Row:
     agreement = ["reference", *[NONE] * 4]
     if found is not None:
-        agreement = [f"{found.n:,}", *(table.decimal(ratio, 3) for ratio in found[1:])]
+        ratios = (found.precision, found.recall, found.f1, found.kappa)
+        agreement = [f"{found.n:,}", *(table.decimal(ratio, 3) for ratio in ratios)]
     tokens, milliseconds, dollars = cost
     latency = table.decimal(milliseconds, 3 if (milliseconds or 1) < 1 else 0)
     price = NONE if dollars is None else write_dollars(dollars)
