@@ -3,8 +3,6 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from constraint_first.report.exhibit.errors import error_tables
-from constraint_first.report.exhibit.marks import ErrorRule
 from constraint_first.report.study import (
     Arm,
     Extraction,
@@ -17,7 +15,7 @@ from constraint_first.report.study import (
 from constraint_first.report.table import Table
 from constraint_first.store.query import RecordKey
 
-__all__ = ["arm", "attempt", "cells", "costing", "error_table", "study", "texts", "two_benchmarks"]
+__all__ = ["arm", "attempt", "cells", "costing", "study", "texts", "two_benchmarks"]
 LABELS = {"direct": "Direct CoT", "cfr": "CFR (always-on)", "routed-cfr": "Routed-CFR"}
 
 
@@ -107,9 +105,3 @@ def two_benchmarks() -> Study:
 def cells(table: Table) -> list[list[str]]:
     """List the texts of a table, row by row."""
     return [[cell.text for cell in line.cells] for line in table.rows]
-
-
-def error_table(name: str, made: Study, method: str, rule: ErrorRule | None = None) -> Table:
-    """Make one of the tables about errors: ``outcomes``, ``errors``, ``fixes``."""
-    tables = error_tables(made, method, rule=rule or ErrorRule())
-    return next(table for table in tables if table.name == name)
