@@ -4,7 +4,6 @@ import hashlib
 import json
 import random
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -13,6 +12,7 @@ import pytest
 from hand_made import arm, study, texts
 from hypothesis import given
 from hypothesis import strategies as st
+from snapshot import assert_unchanged
 
 from constraint_first.constraint.stage1 import Constraint, ConstraintSpec, Propagated
 from constraint_first.error import InputError, OutputError
@@ -47,7 +47,7 @@ from constraint_first.report.exhibit.marks import (
 )
 from constraint_first.report.statistics import wilson
 from constraint_first.report.study import Arm, Extraction, Outcome, Study, StudyError, Transcript
-from constraint_first.report.table import Table, to_latex, to_markdown
+from constraint_first.report.table import to_markdown
 from constraint_first.store.query import RecordKey
 
 # Label.
@@ -106,12 +106,6 @@ def test_any_text_comes_back_as_it_was(
     assert read_labels([path]) == [label]
 
 
-def test_a_lone_surrogate_is_kept(tmp_path: Path) -> None:
-    label = Label("ada", KEY, (Judged("\ud800", "raw", "vague"),))
-    append_label(tmp_path / "labels.jsonl", label)
-    assert read_labels([tmp_path / "labels.jsonl"]) == [label]
-
-
 def test_a_later_line_replaces_an_earlier_one_of_the_same_annotator(tmp_path: Path) -> None:
     first, second = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
     write(first, LINE, LINE | {"annotator": "ben"}, LINE | {"missing": []})
@@ -157,8 +151,8 @@ def test_other_words_under_the_same_name_are_another_constraint(tmp_path: Path) 
         read_labels([path])
 
 
-def test_words_that_have_no_utf8_have_a_digest_too(tmp_path: Path) -> None:
-    spec = ConstraintSpec(raw_constraints=(Constraint("C1", "domain", "even\udfff"),))
+def test_words_that_have_no_utf8_have_a_digest_and_are_kept(tmp_path: Path) -> None:
+    spec = ConstraintSpec(raw_constraints=(Constraint("\ud800", "domain", "even\udfff"),))
     label = unmarked("ada", KEY, spec)
     append_label(tmp_path / "labels.jsonl", label)
     assert read_labels([tmp_path / "labels.jsonl"]) == [label]
@@ -170,6 +164,9 @@ def test_what_was_cut_off_does_not_swallow_the_next_label(tmp_path: Path) -> Non
     path.write_text(json.dumps(LINE | {"problem": "p0"}))  # no line end
     append_label(path, LABEL)
     assert len(read_labels([path])) == 2
+    path.write_text(json.dumps(LINE) + "\n" + json.dumps(LINE)[:40])
+    with pytest.raises(InputError, match=r"line 2: not JSON"):
+        read_labels([path])
 
 
 @pytest.mark.parametrize(
@@ -202,13 +199,6 @@ def test_a_damaged_line_is_named(change: dict[str, Any], message: str, tmp_path:
     assert message in str(caught.value)
 
 
-def test_half_a_line_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "labels.jsonl"
-    path.write_text(json.dumps(LINE) + "\n" + json.dumps(LINE)[:40])
-    with pytest.raises(InputError, match=r"line 2: not JSON"):
-        read_labels([path])
-
-
 def test_annotators_who_saw_different_constraints_are_not_mixed(tmp_path: Path) -> None:
     other = LINE | {"annotator": "ben", "constraints": LINE["constraints"][:1]}
     path = write(tmp_path / "labels.jsonl", LINE, other)
@@ -235,11 +225,8 @@ def test_a_file_is_begun_once_and_then_added_to(tmp_path: Path) -> None:
     assert path.read_bytes() == b""
     append_label(path, LABEL)
     assert begin_labels(path) == [LABEL]
-
-
-def test_a_file_that_cannot_be_made_is_refused_before_anything_is_judged(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="cannot be written"):
-        begin_labels(tmp_path / "none" / "labels.jsonl")
+        begin_labels(tmp_path / "none" / "labels.jsonl")  # before anything is judged
     with pytest.raises(OutputError, match="cannot be written"):
         append_label(tmp_path, LABEL)
 
@@ -280,10 +267,6 @@ def test_the_same_seed_draws_the_same_in_any_order_of_rows() -> None:
     assert draw(TWO, size=12, seed=2) != sample
 
 
-def test_a_larger_sample_begins_with_the_smaller() -> None:
-    assert draw(TWO, size=30, seed=1)[:7] == draw(TWO, size=7, seed=1)
-
-
 def test_one_attempt_for_a_problem_and_model_and_models_take_turns() -> None:
     sample = draw(TWO, size=100, seed=1)
     assert len(sample) == 40
@@ -292,9 +275,8 @@ def test_one_attempt_for_a_problem_and_model_and_models_take_turns() -> None:
     assert {key[5] for key in sample} == {0, 1}
     for size in range(2, 40, 2):
         assert set(Counter(key[2] for key in sample[:size]).values()) == {size // 2}
-
-
-def test_a_small_model_leaves_its_places_to_the_others() -> None:
+        assert draw(TWO, size=size, seed=1) == sample[:size]
+    # A small model leaves its places to the others.
     sample = draw(runs(listing("x"), listing("y", problems=3)), size=10, seed=1)
     assert Counter(key[2] for key in sample) == {"x": 7, "y": 3}
 
@@ -317,9 +299,6 @@ def test_it_is_drawn_from_what_was_named() -> None:
     assert {key[0] for key in draw(several, size=9, seed=1, method="cfr")} == {"b"}
     with pytest.raises(StudyError, match=r"has no model 'z'; it has x, y"):
         draw(several, size=9, seed=1, model="z")
-
-
-def test_nothing_to_draw_from() -> None:
     with pytest.raises(StudyError, match=r"runs\.db: no attempt has Stage 1 constraints; run"):
         draw(runs(), size=9, seed=1)
     with pytest.raises(StudyError, match="no attempt of 'direct' has"):
@@ -484,34 +463,19 @@ def test_a_persons_rates_are_those_of_the_method_that_was_judged() -> None:
 def test_labels_of_other_runs_are_told_apart() -> None:
     made = study(arm("cfr", {"p0": "+", "p1": "+"}, benchmark="b", model="m"))
     ours, draft = label("p0", "e"), label("p1", "?")
-    fields: list[tuple[int, str | int]] = [
-        (0, "c"),
-        (1, "x"),
-        (2, "n"),
-        (3, "[]"),
-        (4, "q"),
-        (5, 1),
-    ]
-    others: list[Label] = []
-    for at, value in fields:
-        key: list[Any] = [*ours.key]
-        key[at] = value
-        others.append(replace(ours, key=cast("RecordKey", tuple(key))))
+    fields = enumerate(("c", "x", "n", "[]", "q", 1))
+    keys = [(*ours.key[:at], value, *ours.key[at + 1 :]) for at, value in fields]
+    others = [replace(ours, key=cast("RecordKey", key)) for key in keys]
     assert labels_of([others[0], ours, *others[1:], draft], made) == ([ours, draft], 6)
     assert labels_of([], made) == ([], 0)
 
 
-def test_nothing_of_nothing_is_not_a_number() -> None:
-    (found,) = rates([label("p0", "n")])
+def test_nothing_of_nothing_is_not_a_number_and_drafts_do_not_count() -> None:
+    (found,) = rates([label("p0", "n"), label("p1", "e?")])
+    assert (found.attempts, found.constraints) == (1, 1)
     assert (found.completeness.value, found.completeness.interval) == (None, None)
     assert found.propagated_validity.to_json() == {"value": None, "ci": None, "n": 0}
-    assert rates([]) == []
-
-
-def test_drafts_do_not_count() -> None:
-    assert rates([label("p0", "e?")]) == []
-    (found,) = rates([label("p0", "e?"), label("p1", "e")])
-    assert (found.attempts, found.constraints) == (1, 1)
+    assert rates([]) == rates([label("p0", "e?")]) == []
 
 
 def test_an_attempt_that_two_judged_counts_once() -> None:
@@ -630,78 +594,16 @@ def test_agreement_is_measured_on_what_both_classed() -> None:
 # Manual audit.
 
 
-def marked(marks: list[Mark | None], by: str = "ada", model: str = "m") -> Label:
-    constraints = tuple(Judged("C", "raw", mark) for mark in marks)
-    return Label(by, ("b", "cfr", model, "{}", "p0", 0), constraints)
-
-
-def texts_of(table: Table) -> list[list[str]]:
-    return [[cell.text for cell in row.cells] for row in table.rows]
-
-
-def test_the_rates_as_a_table() -> None:
-    marks: list[Mark | None] = ["entailed", "entailed", "not_entailed", "vague"]
-    table = manual_audit_table([marked(marks), marked(["entailed"], model="n")])
-    assert (table.name, table.paper) == ("manual-extraction", ("tab:extraction-reliability",))
-    assert texts_of(table)[0][:7] == [
-        "m",
-        "1",
-        "4.00",
-        "0.00",
-        "4",
-        "50.0 [15.0, 85.0]",
-        "–",
-    ]
-    assert [row[0] for row in texts_of(table)] == ["m", "n", "all"]
-    assert {len(row) for row in texts_of(table)} == {len(table.columns)}
-    assert "mean of their marks" not in " ".join(table.notes)
-
-
-def test_what_a_reader_must_know_is_said() -> None:
-    labels = [
-        marked(["entailed"]),
-        marked(["vague"], "ben"),
-        marked([None], "cy"),
-    ]
-    notes = " ".join(manual_audit_table(labels).notes)
-    assert "counts once, as the mean of their marks" in notes
-    assert "Begun, not finished and left out: 1 attempt." in notes
-
-
-def test_a_preset_has_its_label() -> None:
-    table = manual_audit_table([marked(["vague"], model="qwen2.5-coder-1.5b-instruct")])
-    assert texts_of(table)[0][0] == "Qwen2.5-Coder-1.5B-Instruct"
-
-
-def test_agreement_as_a_table() -> None:
-    labels = [
-        marked(["entailed"]),
-        marked(["entailed"], "ben"),
-        marked(["vague"], "cy"),
-    ]
-    table = annotator_table(labels)
-    assert texts_of(table) == [
-        ["ada, ben", "1", "1", "100.0 %", "–"],
-        ["ada, cy", "1", "1", "0.0 %", "0.00"],
-        ["ben, cy", "1", "1", "0.0 %", "0.00"],
-    ]
-    reason = "ada and ben: κ is not defined, both marked every constraint entailed."
-    assert table.notes == (reason,)
-    assert annotator_table(labels[:1]).notes == ("Agreement needs two annotators.",)
-
-
-@pytest.mark.parametrize("write", [to_markdown, to_latex])
-def test_both_tables_can_be_written(write: Callable[[Table], str]) -> None:
-    for table in (
-        manual_audit_table([marked(["vague"])]),
-        annotator_table([marked(["vague"])]),
-    ):
-        assert table.title in write(table)
-
-
-def test_agreement_on_errors_has_a_table_of_its_own() -> None:
-    one = ErrorLabel("ada", "set", "p", "cfr", "x", "out_of_range")
-    table = error_annotator_table([one, replace(one, annotator="ben", mistake="other")])
-    assert [cell.text for cell in table.rows[0].cells] == ["ada, ben", "1", "0.0 %", "0.00"]
-    assert [column.title for column in table.columns][1] == "Errors"
-    assert error_annotator_table([one]).notes == ("Agreement needs two annotators.",)
+def test_rates_and_agreement_as_tables() -> None:
+    """Several people and models, one of them a preset, and a draft; then too few people."""
+    preset = "qwen2.5-coder-1.5b-instruct"
+    ours = [label("p0", "e"), label("p0", "e", by="ben"), label("p0", "v", by="cy")]
+    labels = [*ours, label("p1", "?"), label("p0", "eenv", "e", model=preset, lacks=1)]
+    other = replace(CLASS, annotator="ben", mistake="other")
+    tables = (
+        *(manual_audit_table(labels), manual_audit_table(labels[4:]), annotator_table(labels)),
+        *(annotator_table(labels[:1]), error_annotator_table([CLASS, other])),
+        error_annotator_table([CLASS]),
+    )
+    written = [f"{one.name}, {one.paper}: {to_markdown(one)}" for one in tables]
+    assert_unchanged("marks-by-hand.md", "\n".join(written))
