@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import pytest
-from hand_made import arm, attempt, cells, study, texts
+from hand_made import arm, attempt, study, texts
 from instructed import FEW_WORDS, NO_COMMA, TITLE, request_store
 from intervened import intervened_store
+from snapshot import assert_unchanged
 
 from constraint_first.benchmark.registry import GoldInstruction, write_instructions
 from constraint_first.report.exhibit.interventions import (
@@ -17,6 +18,7 @@ from constraint_first.report.exhibit.interventions import (
 from constraint_first.report.reader import open_study
 from constraint_first.report.statistics import wilson
 from constraint_first.report.study import Transcript
+from constraint_first.report.table import to_markdown
 
 # Instructions.
 
@@ -98,10 +100,13 @@ def test_one_instruction_for_each_request_is_the_prompt_level() -> None:
 
 
 def test_studies_without_instructions_or_without_replies() -> None:
-    sums = study(arm("direct", {"a": "+"}), problems=texts({"a": "A"}, gold={"a": "1"}))
-    assert follow_instructions(sums) == []
+    bare = study(arm("direct", {"a": "+"}))
+    sums = study(arm("direct", {"a": "+"}), problems=texts({"a": "A"}, gold={"a": "42"}))
     outcomes = study(arm("direct", {"b": "+"}), problems=texts({"b": "B"}, gold=GOLD))
-    assert follow_instructions(outcomes) == []
+    for made in (bare, sums, outcomes):
+        assert follow_instructions(made) == []
+        assert instruction_tables(made) == ()
+        assert intervention_tables(made) == ()
 
 
 def test_a_real_store(tmp_path: Path) -> None:
@@ -117,55 +122,19 @@ def test_a_real_store(tmp_path: Path) -> None:
 # Instructions.
 
 
-def test_four_numbers_for_each_method_and_each_kind(tmp_path: Path) -> None:
-    levels, kinds = instruction_tables(open_study(request_store(str(tmp_path / "runs.db"))))
-    direct, reminder = cells(levels)
-    assert direct[:6] == ["m", "requests", "Direct CoT", "12", "2", "30"]
-    assert [cell.partition(" ")[0] for cell in direct[6:]] == ["75.0", "75.0", "90.0", "90.0"]
-    assert [cell.partition(" ")[0] for cell in reminder[6:]] == ["66.7", "100.0", "86.7", "100.0"]
-    assert "[" in direct[6]
-    heading, title, words, comma = cells(kinds)
-    assert heading == ["m, requests"]
-    assert title[:2] == ["detectable_format:title", "6"]
-    assert [cell.partition(" ")[0] for cell in title[2:]] == ["50.0", "100.0"]
-    assert comma[:2] == ["punctuation:no_comma", "12"]
-    assert words[0] == "length_constraints:number_words"
-
-
-def test_what_is_not_decided_and_what_was_judged_otherwise_is_said() -> None:
-    one = arm("direct", {"a": "+"})
-    gold = write_instructions([GoldInstruction("emoji:count")])
-    said = {(*one.key, "a", 0): Transcript("🙂", None, True, 0)}
-    made = study(one, problems=texts({"a": "A"}, gold={"a": gold}), transcripts=said)
-    notes = " ".join(instruction_tables(made)[0].notes)
-    assert "because it could not be decided: 1 check." in notes
-    assert "Judged otherwise when stored: 1 stored verdict; 'cfr runs --regrade'" in notes
-
-
-@pytest.mark.parametrize("gold", [{}, {"a": "42"}])
-def test_a_study_without_instructions_has_none(gold: dict[str, str]) -> None:
-    assert (
-        instruction_tables(study(arm("direct", {"a": "+"}), problems=texts({"a": "A"}, gold=gold)))
-        == ()
+def test_tables_of_real_stores(tmp_path: Path) -> None:
+    """Then of an instruction that nobody knows, judged otherwise when it was stored."""
+    followed = open_study(request_store(str(tmp_path / "requests.db")))
+    intervened = open_study(intervened_store(str(tmp_path / "runs.db")))
+    one = arm("direct", {"c": "+"})
+    said = {(*one.key, "c", 0): Transcript("🙂", None, True, 0)}
+    open_one = study(one, problems=texts({"c": "C"}, gold=GOLD), transcripts=said)
+    tables = (
+        *(*instruction_tables(followed), *intervention_tables(intervened)),
+        instruction_tables(open_one)[0],
     )
+    text = "\n".join(f"{table.name}: {to_markdown(table)}" for table in tables)
+    assert_unchanged("interventions-by-hand.md", text)
 
 
 # Interventions.
-
-
-def test_accuracy_without_and_with_and_each_kind(tmp_path: Path) -> None:
-    undone, steps = intervention_tables(open_study(intervened_store(str(tmp_path / "runs.db"))))
-    requests, sums = cells(undone)
-    assert requests[:6] == ["m", "requests", "Sound reply [then=off]", "6 / 8", "50.0", "50.0"]
-    assert requests[7] == "1 / 1"
-    assert sums[4:7] == ["0.0", "100.0", "+100.0"]
-    assert cells(steps) == [
-        ["m, requests, Sound reply [then=off]"],
-        ["repair", "6", "2", "2", "0", "2"],
-        ["m, sums, Checked"],
-        ["repair", "2", "2", "0", "0", "0"],
-    ]
-
-
-def test_a_study_without_interventions_has_none() -> None:
-    assert intervention_tables(study(arm("direct", {"a": "+"}))) == ()

@@ -1,7 +1,7 @@
 """The router: activation, agreement and cost."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +9,7 @@ import pytest
 from hand_made import arm, attempt, cells, study, texts
 from hypothesis import given
 from hypothesis import strategies as st
+from snapshot import assert_unchanged
 from sums import right, sums
 
 from constraint_first.attempt.drive import Scripted
@@ -28,7 +29,7 @@ from constraint_first.report.exhibit.routing import (
     stored_decisions,
 )
 from constraint_first.report.reader import read_file, read_store
-from constraint_first.report.study import StageCost, Study
+from constraint_first.report.study import StageCost
 from constraint_first.report.table import Table, decimal, to_latex, to_markdown
 from constraint_first.run.job import prepare, run
 from constraint_first.store.query import attempt_rows
@@ -56,40 +57,6 @@ STUDY = study(
 AUDIT = audit_router(STUDY)
 
 
-def test_what_is_routed_and_what_the_convention_would_add() -> None:
-    assert "| AIME24 | 3 / 4 | 75.00 % |" in to_markdown(rates_table(AUDIT))
-    control = to_markdown(convention_table(AUDIT))
-    assert "| Text-only router | 3 / 4 |" in control
-    assert "| + AIME convention | 4 / 4 |" in control
-
-
-def test_a_problem_without_a_text_is_left_out_and_said_to_be() -> None:
-    for table in (rates_table(AUDIT), convention_table(AUDIT), patterns_table(AUDIT)):
-        assert "AIME24, left out for want of a text: 1 problem." in table.notes
-
-
-def test_a_family_has_its_phrases_and_its_share() -> None:
-    table = to_markdown(patterns_table(AUDIT))
-    assert "| P2: Modular | “remainder” 2 | 2 | 50.0 % |" in table
-    assert "| P7: Game/Adversarial | – | 0 | 0.0 % |" in table
-
-
-def test_families_are_counted_for_each_of_several_benchmarks() -> None:
-    asked = {**texts({"a": "How many?"}, "aime24"), **texts({"b": "The remainder?"}, "aime25")}
-    table = patterns_table(audit_router(study(problems=asked)))
-    assert [column.title for column in table.columns[4:]] == ["AIME24", "AIME25"]
-    found = {line.cells[0].text: [c.text for c in line.cells[4:]] for line in table.rows}
-    assert found["P1: Integer/Count"] == ["1", "0"]
-    assert found["P2: Modular"] == ["0", "1"]
-
-
-def test_gains_by_the_number_of_families() -> None:
-    table = to_markdown(cofire_table(STUDY, AUDIT, "routed-cfr"))
-    assert "| model | 0 (not routed) | 1 | −50.0 | – | – |" in table
-    assert "|  | 3 | 0 | – | – | – |" in table
-    assert "it takes marks by a person, which the page of 'cfr serve' makes" in table
-
-
 def marked(problem: str, marks: str, missing: int, method: str = "routed-cfr") -> Label:
     words: dict[str, Mark | None] = {"e": "entailed", "n": "not_entailed", "-": None}
     judged = tuple(Judged(f"C{at}", "raw", words[mark]) for at, mark in enumerate(marks))
@@ -97,33 +64,33 @@ def marked(problem: str, marks: str, missing: int, method: str = "routed-cfr") -
     return Label("ada", key, judged, ("it is odd",) * missing)
 
 
-def test_completeness_comes_from_the_marks_of_people() -> None:
+def tables() -> Iterator[Table]:
+    """Activation, families and gains by them, with marks of people and without; then routers."""
+    for audit in (AUDIT, audit_router(study(arm("direct", {"p": "+"})))):
+        yield from (rates_table(audit), convention_table(audit), patterns_table(audit))
+    asked = {**texts({"a": "How many?"}, "aime24"), **texts({"b": "The remainder?"}, "aime25")}
+    yield patterns_table(audit_router(study(problems=asked)))
+    yield cofire_table(STUDY, AUDIT, "routed-cfr")
+    # One of the three is a draft; then all are on an attempt of another method.
     labels = [marked("one", "en", 1), marked("four", "eee", 0), marked("two", "e-", 0)]
-    table = cofire_table(STUDY, AUDIT, "routed-cfr", labels=labels)
-    found = {line[1]: line[4:] for line in cells(table)}
-    assert found["1"] == ["50.0 % [9.5, 90.5]", "2"]
-    assert found["4+"] == ["100.0 % [43.9, 100.0]", "3"]
-    assert found["2"] == found["0 (not routed)"] == ["–", "–"]  # a draft, and none
-    assert "in the 2 attempts of Routed-CFR that they marked" in table.notes[-1]
+    yield cofire_table(STUDY, AUDIT, "routed-cfr", labels=labels)
+    yield cofire_table(STUDY, AUDIT, "routed-cfr", labels=[marked("one", "e", 0, "cfr")])
+    yield cofire_table(STUDY, AUDIT, "cfr")
+    # Against the regex router and a person; of a vote and of what is not on record; unlike options.
+    decided = audit_router(DECIDED)
+    yield routers_table(DECIDED, decided)
+    yield routers_table(DECIDED, decided, keyed(a=True, b=True))
+    names = ("self-consistency(base=routed-cfr)", "routed-cfr(reply=json)", "llm-router")
+    arms = [arm(name, {"a": [attempt("+", routed=True)]}) for name in names]
+    printed = arm("routed-cfr(router=printed)", {"a": [attempt("+", routed=False)]})
+    yield routers_table(study(*arms, printed, problems=ASKED), decided)
 
 
-def test_marks_on_another_method_fill_nothing() -> None:
-    table = cofire_table(STUDY, AUDIT, "routed-cfr", labels=[marked("one", "e", 0, "cfr")])
-    assert all(line[4:] == ["–", "–"] for line in cells(table))
-    assert table.notes[-1] == (
-        "Stage 1 complete is empty: no mark by a person is on an attempt of Routed-CFR."
-    )
-
-
-def test_what_is_not_there_is_said_in_words() -> None:
-    nothing = audit_router(study(arm("direct", {"p": "+"})))
-    assert rates_table(nothing).notes[0] == "No problem of this study has a text on record."
-    assert convention_table(nothing).rows == ()
-    missing = cofire_table(STUDY, AUDIT, "cfr")
-    assert missing.rows == ()
-    assert "cfr and direct share no judged problem" in missing.notes[0]
-    for table in (rates_table(nothing), patterns_table(nothing), missing):
-        assert "nan" not in to_latex(table).lower()
+def test_tables_that_can_be_worked_out_by_hand() -> None:
+    made = list(tables())
+    text = "\n".join(f"{table.name}: {to_markdown(table)}" for table in made)
+    assert_unchanged("routing-by-hand.md", text)
+    assert "nan" not in "".join(map(to_latex, made)).lower()
 
 
 # Router agreement.
@@ -172,10 +139,7 @@ def test_agreement_is_symmetric_where_it_should_be(pairs: dict[str, tuple[bool, 
 def test_the_majority_of_runs_decides_and_a_tie_is_a_no() -> None:
     assert stored_decisions([LLM]) == keyed(a=True, b=True, c=False, d=False)
     assert routed_share(LLM) == (2, 4)
-
-
-def test_an_arm_without_a_router_has_no_share() -> None:
-    assert routed_share(arm("direct", {"a": "+-"})) is None
+    assert routed_share(arm("direct", {"a": "+-"})) is None  # it has no router
     partly = {"a": [attempt("+", 0, routed=False)], "b": [attempt("?", 0)]}
     assert routed_share(arm("llm-router", partly)) == (0, 1)
 
@@ -191,25 +155,15 @@ def test_a_decision_costs_what_the_model_that_decides_costs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     prices = tmp_path / "models.toml"
-    prices.write_text('[model]\nprice = { input = 900.0, output = 1800.0 }\n["a/b"]\n')
+    prices.write_text('[model]\nprice = { input = 9.0, output = 18.0 }\n["a/b"]\n')
     monkeypatch.setenv("CFR_MODELS", str(prices))
-    by_another = replace(LLM, method="llm-router(reply=json,model=a/b)")
-    studied = study(by_another, problems=ASKED)
-    assert cells(routers_table(studied, audit_router(DECIDED)))[1][-1] == "–"
+    by_another = study(replace(LLM, method="llm-router(reply=json,model=a/b)"), problems=ASKED)
+    audit = audit_router(DECIDED)
+    costs = [cells(routers_table(one, audit))[1][-1] for one in (DECIDED, by_another)]
+    assert costs == ["$0.001", "–"]
     with prices.open("a") as file:
-        file.write("price = { input = 9.0, output = 18.0 }\n")
-    assert cells(routers_table(studied, audit_router(DECIDED)))[1][-1] == "$0.001"
-
-
-def test_a_vote_over_a_router_is_not_another_router() -> None:
-    names = (
-        "self-consistency(base=routed-cfr)",
-        "routed-cfr(reply=json)",
-        "llm-router(reply=json)",
-    )
-    arms = [arm(name, {"a": [attempt("+", routed=True)]}) for name in names]
-    table = routers_table(made := study(*arms, problems=ASKED), audit_router(made))
-    assert [line[0] for line in cells(table)] == ["Regex router", f"{arms[2].name}, model"]
+        file.write("price = { input = 18.0, output = 36.0 }\n")
+    assert cells(routers_table(by_another, audit))[1][-1] == "$0.002"
 
 
 async def test_a_real_store_and_its_export_know_what_a_decision_takes(tmp_path: Path) -> None:
@@ -252,52 +206,3 @@ def test_labels_that_cannot_be_used(text: str, message: str, tmp_path: Path) -> 
     path.write_text(text)
     with pytest.raises(InputError, match=message):
         read_decisions(path, DECIDED)
-
-
-# Tables of routers.
-
-
-def table(of: Study = DECIDED, labels: Mapping[tuple[str, str], bool] | None = None) -> Table:
-    return routers_table(of, audit_router(DECIDED), labels)
-
-
-def test_a_router_is_named_with_its_model() -> None:
-    printed = arm("routed-cfr(router=printed)", {"a": [attempt("+", routed=False)]})
-    rows = table(study(printed, problems=ASKED)).rows
-    names = [line.cells[0].text for line in rows]
-    assert names == ["Regex router", "Routed-CFR [router=printed], model"]
-
-
-def test_a_call_has_a_latency_and_a_regular_expression_has_none() -> None:
-    regex, llm = ([cell.text for cell in line.cells][6:8] for line in table().rows)
-    assert (regex, llm) == (["0", "–"], ["100", "500"])
-    assert "perf/README.md has the figure" in " ".join(table().notes)
-
-
-def test_without_labels_the_regex_router_is_the_reference() -> None:
-    assert table().title == "Routers against Regex router"
-    notes = " ".join(table().notes)
-    assert "not a measure of which router is better" in notes
-    assert "models.toml sets no price" in notes
-    assert "not on record" not in notes
-
-
-def test_labels_judge_every_router() -> None:
-    labels = {("set", "a"): True, ("set", "b"): True}
-    found = table(labels=labels)
-    assert found.title == "Routers against 2 decisions of a person"
-    assert "which router is better" not in " ".join(found.notes)
-
-
-def test_a_price_makes_a_cost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    prices = tmp_path / "models.toml"
-    prices.write_text("[model]\nprice = { input = 9.0, output = 18.0 }\n")
-    monkeypatch.setenv("CFR_MODELS", str(prices))
-    assert "$0.001" in to_markdown(table())
-
-
-def test_what_a_store_does_not_know_stays_open() -> None:
-    silent = arm("llm-router", {"a": [attempt("+", routed=True)]})
-    notes = " ".join(table(study(silent, problems=ASKED)).notes)
-    assert "the router's tokens are not on record" in notes
-    assert "models.toml" not in notes
