@@ -161,6 +161,12 @@ def costs() -> Iterator[Table]:
     yield tokens_table(PLAIN, "direct", "cfr")
     spent = {"stage1": StageCost(2, 600, 200), "stage2": StageCost(1, 0, 0)}
     yield stages_table(study(arm("cfr", {"1": "+", "2": "-"}, stages=spent)))
+    # Four judged attempts of two benchmarks together; then no judged one.
+    part = {"stage1": StageCost(4, 600, 200), "stage2": StageCost(2, 1_000, 200)}
+    whole = arm("cfr", {"1": "+-", "2": "+?"}, stages=part)
+    other = arm("cfr", {"1": "-"}, benchmark="other", stages={"stage2": StageCost(2, 0, 0)})
+    yield stages_table(study(whole, other))
+    yield stages_table(study(arm("cfr", {"1": "?"}, stages=part)))
     yield stages_table(PLAIN)
     yield exploratory_table(two_benchmarks(), "direct")
     # pass@2 of Direct CoT is 50 and 100, of CFR 100 and 0; CFR takes 2 and 5 times the tokens.

@@ -5,14 +5,14 @@ import itertools
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 import pytest
-from hand_made import arm, cells, costing, study
+from hand_made import arm, costing, study
 from hypothesis import given
 from hypothesis import strategies as st
 from paper_rows import the_differences
@@ -42,8 +42,7 @@ from constraint_first.report.comparison import (
     score_problems,
     token_ratios,
 )
-from constraint_first.report.exhibit.cost import mean_cost, stages_table
-from constraint_first.report.reader import read_file
+from constraint_first.report.exhibit.cost import mean_cost
 from constraint_first.report.statistics import (
     Differences,
     Interval,
@@ -57,7 +56,7 @@ from constraint_first.report.statistics import (
     sample_signs,
     wilson,
 )
-from constraint_first.report.study import Arm, StageCost, Study
+from constraint_first.report.study import Arm, Outcome, StageCost
 from constraint_first.run.job import prepare, run
 from constraint_first.store.series import Series
 from constraint_first.store.store import Store
@@ -71,12 +70,8 @@ stats: Any = importlib.import_module("scipy.stats")
 def test_scipy_agrees(counts: tuple[int, int]) -> None:
     peer = stats.binomtest(*counts).proportion_ci(0.95, method="wilson")
     assert wilson(*counts) == pytest.approx((float(peer.low), float(peer.high)), abs=1e-7)
-
-
-def test_ends_stay_within_a_share() -> None:
-    assert wilson(0, 10)[0] == 0.0
-    assert wilson(10, 10)[1] == pytest.approx(1.0)
-    assert wilson(0, 0) == (0.0, 1.0)
+    assert wilson(*counts)[0] >= 0
+    assert (wilson(0, 10)[0], wilson(0, 0)) == (0.0, (0.0, 1.0))
 
 
 # Resample.
@@ -141,11 +136,7 @@ def test_kappa_by_hand() -> None:
     # Cohen's own kind of table: 20 and 15 agree, 5 and 10 do not. Observed 0.7, by chance 0.5.
     pairs = [("y", "y")] * 20 + [("y", "n")] * 5 + [("n", "y")] * 10 + [("n", "n")] * 15
     assert kappa(pairs) == pytest.approx((0.7 - 0.5) / (1 - 0.5))
-
-
-def test_one_label_alone_says_nothing() -> None:
-    assert kappa([("a", "a")] * 5) is None
-    assert kappa([]) is None
+    assert kappa([("a", "a")] * 5) is kappa([]) is None  # one label alone says nothing
 
 
 @given(PAIRS)
@@ -303,82 +294,70 @@ def test_the_test_is_named_for_what_it_is() -> None:
 # Score.
 
 
-def scored_arm(path: Path, outcomes: Sequence[Sequence[tuple[str | None, bool]]]) -> Arm:
-    lines = [
-        {"problem": n, "method": "direct", "run": run, "correct": correct, "answer": answer}
-        for n, runs in enumerate(outcomes)
-        for run, (answer, correct) in enumerate(runs)
-    ]
-    file = path / "o.jsonl"
-    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    (found,) = read_file(file).arms
-    return found
+def scored_arm(outcomes: Sequence[Sequence[tuple[str | None, bool]]]) -> Arm:
+    """Make an arm of problems, each with the answers of its runs and whether they are right."""
+    return arm(
+        "direct",
+        {
+            str(n): [Outcome(at, "ok", right, said) for at, (said, right) in enumerate(runs)]
+            for n, runs in enumerate(outcomes)
+        },
+    )
 
 
-YES, NO = ("7", True), ("8", False)
+def numbered(*marks: str) -> dict[str, str]:
+    return {str(n): own for n, own in enumerate(marks)}
 
 
-def test_one_run_has_a_wilson_interval(tmp_path: Path) -> None:
-    found = score(scored_arm(tmp_path, [[YES], [NO], [YES], [YES]]))
+def test_one_run_has_a_wilson_interval_and_several_are_resampled_by_problem() -> None:
+    found = score(arm("direct", numbered("+", "-", "+", "+")))
     assert found is not None
     assert (found.accuracy, found.problems, found.runs, found.how) == (75.0, 4, 1, "Wilson")
     assert found.interval == tuple(100 * end for end in wilson(3, 4))
-
-
-def test_several_runs_are_resampled_by_problem(tmp_path: Path) -> None:
-    found = score(scored_arm(tmp_path, [[YES, NO], [NO, NO], [YES, YES], [NO, YES]]))
+    found = score(arm("direct", numbered("+-", "--", "++", "-+")))
     assert found is not None
     assert (found.accuracy, found.how) == (50.0, "percentile bootstrap")
     assert found.interval == (12.5, 87.5)
 
 
-def test_problems_that_are_counted_are_scored_as_their_arm_is(tmp_path: Path) -> None:
-    outcomes = [[YES, NO], [NO, NO], [YES, YES], [NO, YES]] * 5 + [[YES]] * 3
+def test_problems_that_are_counted_are_scored_as_their_arm_is() -> None:
+    marks = numbered(*["+-", "--", "++", "-+"] * 5, *["+"] * 3)
     counted = {(1, 2): 10, (0, 2): 5, (2, 2): 5, (1, 1): 3}
-    assert score_problems(counted) == score(scored_arm(tmp_path, outcomes))
+    assert score_problems(counted) == score(arm("direct", marks))
     assert score_problems({}) is None
 
 
-def test_what_is_drawn_does_not_depend_on_the_order_of_problems() -> None:
+def test_run_counts_without_a_common_unit_are_drawn_whatever_the_order_of_problems() -> None:
     runs = (7, 11, 13, 17, 19, 23)
     counted = {(n - 1, n): 2 for n in runs} | {(2, n): 1 for n in runs}
     found = score_problems(counted)
     assert found is not None
     assert found == score_problems(dict(reversed(counted.items())))
+    low, high = found.interval
+    assert low < found.accuracy < high < 100
 
 
-def test_pass_at_k_is_unbiased(tmp_path: Path) -> None:
-    found = scored_arm(tmp_path, [[YES, NO, NO, NO], [NO, NO, NO, NO], [YES, YES, YES, NO]])
+def test_pass_at_k_is_unbiased() -> None:
+    found = arm("direct", numbered("+---", "----", "+++-"))
     # Of the six pairs of runs, three, none and six hold a right one.
     assert pass_at(found, 2) == pytest.approx(100 * (3 / 6 + 0 + 6 / 6) / 3)
     assert pass_at(found, 1) == pytest.approx(100 * (1 + 0 + 3) / 12)
     assert pass_at(found, 5) is None
 
 
-def test_a_majority_is_of_answers_as_they_count(tmp_path: Path) -> None:
+def test_a_majority_is_of_answers_as_they_count() -> None:
     outcomes: list[list[tuple[str | None, bool]]] = [
         [("8", False), ("7", True), ("$7$", True)],
         [("8", False), ("7", True), ("9", False)],  # a tie: the first answer has it
         [(None, False), (None, False), ("7", True)],
         [(None, False), (None, False), (None, False)],
     ]
-    assert majority_at(scored_arm(tmp_path, outcomes), 3) == 50.0
-    assert majority_at(scored_arm(tmp_path, outcomes), 4) is None
-
-
-def test_two_runs_are_no_vote(tmp_path: Path) -> None:
-    """Where the two differ, the first would win: a matter of the order of the runs alone."""
-    outcomes = [[("7", True), ("8", False)], [("8", False), ("7", True)]]
-    assert majority_at(scored_arm(tmp_path, outcomes), 2) is None
-    assert majority_at(scored_arm(tmp_path, outcomes), 1) == 50.0
-
-
-def test_run_counts_without_a_common_unit_are_drawn(tmp_path: Path) -> None:
-    outcomes = [[YES] * n + [NO] for n in (6, 10, 12, 16, 18, 22, 28, 30, 36, 40, 42, 46)]
-    found = score(scored_arm(tmp_path, outcomes))
-    assert found is not None
-    low, high = found.interval
-    assert 85 < low < found.accuracy < high < 100
+    assert majority_at(scored_arm(outcomes), 3) == 50.0
+    assert majority_at(scored_arm(outcomes), 4) is None
+    # Where two differ, the first would win: a matter of the order of the runs alone.
+    two = scored_arm([[("7", True), ("8", False)], [("8", False), ("7", True)]])
+    assert majority_at(two, 2) is None
+    assert majority_at(two, 1) == 50.0
 
 
 def test_a_mean_over_benchmarks_counts_each_alike() -> None:
@@ -420,11 +399,7 @@ def test_the_gain_is_a_mean_over_the_problems_judged_on_both_sides() -> None:
     assert found.points == pytest.approx(100 / 3)
     assert found.interval
     assert found.interval[0] <= found.points <= found.interval[1]
-
-
-def test_the_gain_on_some_of_them() -> None:
-    (paired,) = pairs_by_model(study(BEFORE, AFTER), "cfr")
-    # Both gain 50: to resample them says nothing about spread.
+    # On some of them: both gain 50, and to resample them says nothing about spread.
     assert paired.gain({("set", "p1"), ("set", "p2")}) == Gain(50.0, None, 2)
     assert paired.gain({("set", "p3")}) == Gain(0.0, None, 1)
     assert paired.gain({("set", "p4"), ("elsewhere", "p1")}) is None
@@ -451,20 +426,6 @@ def test_a_prompt_that_samples_share_counts_once_or_every_time() -> None:
     assert token_ratios([three], [CHEAP]) == (pytest.approx(4 / 9), 0.6, 1.0)
 
 
-def test_stages_by_hand() -> None:
-    stages = {"stage1": StageCost(4, 600, 200), "stage2": StageCost(2, 1_000, 200)}
-    one = arm("cfr", {"1": "+-", "2": "+?"}, stages=stages)
-    other = arm("cfr", {"1": "-"}, benchmark="other", stages={"stage2": StageCost(2, 0, 0)})
-    # Four judged attempts of the two together.
-    assert cells(stages_table(study(one, other)))[1:] == [
-        ["CFR (always-on)", "stage1", "1.00", "150", "50", "40.0 %"],
-        ["", "stage2", "1.00", "250", "50", "60.0 %"],
-    ]
-    silent = arm("cfr", {"1": "?"}, stages={"s": StageCost(1, 9, 9)})
-    for bare in (silent, arm("cfr", {"1": "+"})):
-        assert stages_table(study(bare)).rows == ()
-
-
 def test_each_stage_is_priced_by_the_model_that_answered_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -486,62 +447,45 @@ def test_each_stage_is_priced_by_the_model_that_answered_it(
 
 # Comparison.
 
-Runs = Sequence[object]
+
+def sides(direct: Sequence[str], cfr: Sequence[str], benchmark: str = "b") -> list[Arm]:
+    """Make both methods on a benchmark: for each problem the marks of its runs."""
+    both = (("direct", direct), ("cfr", cfr))
+    return [arm(method, numbered(*marks), benchmark=benchmark) for method, marks in both]
 
 
-def read(path: Path, outcomes: Mapping[tuple[str, str], Sequence[Runs]]) -> Study:
-    """Make a study of methods on benchmarks: for each problem the outcomes of its runs."""
-    lines = [
-        {"benchmark": benchmark, "method": method, "problem": n, "run": run, "correct": correct}
-        for (benchmark, method), problems in outcomes.items()
-        for n, runs in enumerate(problems)
-        for run, correct in enumerate(runs)
-    ]
-    file = path / "outcomes.jsonl"
-    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    return read_file(file)
-
-
-def only_pair(found: Study, plan: Plan | None = None) -> Pair:
-    (pair,) = compare(found, "direct", ["cfr"], plan or Plan()).pairs
+def only_pair(direct: Sequence[str], cfr: Sequence[str]) -> Pair:
+    (pair,) = compare(study(*sides(direct, cfr)), "direct", ["cfr"]).pairs
     return pair
 
 
-def test_runs_are_averaged_before_problems_are_compared(tmp_path: Path) -> None:
-    direct = [[1, 0], [0, 0], [1, 1], [0, 1]]
-    cfr = [[1, 1], [0, 0], [1, 0], [1, 1]]
-    pair = only_pair(read(tmp_path, {("b", "direct"): direct, ("b", "cfr"): cfr}))
+def test_runs_are_averaged_before_problems_are_compared() -> None:
+    pair = only_pair(["+-", "--", "++", "-+"], ["++", "--", "+-", "++"])
     assert (pair.n, pair.runs, pair.before, pair.after, pair.gain) == (4, 2, 50.0, 62.5, 12.5)
     assert (pair.improved, pair.tied, pair.degraded) == (2, 1, 1)
     assert pair.test == "exact sign-flip"
     assert pair.p == 1.0  # eight flips of three halves; every sum is at least as far out as one
-
-
-def test_failed_attempts_are_not_wrong_answers(tmp_path: Path) -> None:
-    found = read(tmp_path, {("b", "direct"): [[1, None]] * 3, ("b", "cfr"): [[1, 1]] * 3})
-    pair = only_pair(found)
+    # Failed attempts are no wrong answers.
+    pair = only_pair(["+?"] * 3, ["++"] * 3)
     assert (pair.before, pair.after) == (100.0, 100.0)
     assert (pair.failed, pair.fewest, pair.runs) == (3, 1, 2)
-
-
-def test_ties_everywhere_are_a_sentence(tmp_path: Path) -> None:
-    pair = only_pair(read(tmp_path, {("b", "direct"): [[1], [0]], ("b", "cfr"): [[1], [0]]}))
+    pair = only_pair(["+", "-"], ["+", "-"])
     assert (pair.gain, pair.ci, pair.p, pair.detectable) == (0.0, (0.0, 0.0), 1.0, None)
     assert (pair.changed, pair.interval) == (0, None)
+    # Runs without a common unit are sampled and say so.
+    pair = only_pair(["-" * n for n in (7, 11, 13, 17)], ["+" * n for n in (2, 3, 4, 5)])
+    assert pair.test == "Monte Carlo sign-flip"
+    assert pair.p == pytest.approx(2 / 16, abs=0.01)
+    assert pair.ci == (100.0, 100.0)
 
 
-def test_pooling_takes_problems_not_averages_and_a_group_alone(tmp_path: Path) -> None:
-    outcomes: dict[tuple[str, str], list[Runs]] = {
-        ("aime24", "direct"): [[0]] * 1,
-        ("aime24", "cfr"): [[1]] * 1,
-        ("cmimc25", "direct"): [[0]] * 5,
-        ("cmimc25", "cfr"): [[1]] * 5,
-        ("aime25", "direct"): [[0]] * 3,
-        ("aime25", "cfr"): [[0]] * 3,
-        ("aime26", "direct"): [[0], [None]],
-        ("aime26", "cfr"): [[None], [1]],  # no problem that both have judged
-    }
-    made = read(tmp_path, outcomes)
+def test_pooling_takes_problems_not_averages_and_a_group_alone() -> None:
+    made = study(
+        *sides(["-"], ["+"], "aime24"),
+        *sides(["-"] * 5, ["+"] * 5, "cmimc25"),
+        *sides(["-"] * 3, ["-"] * 3, "aime25"),
+        *sides(["-", "?"], ["?", "+"], "aime26"),  # no problem that both have judged
+    )
     found = compare(made, "direct", ["cfr"])
     assert [(pair.benchmark, pair.n, pair.gain) for pair in found.pairs] == [
         ("aime24", 1, 100.0),
@@ -560,62 +504,36 @@ def test_pooling_takes_problems_not_averages_and_a_group_alone(tmp_path: Path) -
 
 
 def test_a_group_that_is_everything_is_pooled_once() -> None:
-    arms = [
-        arm(method, {"p": "+"}, benchmark=name)
-        for name in ("aime24", "aime25")
-        for method in ("direct", "cfr")
-    ]
+    arms = [*sides(["+"], ["+"], "aime24"), *sides(["+"], ["+"], "aime25")]
     found = compare(study(*arms), plan=Plan(pool_all=True))
     assert [pair.group for pair in found.pairs] == ["", "", "AIME"]
     assert not [p for p in compare(study(*arms[:2]), plan=Plan(pool_all=True)).pairs if p.pooled]
 
 
-def test_a_family_can_have_members_from_elsewhere(tmp_path: Path) -> None:
-    outcomes: dict[tuple[str, str], list[Runs]] = {
-        ("b", "direct"): [[0]] * 8,
-        ("b", "cfr"): [[1]] * 8,
-    }
-    found = compare(read(tmp_path, outcomes), "direct", ["cfr"], Plan(also_tested=(0.5, 0.9)))
+def test_a_family_can_have_members_from_elsewhere() -> None:
+    made = study(*sides(["-"] * 8, ["+"] * 8))
+    found = compare(made, "direct", ["cfr"], Plan(also_tested=(0.5, 0.9)))
     assert (found.family, found.pairs[0].p_holm) == (3, 3 * 2 / 2**8)
     with pytest.raises(ComparisonError, match=r"1\.5: not a p-value"):
-        compare(read(tmp_path, outcomes), plan=Plan(also_tested=(1.5,)))
-
-
-def test_runs_without_a_common_unit_are_sampled_and_say_so(tmp_path: Path) -> None:
-    lengths = (7, 11, 13, 17)
-    direct: list[Runs] = [[0] * n for n in lengths]
-    cfr: list[Runs] = [[1] * n for n in (2, 3, 4, 5)]
-    pair = only_pair(read(tmp_path, {("b", "direct"): direct, ("b", "cfr"): cfr}))
-    assert pair.test == "Monte Carlo sign-flip"
-    assert pair.p == pytest.approx(2 / 16, abs=0.01)
-    assert pair.ci == (100.0, 100.0)
+        compare(made, plan=Plan(also_tested=(1.5,)))
 
 
 @pytest.mark.parametrize(
-    ("outcomes", "baseline", "methods", "said"),
+    ("arms", "methods", "said"),
     [
-        ({}, "direct", (), "no attempts yet"),
-        ({("b", "cfr"): [[1]]}, "direct", (), "has no method 'direct'; it has cfr"),
-        ({("b", "direct"): [[1]]}, "direct", (), "has direct alone"),
-        ({("b", "direct"): [[1]]}, "direct", ("direct",), "compared with itself"),
-        (
-            {("a", "direct"): [[1]], ("b", "cfr"): [[1]]},
-            "direct",
-            ("cfr",),
-            "no judged problem in common",
-        ),
-        ({("b", "direct"): [[1]], ("b", "cfr"): [[None]]}, "direct", (), "no judged problem"),
+        ([], (), "no attempts yet"),
+        ([OURS], (), "has no method 'direct'; it has cfr"),
+        ([BASE], (), "has direct alone"),
+        ([BASE], ("direct",), "compared with itself"),
+        ([BASE, arm("cfr", {"p1": "+"}, benchmark="a")], ("cfr",), "no judged problem in common"),
+        ([BASE, arm("cfr", {"p1": "?"})], (), "no judged problem"),
     ],
 )
 def test_what_cannot_be_compared_is_a_sentence(
-    tmp_path: Path,
-    outcomes: dict[tuple[str, str], list[Runs]],
-    baseline: str,
-    methods: tuple[str, ...],
-    said: str,
+    arms: list[Arm], methods: tuple[str, ...], said: str
 ) -> None:
     with pytest.raises(ComparisonError, match=said):
-        compare(read(tmp_path, outcomes), baseline, methods)
+        compare(study(*arms), "direct", methods)
 
 
 def test_methods_without_a_problem_in_common_are_listed() -> None:
@@ -641,12 +559,6 @@ def test_models_and_decodings_are_not_mixed() -> None:
     assert found.family == 4
 
 
-def test_a_method_is_found_by_its_label_too() -> None:
-    made = study(arm("direct", {"p": "+"}), arm("routed-cfr(profile=strict)", {"p": "+"}))
-    assert find_method(made, "DIRECT cot") == "direct"
-    assert find_method(made, "Routed-CFR [profile=strict]") == "routed-cfr(profile=strict)"
-
-
 def test_the_baseline_is_direct_cot_even_where_there_is_none() -> None:
     made = study(arm("direct(x=1)", {"p": "+"}), arm("cfr", {"p": "+"}))
     assert (find_baseline(made), find_baseline(made, "CFR")) == ("direct(x=1)", "cfr")
@@ -655,27 +567,25 @@ def test_the_baseline_is_direct_cot_even_where_there_is_none() -> None:
         find_baseline(made, "check")
 
 
-def test_the_method_that_is_looked_at_closely() -> None:
-    arms = [arm(name, {"p": "+"}) for name in ("direct", "x", "cfr", "routed-cfr")]
-    assert constrained_method(study(*arms), "direct") == "routed-cfr"
-    assert constrained_method(study(*arms[:3]), "direct") == "cfr"
-    assert constrained_method(study(*arms[:2]), "direct") == "x"
-    assert constrained_method(study(arms[0]), "direct") == "direct"
-    assert constrained_method(study(*arms), "direct", "x") == "x"
-    with pytest.raises(ComparisonError, match="compared with itself"):
-        constrained_method(study(*arms), "direct", "Direct CoT")
-
-
-def test_a_method_is_found_by_its_family_whatever_its_options() -> None:
+def test_a_method_is_found_by_its_label_and_its_family_whatever_its_options() -> None:
     names = ("direct", "check", "cfr(reply=json)", "routed-cfr(reply=json)", "cfr(reply=prose)")
     found = study(*(arm(name, {"p": "+"}) for name in names))
+    assert find_method(found, "DIRECT cot") == "direct"
+    assert find_method(found, "Routed-CFR [reply=json]") == "routed-cfr(reply=json)"
+    assert find_method(found, "CFR (always-on)") == "cfr(reply=json)"
+    with pytest.raises(ComparisonError, match=r"has no method 'cfr\(reply=xml\)'"):
+        find_method(found, "cfr(reply=xml)")
+    assert compare(found, "direct", "routed-cfr").pairs[0].method == "routed-cfr(reply=json)"
+    # The one that is looked at closely: as named, a kind of CFR, or any other.
     assert constrained_method(found, "direct") == "routed-cfr(reply=json)"
     assert constrained_method(found, "direct", "cfr") == "cfr(reply=json)"
     assert constrained_method(found, "direct", "cfr", ["cfr(reply=prose)"]) == "cfr(reply=prose)"
-    assert find_method(found, "CFR (always-on)") == "cfr(reply=json)"
-    assert compare(found, "direct", "routed-cfr").pairs[0].method == "routed-cfr(reply=json)"
-    with pytest.raises(ComparisonError, match=r"has no method 'cfr\(reply=xml\)'"):
-        find_method(found, "cfr(reply=xml)")
+    few = [study(*found.arms[:count]) for count in (1, 2, 3)]
+    closely = [constrained_method(one, "direct") for one in few]
+    assert closely == ["direct", "check", "cfr(reply=json)"]
+    assert constrained_method(found, "direct", "check") == "check"
+    with pytest.raises(ComparisonError, match="compared with itself"):
+        constrained_method(found, "direct", "Direct CoT")
 
 
 async def test_runs_may_be_a_study_a_file_or_a_store(tmp_path: Path) -> None:
