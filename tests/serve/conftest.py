@@ -1,6 +1,10 @@
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
+from loopback import Endpoint
+from served import Served, served
 
 from constraint_first.model import resolve as resolving
 from constraint_first.model.local import Model
@@ -17,3 +21,10 @@ def pulled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(resolving, "pull", pull)
     return names
+
+
+@pytest_asyncio.fixture
+async def server(endpoint: Endpoint) -> AsyncGenerator[Served]:
+    """A server with its usual settings in front of the endpoint."""
+    async with served(endpoint.url) as server:
+        yield server

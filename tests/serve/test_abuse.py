@@ -89,37 +89,35 @@ def nested(levels: int) -> Any:
     return value
 
 
-WRONG: list[dict[str, Any]] = [
-    {"modalities": 5},
-    {"modalities": {"a": 1}},
-    {"messages": [{"role": ["user"], "content": "2 + 2?"}]},
-    {"messages": [{"role": {}, "content": "2 + 2?"}]},
-    {"messages": [{"role": "user", "content": {"text": "2 + 2?"}}]},
-    {"messages": [{"role": "user", "content": [[["2 + 2?"]]]}]},
-    {"metadata": nested(900)},
-    {"stop": 5},
-    {"stop": [None]},
-    {"n": True},
-    {"n": 10**30},
-    {"seed": 1.5},
-    {"model": 5},
-    {"model": ["direct@"]},
-    {"model": "direct(" * 80 + "@"},
-    {"model": "self-refine(iterations=99999999999999999999)@"},
-    {"model": "self-refine(iterations=999999999)@"},
-    {"model": "calibrated(policy=/etc/passwd)@"},
-    {"model": "cfr(extractor=http://127.0.0.1:1/v1)@"},
+WRONG: list[tuple[bytes | dict[str, Any], str | None]] = [
+    *((body, "invalid_json") for body in (b"not json", b"[]", b"\xff\xfe", b"[" * 100_000)),
+    ({"modalities": {"a": 1}}, "invalid_value"),
+    ({"messages": []}, "invalid_value"),
+    ({"messages": [{"role": {}, "content": "2 + 2?"}]}, "invalid_value"),
+    ({"messages": [{"role": "user", "content": [[["2 + 2?"]]]}]}, "invalid_value"),
+    ({"metadata": nested(900)}, "invalid_value"),
+    ({"n": 10**30}, "invalid_value"),
+    *(({"model": odd}, None) for odd in (5, None, ["direct@"], "direct(" * 80 + "@")),
+    ({"model": "cfr(reply=song)@"}, "model_not_found"),
+    ({"model": "self-refine(iterations=99999999999999999999)@"}, "model_not_found"),
+    ({"model": "self-refine(iterations=999999999)@"}, "method_not_allowed"),
+    ({"model": "vote(samples=900)@"}, "method_not_allowed"),
+    ({"model": "calibrated(policy=/etc/passwd)@"}, "model_not_found"),
+    ({"model": "cfr(extractor=http://127.0.0.1:1/v1)@"}, "method_not_allowed"),
 ]
 
 
-@pytest.mark.parametrize("wrong", WRONG, ids=lambda one: json.dumps(one)[:60])
+@pytest.mark.parametrize(("wrong", "code"), WRONG, ids=lambda one: str(one)[:60])
 async def test_wrong_requests_are_refused_and_nothing_is_asked(
-    endpoint: Server, wrong: dict[str, Any]
+    endpoint: Server, server: Served, wrong: bytes | dict[str, Any], code: str | None
 ) -> None:
-    async with served(endpoint.url) as server:
-        status, reply, _ = await send(server, ASKED | wrong)
+    body = wrong if isinstance(wrong, bytes) else ASKED | wrong
+    status, reply, _ = await send(server, body)
     error = json.loads(reply)["error"]
-    assert status in (400, 404)
+    expected = (
+        ("not_found_error", 404) if code == "model_not_found" else ("invalid_request_error", 400)
+    )
+    assert (error["type"], status, error["code"]) == (*expected, code)
     assert error["message"]
     assert "log" not in error["message"]
     assert not endpoint.requests
@@ -207,30 +205,30 @@ async def test_bodies_share_one_room(endpoint: Server, monkeypatch: pytest.Monke
         assert (await chat(server))[0] == 200
 
 
-async def test_a_compressed_body_is_not_unpacked(endpoint: Server) -> None:
+async def test_a_compressed_body_is_not_unpacked(server: Served) -> None:
+    kind = "multipart/form-data; boundary=x"
+    assert (await send(server, b"--x", Content_Type=kind))[0] == 415
     packed = gzip.compress(b'{"messages": "' + b"x" * 30_000_000 + b'"}')
     assert len(packed) < 100_000
-    async with served(endpoint.url) as server:
-        assert (await send(server, packed, Content_Encoding="gzip"))[0] == 415
+    assert (await send(server, packed, Content_Encoding="gzip"))[0] == 415
 
 
 # Connections.
 
 
 async def test_a_head_that_does_not_end_is_cut_off(
-    endpoint: Server, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch, server: Served
 ) -> None:
     monkeypatch.setattr(connection, "_HEAD_SECONDS", 0.1)
-    async with served(endpoint.url) as server:
-        for beginning in (b"", b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX: "):
-            assert await raw(server, beginning) == b""
-        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
-        writer.write(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-        assert (await reader.readuntil(b'ok"}')).startswith(b"HTTP/1.1 200")
-        writer.write(b"GET /hea")
-        async with asyncio.timeout(10):
-            assert await reader.read() == b""
-        writer.close()
+    for beginning in (b"", b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX: "):
+        assert await raw(server, beginning) == b""
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    writer.write(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    assert (await reader.readuntil(b'ok"}')).startswith(b"HTTP/1.1 200")
+    writer.write(b"GET /hea")
+    async with asyncio.timeout(10):
+        assert await reader.read() == b""
+    writer.close()
 
 
 async def test_half_open_connections_give_way_to_others(endpoint: Server) -> None:
@@ -259,23 +257,20 @@ async def test_a_request_at_work_keeps_its_connection(endpoint: Server) -> None:
 
 
 async def test_a_client_that_reads_nothing_is_cut_off(
-    endpoint: Server, monkeypatch: pytest.MonkeyPatch
+    endpoint: Server, monkeypatch: pytest.MonkeyPatch, server: Served
 ) -> None:
     monkeypatch.setattr(connection, "_UNREAD_SECONDS", 0.1)
     endpoint.respond = lambda _: completion("x" * 12_000_000)
-    async with served(endpoint.url) as server:
-        body = json.dumps(ASKED | {"model": "plain@"}).encode()
-        head = (
-            b"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: %d\r\n\r\n"
-        )
-        with socket.create_connection(("127.0.0.1", server.port)) as client:
-            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
-            client.sendall(head % len(body) + body)
-            await server.logged(1)
-            end = select.poll()
-            end.register(client, 0)
-            while not end.poll(0):
-                await asyncio.sleep(0.02)
+    body = json.dumps(ASKED | {"model": "plain@"}).encode()
+    head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: %d\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", server.port)) as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+        client.sendall(head % len(body) + body)
+        await server.logged(1)
+        end = select.poll()
+        end.register(client, 0)
+        while not end.poll(0):
+            await asyncio.sleep(0.02)
 
 
 # The log.

@@ -23,10 +23,9 @@ async def get(server: Served, path: str) -> tuple[int, str]:
     return status, body.decode()
 
 
-async def test_a_method_that_is_named_answers(endpoint: Server) -> None:
+async def test_a_method_that_is_named_answers(endpoint: Server, server: Served) -> None:
     endpoint.script(completion(SPEC), completion(r"$243 = 34 \cdot 7 + 5$: \boxed{5}"))
-    async with served(endpoint.url) as server:
-        status, body = await chat(server, "routed-cfr@test-model", CUED)
+    status, body = await chat(server, "routed-cfr@test-model", CUED)
     assert status == 200
     message = body["choices"][0]["message"]
     assert message["content"] == r"$243 = 34 \cdot 7 + 5$: \boxed{5}"
@@ -49,7 +48,7 @@ async def test_a_request_without_a_model_gets_the_servers_own(endpoint: Server) 
     assert "cfr" not in body
 
 
-async def test_what_came_before_travels_with_every_call(endpoint: Server) -> None:
+async def test_what_came_before_travels_with_every_call(endpoint: Server, server: Served) -> None:
     endpoint.script(completion(SPEC), completion(r"\boxed{5}"))
     talk = [
         {"role": "system", "content": "Be brief."},
@@ -57,8 +56,7 @@ async def test_what_came_before_travels_with_every_call(endpoint: Server) -> Non
         {"role": "assistant", "content": "Hello."},
         {"role": "user", "content": CUED},
     ]
-    async with served(endpoint.url) as server:
-        status, _ = await chat(server, "cfr@", messages=talk)
+    status, _ = await chat(server, "cfr@", messages=talk)
     assert status == 200
     for sent in endpoint.requests:
         assert sent["messages"][:3] == talk[:3]
@@ -66,13 +64,12 @@ async def test_what_came_before_travels_with_every_call(endpoint: Server) -> Non
         assert len(sent["messages"]) == 4
 
 
-async def test_settings_of_the_request_reach_the_calls(endpoint: Server) -> None:
+async def test_settings_of_the_request_reach_the_calls(endpoint: Server, server: Served) -> None:
     endpoint.script(completion(SPEC), completion(r"\boxed{5}"))
-    async with served(endpoint.url) as server:
-        await chat(
-            server, "cfr-brief@", CUED, temperature=0.2, top_p=0.5, seed=7, max_tokens=400,
-            stop="END", frequency_penalty=0.1,
-        )  # fmt: skip
+    await chat(
+        server, "cfr-brief@", CUED, temperature=0.2, top_p=0.5, seed=7, max_tokens=400,
+        stop="END", frequency_penalty=0.1,
+    )  # fmt: skip
     stage1, stage2 = endpoint.requests
     for sent in (stage1, stage2):
         named = ("temperature", "top_p", "seed", "frequency_penalty")
@@ -82,48 +79,17 @@ async def test_settings_of_the_request_reach_the_calls(endpoint: Server) -> None
 
 
 async def test_several_attempts_run_at_the_same_time_with_seeds_of_their_own(
-    endpoint: Server,
+    endpoint: Server, server: Served
 ) -> None:
-    async with served(endpoint.url) as server:
-        status, body = await chat(server, "direct@", n=3, seed=7)
-        assert (status, [c["index"] for c in body["choices"]]) == (200, [0, 1, 2])
-        assert sorted(sent["seed"] for sent in endpoint.requests) == [7, 1_007, 2_007]
-        assert body["usage"]["completion_tokens"] == 21
-        found = await events(server, "direct@", n=2)
+    status, body = await chat(server, "direct@", n=3, seed=7)
+    assert (status, [c["index"] for c in body["choices"]]) == (200, [0, 1, 2])
+    assert sorted(sent["seed"] for sent in endpoint.requests) == [7, 1_007, 2_007]
+    assert body["usage"]["completion_tokens"] == 21
+    assert [c["cfr"]["answer"] for c in body["choices"]] == [body["cfr"]["answer"]] * 3 == ["4"] * 3
+    found = await events(server, "direct@", n=2)
     indices = [one["choices"][0]["index"] for one in found[:-1]]
     assert set(indices) == {0, 1}
     assert found[-1] == "data: [DONE]"
-
-
-@pytest.mark.parametrize(
-    ("body", "status", "code"),
-    [
-        (b"not json", 400, "invalid_json"),
-        (b"[]", 400, "invalid_json"),
-        (b"\xff\xfe", 400, "invalid_json"),
-        (b"[" * 100_000, 400, "invalid_json"),
-        (b'{"model": 5}', 400, None),
-        (b'{"model": null}', 400, None),
-        (b'{"model": "direct@", "messages": []}', 400, "invalid_value"),
-        (b'{"model": "cfr(reply=song)@", "messages": [{"role": "user", "content": "x"}]}', 404,
-         "model_not_found"),
-        (b'{"model": "vote(samples=900)@", "messages": [{"role": "user", "content": "x"}]}', 400,
-         "method_not_allowed"),
-        (b'{"model": "cfr(extractor=gpt-4o)@", "messages": [{"role": "user", "content": "x"}]}',
-         400, "method_not_allowed"),
-    ],
-)  # fmt: skip
-async def test_what_is_wrong_with_a_request_is_said_in_openais_way(
-    endpoint: Server, body: bytes, status: int, code: str | None
-) -> None:
-    async with served(endpoint.url) as server:
-        found, reply, _ = await send(server, body)
-    error = json.loads(reply)["error"]
-    assert found == status
-    assert error["code"] == code
-    assert error["type"] in ("invalid_request_error", "not_found_error")
-    assert error["message"]
-    assert endpoint.requests == []
 
 
 async def test_a_body_that_is_too_large_or_does_not_come(
@@ -188,13 +154,6 @@ async def test_health_and_counts(endpoint: Server, monkeypatch: pytest.MonkeyPat
         assert "pip install 'constraint-first[serve]'" in text
 
 
-async def test_half_a_surrogate_pair_is_asked_and_answered(endpoint: Server) -> None:
+async def test_half_a_surrogate_pair_is_asked_and_answered(server: Served) -> None:
     body = b'{"model": "direct@", "messages": [{"role": "user", "content": "odd \\ud800 text"}]}'
-    async with served(endpoint.url) as server:
-        assert (await send(server, body))[0] == 200
-
-
-async def test_a_body_in_several_parts_is_refused(endpoint: Server) -> None:
-    async with served(endpoint.url) as server:
-        kind = "multipart/form-data; boundary=x"
-        assert (await send(server, b"--x", Content_Type=kind))[0] == 415
+    assert (await send(server, body))[0] == 200

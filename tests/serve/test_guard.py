@@ -33,9 +33,8 @@ async def ask(
 HOSTS = ["localhost", "127.0.0.1:1", "[::1]:8080", "LOCALHOST:80", "my.localhost", "127.1.2.3"]
 
 
-async def test_names_of_this_machine_are_answered(endpoint: Server) -> None:
-    async with served(endpoint.url) as server:
-        assert [(await ask(server, Host=host))[0] for host in HOSTS] == [200] * len(HOSTS)
+async def test_names_of_this_machine_are_answered(server: Served) -> None:
+    assert [(await ask(server, Host=host))[0] for host in HOSTS] == [200] * len(HOSTS)
 
 
 FOREIGN = [
@@ -48,13 +47,12 @@ FOREIGN = [
 ]
 
 
-async def test_any_other_name_is_refused_on_every_route(endpoint: Server) -> None:
-    async with served(endpoint.url) as server:
-        for path in ("/v1/chat/completions", "/v1/models", "/health", "/metrics", "/x"):
-            for host in FOREIGN:
-                verb = "POST" if "chat" in path else "GET"
-                status, told, _ = await ask(server, path, verb, Host=host)
-                assert (status, told["error"]["code"]) == (403, "host_not_allowed")
+async def test_any_other_name_is_refused_on_every_route(endpoint: Server, server: Served) -> None:
+    for path in ("/v1/chat/completions", "/v1/models", "/health", "/metrics", "/x"):
+        for host in FOREIGN:
+            verb = "POST" if "chat" in path else "GET"
+            status, told, _ = await ask(server, path, verb, Host=host)
+            assert (status, told["error"]["code"]) == (403, "host_not_allowed")
     assert endpoint.requests == []
 
 
@@ -93,11 +91,10 @@ async def test_pages_of_ours_may_ask(endpoint: Server, origin: str, host: str) -
     "origin",
     ["http://evil.example", "http://localhost:3000", "null", "file://", "http://localhost:x", "x"],
 )
-async def test_pages_of_others_may_not(endpoint: Server, origin: str) -> None:
-    async with served(endpoint.url) as server:
-        for verb in ("POST", "OPTIONS"):
-            status, told, _ = await ask(server, verb=verb, Host="localhost:8080", Origin=origin)
-            assert (status, told["error"]["code"]) == (403, "origin_not_allowed")
+async def test_pages_of_others_may_not(endpoint: Server, origin: str, server: Served) -> None:
+    for verb in ("POST", "OPTIONS"):
+        status, told, _ = await ask(server, verb=verb, Host="localhost:8080", Origin=origin)
+        assert (status, told["error"]["code"]) == (403, "origin_not_allowed")
     assert endpoint.requests == []
 
 
@@ -140,14 +137,13 @@ async def test_with_the_token_as_a_key_or_as_a_cookie(endpoint: Server) -> None:
     assert all(TOKEN not in str(headers) for headers in endpoint.headers)
 
 
-async def test_every_reply_tells_a_browser_to_be_careful(endpoint: Server) -> None:
-    async with served(endpoint.url) as server:
-        for path, verb in (("/health", "GET"), ("/x", "GET"), ("/v1/chat/completions", "POST")):
-            _, _, headers = await ask(server, path, verb)
-            assert headers["X-Content-Type-Options"] == "nosniff"
-            assert headers["Content-Security-Policy"].startswith("default-src 'none'")
-            assert headers["X-Frame-Options"] == "DENY"
-            assert headers["Server"] == "cfr"
+async def test_every_reply_tells_a_browser_to_be_careful(server: Served) -> None:
+    for path, verb in (("/health", "GET"), ("/x", "GET"), ("/v1/chat/completions", "POST")):
+        _, _, headers = await ask(server, path, verb)
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert headers["Content-Security-Policy"].startswith("default-src 'none'")
+        assert headers["X-Frame-Options"] == "DENY"
+        assert headers["Server"] == "cfr"
 
 
 class Crowd:
@@ -313,9 +309,8 @@ async def test_a_mistake_of_ours_is_logged_by_its_place_and_told_to_nobody(
 @pytest.mark.parametrize(
     "path", ["/", "/v2/chat", "/v1/../etc/passwd", "/v1/%2e%2e/%2e%2e/etc/passwd", "//etc/passwd"]
 )
-async def test_there_is_nothing_else(endpoint: Server, path: str) -> None:
-    async with served(endpoint.url) as server:
-        status, told, _ = await ask(server, path, "GET")
+async def test_there_is_nothing_else(path: str, server: Served) -> None:
+    status, told, _ = await ask(server, path, "GET")
     assert (status, told["error"]["type"]) == (404, "not_found_error")
 
 

@@ -118,14 +118,3 @@ async def test_tools_pass_through_to_the_model(endpoint: Server) -> None:
     assert got.choices[0].message.tool_calls
     assert endpoint.requests[0]["model"] == "test-model"
     assert "temperature" not in endpoint.requests[0]  # nothing was added
-
-
-async def test_models(endpoint: Server) -> None:
-    async with clients(endpoint, model=None) as (client, _):
-        assert [model.id async for model in client.models.list()] == [
-            "auto@test-model",
-            "test-model",
-        ]
-        assert (await client.models.retrieve("auto@test-model")).owned_by == "constraint-first"
-        with pytest.raises(openai.NotFoundError):
-            await client.models.retrieve("none")

@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 from loopback import Endpoint as Server
 from loopback import Reply, completion, failure, gzip_bomb, large
-from served import send, served
+from served import Served, send, served
 
 from constraint_first.model.transport import Bounds
 from constraint_first.serve.upstream import UpstreamOptions
@@ -71,27 +71,25 @@ async def test_only_the_name_changes_where_a_method_cannot_answer() -> None:
     assert raw.body == body.replace(b"routed-cfr@own-model", b"own-model")
 
 
-async def test_a_stream_is_passed_on_as_it_comes(endpoint: Server) -> None:
+async def test_a_stream_is_passed_on_as_it_comes(endpoint: Server, server: Served) -> None:
     pieces = [b"data: {\n", b": odd comment\r\n\r", b"\ndata: [DONE]\n\n"]
     endpoint.script(Reply(chunks=[*pieces]), Reply(chunks=pieces[:1], endless=b": wait\n\n"))
-    async with served(endpoint.url) as server:
-        _, body, headers = await send(server, ODD)
-        assert (body, headers["Content-Type"]) == (b"".join(pieces), "text/event-stream")
-        (line,) = await server.logged(1)
-        assert line["first_word_seconds"] >= 0
-        assert line["stream"] is True
-        async with (
-            aiohttp.ClientSession() as session,
-            session.post(f"{server.url}/chat/completions", data=ODD) as reply,
-        ):
-            assert (await reply.content.readany()).startswith(pieces[0])  # it does not end
+    _, body, headers = await send(server, ODD)
+    assert (body, headers["Content-Type"]) == (b"".join(pieces), "text/event-stream")
+    (line,) = await server.logged(1)
+    assert line["first_word_seconds"] >= 0
+    assert line["stream"] is True
+    async with (
+        aiohttp.ClientSession() as session,
+        session.post(f"{server.url}/chat/completions", data=ODD) as reply,
+    ):
+        assert (await reply.content.readany()).startswith(pieces[0])  # it does not end
 
 
 @pytest.mark.parametrize("status", [400, 404, 429, 500, 503])
-async def test_an_error_is_the_endpoints_own(endpoint: Server, status: int) -> None:
+async def test_an_error_is_the_endpoints_own(endpoint: Server, status: int, server: Served) -> None:
     endpoint.script(failure(status, "says the endpoint", Retry_After="7"))
-    async with served(endpoint.url) as server:
-        found, body, headers = await send(server, ODD)
+    found, body, headers = await send(server, ODD)
     assert found == status
     assert body == str(failure(status, "says the endpoint").body).encode()
     assert headers["Retry-After"] == "7"
@@ -117,14 +115,15 @@ async def test_an_endpoint_that_is_away(endpoint: Server) -> None:
         assert "requests are tried all the same" in server.notes[1]
 
 
-async def test_a_stream_that_is_cut_is_cut_for_the_client_too(endpoint: Server) -> None:
+async def test_a_stream_that_is_cut_is_cut_for_the_client_too(
+    endpoint: Server, server: Served
+) -> None:
     endpoint.script(Reply(chunks=["data: {}\n\n"] * 3, cut=True), completion("4"))
-    async with served(endpoint.url) as server:
-        with pytest.raises(aiohttp.ClientPayloadError):
-            await send(server, ODD)
-        (line,) = await server.logged(1)
-        assert "cut" in line["error"]
-        assert (await send(server, ODD))[0] == 200
+    with pytest.raises(aiohttp.ClientPayloadError):
+        await send(server, ODD)
+    (line,) = await server.logged(1)
+    assert "cut" in line["error"]
+    assert (await send(server, ODD))[0] == 200
 
 
 async def test_a_reply_is_passed_on_only_so_far(endpoint: Server) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from loopback import Endpoint as Server
 from loopback import completion
-from served import chat, events, served
+from served import Served, chat, events, served
 
 from constraint_first.attempt.drive import Scripted, drive
 from constraint_first.method.registry import make
@@ -69,13 +69,12 @@ class Slow(Readers):
 
 @pytest.mark.parametrize("method", ["auto", "direct", "sound", "self-consistency"])
 async def test_a_text_that_takes_too_long_goes_untouched(
-    endpoint: Server, monkeypatch: pytest.MonkeyPatch, method: str
+    endpoint: Server, monkeypatch: pytest.MonkeyPatch, method: str, server: Served
 ) -> None:
     monkeypatch.setattr(Readers, "ask", Slow.ask)
     monkeypatch.setattr(Readers, "left", 0, raising=False)
     endpoint.respond = lambda _: completion("Here it is.")
-    async with served(endpoint.url) as server:
-        status, body = await chat(server, f"{method}@", LONG)
+    status, body = await chat(server, f"{method}@", LONG)
     assert status == 200
     assert body["choices"][0]["message"]["content"] == "Here it is."
     if method == "auto":  # it passes such a text through, and the reply is the endpoint's own
@@ -86,7 +85,7 @@ async def test_a_text_that_takes_too_long_goes_untouched(
 
 
 async def test_a_reply_that_takes_too_long_goes_on_as_it_is(
-    endpoint: Server, monkeypatch: pytest.MonkeyPatch
+    endpoint: Server, monkeypatch: pytest.MonkeyPatch, server: Served
 ) -> None:
     async def ask(self: Readers, task: str, *arguments: Any) -> Any:
         if task == "advance" and arguments[-1]:
@@ -96,12 +95,11 @@ async def test_a_reply_that_takes_too_long_goes_on_as_it_is(
     original = Readers.ask
     monkeypatch.setattr(Readers, "ask", ask)
     endpoint.respond = lambda _: completion("Here it is.")
-    async with served(endpoint.url) as server:
-        _, body = await chat(server, "sound@", DEMAND)
-        assert body["choices"][0]["message"]["content"] == "Here it is."
-        assert "unread" in body["cfr"]["details"]
-        status, body = await chat(server, "self-consistency@", LONG)
-        assert (status, body["error"]["code"]) == (502, "unreadable_reply")
+    _, body = await chat(server, "sound@", DEMAND)
+    assert body["choices"][0]["message"]["content"] == "Here it is."
+    assert "unread" in body["cfr"]["details"]
+    status, body = await chat(server, "self-consistency@", LONG)
+    assert (status, body["error"]["code"]) == (502, "unreadable_reply")
 
 
 HOSTILE = [
@@ -116,15 +114,16 @@ HOSTILE = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text[:4]))
-async def test_the_loop_goes_on_while_a_hostile_text_is_read(endpoint: Server, text: str) -> None:
+async def test_the_loop_goes_on_while_a_hostile_text_is_read(
+    endpoint: Server, text: str, server: Served
+) -> None:
     endpoint.respond = lambda _: completion("Here it is.")
-    async with served(endpoint.url) as server:
-        asked = asyncio.create_task(chat(server, "auto@", f"Hello. {text} Thanks!"))
-        turns = 0
-        while not asked.done():
-            await asyncio.sleep(0.01)
-            turns += 1
-        status, _ = await asked
+    asked = asyncio.create_task(chat(server, "auto@", f"Hello. {text} Thanks!"))
+    turns = 0
+    while not asked.done():
+        await asyncio.sleep(0.01)
+        turns += 1
+    status, _ = await asked
     assert status == 200
     assert turns > 5
 

@@ -51,7 +51,6 @@ from constraint_first.serve.attempt import (
     final_text,
     message,
     own_part,
-    usage_json,
 )
 from constraint_first.serve.guard import Served
 from constraint_first.serve.request import RequestError, request_error
@@ -119,21 +118,6 @@ def test_the_answer_from_before_a_repair_is_told_with_the_words_it_rests_on() ->
         reasoning
     )
     assert "original_answer" not in own_part(answered(Solution("5", r"\boxed{5}")))
-
-
-def test_a_whole_reply() -> None:
-    one = answered(Solution("5", "5"), exchange("direct", "5"))
-    whole = json.loads(ReplyHead("direct@m").whole([one]))
-    assert whole["object"] == "chat.completion"
-    assert whole["id"].startswith("chatcmpl-")
-    assert whole["usage"]["total_tokens"] == 15
-    assert whole["usage"] == usage_json(Usage(10, 5, 2, 3))
-    assert whole["cfr"]["answer"] == "5"
-    assert "cfr" not in whole["choices"][0]
-    several = json.loads(ReplyHead("direct@m").whole([one, one]))
-    assert [choice["index"] for choice in several["choices"]] == [0, 1]
-    assert several["usage"]["completion_tokens"] == 10
-    assert several["choices"][1]["cfr"] == whole["cfr"] == several["cfr"]
 
 
 def test_chunks() -> None:

@@ -5,15 +5,13 @@ import gc
 import socket
 from typing import Any
 
-import aiohttp
 import pytest
 from loopback import Endpoint as Server
-from loopback import Reply, completion, stream
+from loopback import Reply, stream
 from served import chat, events, served
 
 from constraint_first.error import InputError
 from constraint_first.method.method import MethodError
-from constraint_first.model.error import EngineError
 
 
 async def test_it_says_where_it_is_what_it_does_and_for_whom(endpoint: Server) -> None:
@@ -61,31 +59,6 @@ async def test_what_cannot_be_served_is_said_in_a_line(
     with pytest.raises(kind, match=words):
         async with served(endpoint.url, **settings):
             pass
-
-
-async def test_a_model_that_nobody_knows_is_said_at_the_start() -> None:
-    with pytest.raises(EngineError, match="not in the catalogue"):
-        async with served("", model="no-such-model"):
-            pass
-
-
-async def test_at_the_end_what_is_under_way_is_finished(endpoint: Server) -> None:
-    slow = completion(r"\boxed{243}")
-    slow.delay = 0.3
-    endpoint.script(slow)
-    async with served(endpoint.url, grace=20) as server:
-        whole = asyncio.create_task(chat(server))
-        streamed = asyncio.create_task(events(server))
-        while len(endpoint.requests) < 2:
-            await asyncio.sleep(0.01)
-        server.stop.set()
-        status, body = await whole
-        assert (status, body["cfr"]["answer"]) == (200, "243")
-        assert (await streamed)[-1] == "data: [DONE]"
-        await server.task
-        with pytest.raises(aiohttp.ClientConnectorError):
-            await chat(server)
-    assert "stopping: 2 request(s) have 20 s to finish" in server.notes
 
 
 async def test_the_grace_has_an_end_and_the_client_is_told(endpoint: Server) -> None:

@@ -26,11 +26,10 @@ from constraint_first.serve.upstream import UpstreamOptions
 PROGRAM = "```python\nprint(3**5 % 7)\n```"
 
 
-async def test_a_stream_from_its_role_to_its_end(endpoint: Server) -> None:
+async def test_a_stream_from_its_role_to_its_end(endpoint: Server, server: Served) -> None:
     endpoint.script(completion(SPEC), stream("243 = 34 · 7 ", "+ 5: ", r"\boxed{5}"))
-    async with served(endpoint.url) as server:
-        found = await events(server, "routed-cfr@", CUED, stream_options={"include_usage": True})
-        (line,) = await server.logged(1)
+    found = await events(server, "routed-cfr@", CUED, stream_options={"include_usage": True})
+    (line,) = await server.logged(1)
     first, *_, finish, usage, done = found
     assert first["object"] == "chat.completion.chunk"
     assert first["choices"][0]["delta"] == {"role": "assistant", "content": ""}
@@ -62,12 +61,13 @@ async def test_words_arrive_while_the_endpoint_still_writes(endpoint: Server) ->
         assert await asyncio.to_thread(endpoint.left.wait, 10)
 
 
-async def test_thinking_is_reasoning_wherever_the_endpoint_puts_it(endpoint: Server) -> None:
+async def test_thinking_is_reasoning_wherever_the_endpoint_puts_it(
+    endpoint: Server, server: Served
+) -> None:
     endpoint.script(stream("<think>Let me ", "see.</think>", "\n\nIt is ", r"\boxed{243}"))
-    async with served(endpoint.url) as server:
-        found = await events(server)
-        endpoint.script(completion(r"It is \boxed{243}", reasoning_content="Let me see."))
-        _, body = await chat(server)
+    found = await events(server)
+    endpoint.script(completion(r"It is \boxed{243}", reasoning_content="Let me see."))
+    _, body = await chat(server)
     assert said(found, "reasoning_content") == "Let me see."
     assert said(found, "content") == r"It is \boxed{243}"
     message = body["choices"][0]["message"]
@@ -84,17 +84,16 @@ def vote_or_program(body: dict[str, Any]) -> Reply:
 
 @pytest.mark.parametrize("streams", [True, False])
 async def test_a_program_is_work_and_its_answer_the_content(
-    endpoint: Server, *, streams: bool
+    endpoint: Server, server: Served, *, streams: bool
 ) -> None:
     endpoint.respond = vote_or_program
-    async with served(endpoint.url) as server:
-        if streams:
-            found = await events(server, "program@", CUED)
-            content, reasoning = said(found, "content"), said(found, "reasoning_content")
-        else:
-            _, body = await chat(server, "program@", CUED)
-            message = body["choices"][0]["message"]
-            content, reasoning = message["content"], message["reasoning_content"]
+    if streams:
+        found = await events(server, "program@", CUED)
+        content, reasoning = said(found, "content"), said(found, "reasoning_content")
+    else:
+        _, body = await chat(server, "program@", CUED)
+        message = body["choices"][0]["message"]
+        content, reasoning = message["content"], message["reasoning_content"]
     assert content == f"{PROGRAM}\n\n**Answer:** $\\boxed{{5}}$"
     for part in ("**Output**", "```\n5\n```", "✓ The answer is a remainder"):
         assert part in reasoning
@@ -121,21 +120,19 @@ async def refused(server: Served, **fields: Any) -> tuple[int, Any, Any]:
 
 @pytest.mark.parametrize("streams", [True, False])
 async def test_a_limit_of_the_endpoint_reaches_the_client(
-    endpoint: Server, *, streams: bool
+    endpoint: Server, server: Served, *, streams: bool
 ) -> None:
     endpoint.script(failure(429, "too many requests", Retry_After="17"))
-    async with served(endpoint.url) as server:
-        status, body, headers = await refused(server, stream=streams)
+    status, body, headers = await refused(server, stream=streams)
     assert (status, headers["Retry-After"]) == (429, "17")
     assert body["error"]["type"] == "rate_limit_error"
     assert len(endpoint.requests) == 1
 
 
-async def test_a_short_push_back_is_waited_for(endpoint: Server) -> None:
+async def test_a_short_push_back_is_waited_for(endpoint: Server, server: Served) -> None:
     busy = failure(429, "too many requests", Retry_After="0.01")
     endpoint.script(busy, busy, completion(r"\boxed{243}"))
-    async with served(endpoint.url) as server:
-        assert (await chat(server))[0] == 200
+    assert (await chat(server))[0] == 200
     assert len(endpoint.requests) == 3
 
 
@@ -153,39 +150,37 @@ async def test_an_endpoint_that_says_nothing_is_given_up(
     assert (status, body["error"]["code"]) == (504, "upstream_timeout")
 
 
-async def test_a_stream_that_fails_after_its_first_word_says_so(endpoint: Server) -> None:
+async def test_a_stream_that_fails_after_its_first_word_says_so(
+    endpoint: Server, server: Served
+) -> None:
     endpoint.script(cut_stream("It ", "is "))
-    async with served(endpoint.url) as server:
-        found = await events(server)
-        (line,) = await server.logged(1)
+    found = await events(server)
+    (line,) = await server.logged(1)
     assert said(found, "content") == "It is "
     assert found[-1]["error"]["code"] == "upstream_failed"
     assert "cut" in line["error"]
     assert len(endpoint.requests) == 1  # what was said cannot be said anew
 
 
-async def test_work_that_is_cut_is_done_again(endpoint: Server) -> None:
+async def test_work_that_is_cut_is_done_again(endpoint: Server, server: Served) -> None:
     endpoint.script(cut_stream("```py"), stream(PROGRAM))
-    async with served(endpoint.url) as server:
-        found = await events(server, "program@", CUED)
+    found = await events(server, "program@", CUED)
     assert "asked again" in said(found, "reasoning_content")
     assert said(found, "content").startswith(PROGRAM)
 
 
-async def test_one_attempt_that_fails_fails_the_request(endpoint: Server) -> None:
+async def test_one_attempt_that_fails_fails_the_request(endpoint: Server, server: Served) -> None:
     bad, good = failure(400, "no"), completion(r"\boxed{243}")
     good.delay = 5
     endpoint.script(good, bad, good)
-    async with served(endpoint.url) as server:
-        status, body = await chat(server, n=3)
+    status, body = await chat(server, n=3)
     assert (status, "HTTP 400" in body["error"]["message"]) == (400, True)
 
 
-async def test_a_reply_that_the_budget_cut_says_length(endpoint: Server) -> None:
+async def test_a_reply_that_the_budget_cut_says_length(endpoint: Server, server: Served) -> None:
     endpoint.script(completion("It goes on and", "length"))
-    async with served(endpoint.url) as server:
-        _, body = await chat(server, max_tokens=5)
-        found = await events(server, max_tokens=5)
+    _, body = await chat(server, max_tokens=5)
+    found = await events(server, max_tokens=5)
     assert body["choices"][0]["finish_reason"] == "length"
     assert found[-2]["choices"][0]["finish_reason"] == "length"
 
@@ -362,21 +357,20 @@ _SMOKE = {"auto", "sound", "vote(base=direct)"}
     [one if one in _SMOKE else pytest.param(one, marks=pytest.mark.long) for one in METHODS],
 )
 async def test_the_content_of_a_stream_is_the_final_reply_once(
-    endpoint: Server, method: str
+    endpoint: Server, method: str, server: Served
 ) -> None:
-    async with served(endpoint.url) as server:
-        for text in (*REQUESTS, *SUMS):
-            endpoint.respond = upstream
-            _, body = await chat(server, f"{method}@", text, seed=0)
-            found = await events(server, f"{method}@", text, seed=0)
-            assert said(found, "content") == body["choices"][0]["message"]["content"], text
-            if text == SUMS[1] and method == "auto":  # it has no number, and passes through
-                assert "cfr" not in body
-                continue
-            told = found[-2]["cfr"]
-            assert told["answer"] == body["cfr"]["answer"], text
-            if text in REQUESTS and method in WHOLE:
-                assert said(found, "content") == told["answer"], text
+    for text in (*REQUESTS, *SUMS):
+        endpoint.respond = upstream
+        _, body = await chat(server, f"{method}@", text, seed=0)
+        found = await events(server, f"{method}@", text, seed=0)
+        assert said(found, "content") == body["choices"][0]["message"]["content"], text
+        if text == SUMS[1] and method == "auto":  # it has no number, and passes through
+            assert "cfr" not in body
+            continue
+        told = found[-2]["cfr"]
+        assert told["answer"] == body["cfr"]["answer"], text
+        if text in REQUESTS and method in WHOLE:
+            assert said(found, "content") == told["answer"], text
 
 
 @pytest.mark.long

@@ -12,7 +12,7 @@ from loopback import completion, failure
 from served import chat, events, served
 
 from constraint_first.model.client import Client, OpenAI
-from constraint_first.model.error import ModelNotFound, Rejected, Unreachable
+from constraint_first.model.error import ModelNotFound, Rejected
 from constraint_first.model.limit import Retry
 from constraint_first.model.resolve import ModelRef
 from constraint_first.model.transport import DecodingRefused, Endpoint
@@ -29,16 +29,6 @@ ASKED = RequestDecoding.of(ChatRequest("?"))
 
 def ignore(call: Call, completion: Completion, seconds: float) -> None:
     """Hear of a call and do nothing."""
-
-
-async def test_an_endpoint_that_is_away_can_be_opened() -> None:
-    async with opened_upstream(ModelRef("m", "http://127.0.0.1:9/v1"), OPTIONS) as upstream:
-        assert await upstream.find("") == "m"
-        assert await upstream.models() == [{"id": "m", "object": "model", "owned_by": "upstream"}]
-        assert upstream.shown == "m at http://127.0.0.1:9/v1"
-    async with opened_upstream(ModelRef(None, "http://127.0.0.1:9/v1"), OPTIONS) as upstream:
-        with pytest.raises(Unreachable):
-            await upstream.models()
 
 
 async def test_an_address_that_is_none_is_refused_at_once() -> None:
@@ -185,17 +175,6 @@ async def ask(server: Server, asked: ChatRequest, *calls: Call) -> tuple[OpenAI,
         for call in calls:
             await engine.complete(call)
     return served, done
-
-
-async def test_what_a_request_says_goes_over_what_is_usual(endpoint: Server) -> None:
-    asked = ChatRequest("?", chosen={"temperature": 0.1}, stop=("END",), extra={"top_k": 4})
-    _, done = await ask(endpoint, asked, SOLVING, STAGE1)
-    solving, stage1 = endpoint.requests
-    assert [r["temperature"] for r in endpoint.requests] == [0.1, 0.1]
-    assert [(r["top_p"], r["seed"], r["top_k"]) for r in endpoint.requests] == [(0.95, 3, 4)] * 2
-    assert solving["stop"] == ["END"]
-    assert "stop" not in stage1  # it would cut a list of constraints off
-    assert [one.partition(":")[0] for one in done] == ["direct", "stage1"]
 
 
 async def test_a_setting_of_the_server_that_is_refused_is_left_out_for_everybody(

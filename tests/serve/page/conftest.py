@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import socket
 from collections.abc import AsyncGenerator, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 import pytest_asyncio
 from browsing import browser
+from loopback import Endpoint
+from paged import Paged, paged
 from paged_store import make_store
 from postgres import Postgres
 
@@ -24,6 +27,20 @@ def postgres() -> Iterator[str]:
 def store(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A store with three methods; tests only read it."""
     return make_store(tmp_path_factory.mktemp("store") / "runs.db")
+
+
+@pytest_asyncio.fixture
+async def bare(endpoint: Endpoint) -> AsyncGenerator[Paged]:
+    """The pages of a server without stored runs."""
+    async with paged(endpoint.url) as pages:
+        yield pages
+
+
+@pytest_asyncio.fixture
+async def pages(endpoint: Endpoint, store: str, tmp_path: Path) -> AsyncGenerator[Paged]:
+    """The pages of a server with one store, which keeps marks in the folder of the test."""
+    async with paged(endpoint.url, store, marks=tmp_path) as pages:
+        yield pages
 
 
 @pytest.fixture

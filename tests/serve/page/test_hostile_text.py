@@ -176,20 +176,19 @@ async def test_what_is_written_into_forms(endpoint: Server, hostile: str, marks:
 
 
 @pytest.mark.parametrize("method", ["cfr", "program", "vote(samples=2)", "checked(base=direct)"])
-async def test_what_a_model_streams(endpoint: Server, method: str) -> None:
+async def test_what_a_model_streams(endpoint: Server, method: str, bare: Paged) -> None:
     endpoint.respond = reply
-    async with paged(endpoint.url) as pages:
-        for problem in (TRICK, LONG):
-            body = {"problem": problem, "method": method}
-            address = f"{pages.server.root}/playground/answer"
-            async with pages.session.post(address, json=body) as answer:
-                assert answer.status == 200, await answer.text()
-                told = (await answer.text()).split("\n\n")
-            events = [json.loads(event[6:]) for event in told if event.startswith("data: ")]
-            assert events[-1]["kind"] == "end"
-            for event in events:
-                if event["kind"] in ("html", "end"):
-                    check_elements(event["text"])
+    for problem in (TRICK, LONG):
+        body = {"problem": problem, "method": method}
+        address = f"{bare.server.root}/playground/answer"
+        async with bare.session.post(address, json=body) as answer:
+            assert answer.status == 200, await answer.text()
+            told = (await answer.text()).split("\n\n")
+        events = [json.loads(event[6:]) for event in told if event.startswith("data: ")]
+        assert events[-1]["kind"] == "end"
+        for event in events:
+            if event["kind"] in ("html", "end"):
+                check_elements(event["text"])
 
 
 async def report(pages: Paged) -> None:

@@ -32,11 +32,10 @@ async def test_the_form_begins_with_the_servers_method(endpoint: Server) -> None
     assert "<h3>What the text demands" not in shown.text
 
 
-async def test_an_address_fills_the_form(endpoint: Server) -> None:
+async def test_an_address_fills_the_form(endpoint: Server, bare: Paged) -> None:
     asked = {"problem": CUED, "left": "cfr", "right": "program", "seed": "7", "model": "m"}
-    async with paged(endpoint.url) as pages:
-        shown = await pages.get(f"/?{urlencode(asked)}")
-        item = await pages.get(f"/?item={ITEM.id}")
+    shown = await bare.get(f"/?{urlencode(asked)}")
+    item = await bare.get(f"/?item={ITEM.id}")
     assert f">{CUED}</textarea>" in shown.text
     assert 'name="seed" inputmode="numeric" value="7"' in shown.text
     assert "The answer is a remainder: an integer from 0 to 6." in shown.words
@@ -44,11 +43,10 @@ async def test_an_address_fills_the_form(endpoint: Server) -> None:
     assert endpoint.requests == []  # a link alone asks no model
 
 
-async def test_a_text_is_read_before_any_model_is_asked(endpoint: Server) -> None:
+async def test_a_text_is_read_before_any_model_is_asked(endpoint: Server, bare: Paged) -> None:
     asked = {"problem": CUED, "left": "cfr", "right": "cfr", "temperature": "0.5"}
-    async with paged(endpoint.url) as pages:
-        shown = await pages.post("/playground/problem", asked)
-        root = pages.server.root
+    shown = await bare.post("/playground/problem", asked)
+    root = bare.server.root
     assert '<mark class="cue cue-1' in shown.text
     assert "modular remainder remainder" in shown.words
     assert shown.text.count("curl ") == 1
@@ -58,33 +56,33 @@ async def test_a_text_is_read_before_any_model_is_asked(endpoint: Server) -> Non
     assert endpoint.requests == []
 
 
-async def test_a_problem_of_constraintbench_comes_by_a_click(endpoint: Server) -> None:
+async def test_a_problem_of_constraintbench_comes_by_a_click(bare: Paged) -> None:
     texts = {item.text for item in load("public")}
-    async with paged(endpoint.url) as pages:
-        shown = await pages.get("/playground/example?left=cfr&right=direct")
+    shown = await bare.get("/playground/example?left=cfr&right=direct")
     text = html.unescape(shown.text.split(">", 1)[1].split("</textarea>")[0])
     assert text in texts
     assert 'id="reading" class="waits" hx-swap-oob="true"' in shown.text
     assert "problem of ConstraintBench" in shown.words
 
 
-async def test_the_answer_to_such_a_problem_is_judged(endpoint: Server) -> None:
-    for said, sign in ((ITEM.answer, "✓ right"), ("987654", "✗ wrong")):
-        endpoint.script(completion(rf"It is \boxed{{{said}}}."))
-        async with paged(endpoint.url) as pages:
-            body = {"problem": ITEM.text, "method": "direct"}
-            address = f"{pages.server.root}/playground/answer"
-            async with pages.session.post(address, json=body) as reply:
-                assert sign in await reply.text()
+async def answered(pages: Paged, **body: Any) -> tuple[int, str]:
+    address = f"{pages.server.root}/playground/answer"
+    async with pages.session.post(address, json=body) as reply:
+        return reply.status, await reply.text()
 
 
-async def test_settings_reach_the_model(endpoint: Server) -> None:
-    body = {"problem": "x", "method": "direct", "model": "other", "seed": "7", "max_tokens": "9"}
-    async with paged(endpoint.url) as pages:
-        address = f"{pages.server.root}/playground/answer"
-        async with pages.session.post(address, json=body | {"temperature": "0.25"}) as reply:
-            await reply.text()
-        logged = (await pages.server.logged(1))[0]
+@pytest.mark.parametrize(("given", "sign"), [(ITEM.answer, "✓ right"), ("987654", "✗ wrong")])
+async def test_the_answer_to_such_a_problem_is_judged(
+    endpoint: Server, bare: Paged, given: str, sign: str
+) -> None:
+    endpoint.script(completion(rf"It is \boxed{{{given}}}."))
+    assert sign in (await answered(bare, problem=ITEM.text, method="direct"))[1]
+
+
+async def test_settings_reach_the_model(endpoint: Server, bare: Paged) -> None:
+    numbers = {"seed": "7", "max_tokens": "9", "temperature": "0.25"}
+    await answered(bare, problem="x", method="direct", model="other", **numbers)
+    logged = (await bare.server.logged(1))[0]
     (asked,) = endpoint.requests
     assert (asked["model"], asked["temperature"], asked["max_tokens"]) == ("other", 0.25, 9)
     assert (logged["model"], logged["method"]) == ("direct@other", "direct")
@@ -104,16 +102,11 @@ async def test_settings_reach_the_model(endpoint: Server) -> None:
     ],
 )
 async def test_what_cannot_be_asked_is_refused(
-    endpoint: Server, more: dict[str, str], status: int, said: str
+    endpoint: Server, bare: Paged, more: dict[str, str], status: int, said: str
 ) -> None:
-    async with paged(endpoint.url) as pages:
-        body = {"problem": "x", "method": "direct"} | more
-        address = f"{pages.server.root}/playground/answer"
-        async with pages.session.post(address, json=body) as reply:
-            told = await reply.json()
-        async with pages.session.post(address, data=b"[1") as reply:
-            assert reply.status == 400
-    assert told["error"]["message"].count(said) == 1
+    found, told = await answered(bare, **{"problem": "x", "method": "direct"} | more)
+    assert found == status
+    assert json.loads(told)["error"]["message"].count(said) == 1
     assert endpoint.requests == []
 
 
@@ -127,25 +120,20 @@ async def test_an_endpoint_that_is_away_does_not_keep_the_page(endpoint: Server)
 PROGRAM = "```python\nprint(6 * 7)\n```"
 
 
-async def follow(pages: Paged, method: str, problem: str = CUED, **more: Any) -> list[Any]:
+async def follow(pages: Paged, method: str, problem: str = CUED) -> list[Any]:
     """Ask, and return the events."""
-    body = {"problem": problem, "method": method, **more}
-    address = f"{pages.server.root}/playground/answer"
-    async with pages.session.post(address, json=body) as reply:
-        assert reply.status == 200, await reply.text()
-        assert reply.headers["Content-Type"].startswith("text/event-stream")
-        told = (await reply.text()).split("\n\n")
-    return [json.loads(event[6:]) for event in told if event.startswith("data: ")]
+    status, told = await answered(pages, problem=problem, method=method)
+    assert status == 200, told
+    return [json.loads(event[6:]) for event in told.split("\n\n") if event.startswith("data: ")]
 
 
 def kinds(events: list[Any]) -> list[str]:
     return [event["kind"] for event in events]
 
 
-async def test_stages_come_with_a_title_words_and_html(endpoint: Server) -> None:
+async def test_stages_come_with_a_title_words_and_html(endpoint: Server, bare: Paged) -> None:
     endpoint.script(completion(SPEC), stream("It is ", r"\boxed{5}", "."))
-    async with paged(endpoint.url) as pages:
-        events = await follow(pages, "cfr-brief")
+    events = await follow(bare, "cfr-brief")
     titles = [event["text"] for event in events if event["kind"] == "step"]
     assert titles == ["Stage 1: constraints", "Stage 2: solution"]
     first, second = ([e for e in events if e["step"] == step] for step in (1, 2))
@@ -159,28 +147,25 @@ async def test_stages_come_with_a_title_words_and_html(endpoint: Server) -> None
     assert "2 calls" not in events[-1]["text"]
 
 
-async def test_a_program_and_its_output_are_shown(endpoint: Server) -> None:
+async def test_a_program_and_its_output_are_shown(endpoint: Server, bare: Paged) -> None:
     endpoint.script(completion(PROGRAM))
-    async with paged(endpoint.url) as pages:
-        events = await follow(pages, "program", "What is 6 times 7?")
+    events = await follow(bare, "program", "What is 6 times 7?")
     ran = [e["text"] for e in events if e["kind"] == "html"][1]
     assert "print(6 * 7)" in ran
     assert "<pre>42</pre>" in ran
 
 
-async def test_a_reply_that_may_be_changed_is_a_draft(endpoint: Server) -> None:
+async def test_a_reply_that_may_be_changed_is_a_draft(endpoint: Server, bare: Paged) -> None:
     endpoint.script(stream("Rain, cold ", "rain."))
-    async with paged(endpoint.url) as pages:
-        events = await follow(pages, "sound", "Write about rain. Do not use any commas.")
+    events = await follow(bare, "sound", "Write about rain. Do not use any commas.")
     assert [e["text"] for e in events if e["kind"] == "step"] == ["Draft"]
     (draft,) = (e["text"] for e in events if e["kind"] == "html")
     assert draft.startswith("<details>")
     assert "Rain cold rain." in events[-1]["text"]
 
 
-async def test_samples_that_nobody_followed_are_folded(endpoint: Server) -> None:
-    async with paged(endpoint.url) as pages:
-        events = await follow(pages, "self-consistency(samples=3)", "What is 2 + 2?")
+async def test_samples_that_nobody_followed_are_folded(bare: Paged) -> None:
+    events = await follow(bare, "self-consistency(samples=3)", "What is 2 + 2?")
     whole = [e["text"] for e in events if e["kind"] == "html"]
     assert sum("<summary>7 tokens</summary>" in text for text in whole) == 2
 
@@ -189,35 +174,33 @@ async def test_samples_that_nobody_followed_are_folded(endpoint: Server) -> None
     ("reply", "said"),
     [(failure(401, "no such key"), "no such key"), (cut_stream("It", " is"), "cut")],
 )
-async def test_what_goes_wrong_is_told(endpoint: Server, reply: Reply, said: str) -> None:
+async def test_what_goes_wrong_is_told(
+    endpoint: Server, reply: Reply, said: str, bare: Paged
+) -> None:
     endpoint.script(reply)
-    async with paged(endpoint.url) as pages:
-        events = await follow(pages, "direct")
-        logged = (await pages.server.logged(1))[0]
+    events = await follow(bare, "direct")
+    logged = (await bare.server.logged(1))[0]
     assert kinds(events)[-1] == "error"
     assert said in events[-1]["text"] or "ended" in events[-1]["text"]
     assert logged["error"]
 
 
-async def test_a_browser_that_goes_away_ends_the_call(endpoint: Server) -> None:
+async def test_a_browser_that_goes_away_ends_the_call(endpoint: Server, bare: Paged) -> None:
     endpoint.script(Reply(endless=b'data: {"choices": [{"delta": {"content": "on "}}]}\n\n'))
-    async with paged(endpoint.url) as pages:
-        body = {"problem": "x", "method": "direct"}
-        address = f"{pages.server.root}/playground/answer"
-        async with pages.session.post(address, json=body) as reply:
-            while b"words" not in await reply.content.readline():
-                pass  # before that the endpoint may not have been asked
-            reply.close()
-        assert await asyncio.to_thread(endpoint.left.wait, 60)
-        assert (await pages.server.logged(1))[0]["error"] == "the client went away"
+    body = {"problem": "x", "method": "direct"}
+    address = f"{bare.server.root}/playground/answer"
+    async with bare.session.post(address, json=body) as reply:
+        while b"words" not in await reply.content.readline():
+            pass  # before that the endpoint may not have been asked
+        reply.close()
+    assert await asyncio.to_thread(endpoint.left.wait, 60)
+    assert (await bare.server.logged(1))[0]["error"] == "the client went away"
 
 
 async def test_long_silence_is_filled(endpoint: Server) -> None:
     endpoint.script(Reply(body=completion("It is 4.").body, delay=0.3))
     async with paged(endpoint.url, silence=0.05) as pages:
-        body = {"problem": "x", "method": "direct"}
-        async with pages.session.post(f"{pages.server.root}/playground/answer", json=body) as reply:
-            told = await reply.text()
+        _, told = await answered(pages, problem="x", method="direct")
     assert ": still at work\n\n" in told
     assert '"kind":"end"' in told
 

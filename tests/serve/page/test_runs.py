@@ -5,11 +5,12 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from instructed import request_store
 from loopback import Endpoint as Server
-from paged import HOSTILE, paged
+from paged import HOSTILE, Paged, paged
 from paged_store import ITEMS, make_store
 from stored import attempt
 
@@ -66,16 +67,14 @@ def test_words_choose_series(store: str) -> None:
 SAFE = HOSTILE.replace("\x1b", "").replace("\u202e", "")
 
 
-async def test_a_server_without_runs_says_how_to_name_some(endpoint: Server) -> None:
-    async with paged(endpoint.url) as pages:
-        shown = await pages.get("/runs")
-    assert "cfr serve runs.db" in shown.words
+@pytest.mark.parametrize("path", ["/runs", "/compare", "/audit", "/report"])
+async def test_a_server_without_runs_says_how_to_name_some(bare: Paged, path: str) -> None:
+    assert "cfr serve runs.db" in (await bare.get(path)).words
 
 
-async def test_the_only_store_is_opened_at_once(endpoint: Server, store: str) -> None:
-    async with paged(endpoint.url, store) as pages:
-        assert (await pages.get("/runs")).headers["Location"] == "/runs/1"
-        shown = await pages.get("/runs/1")
+async def test_the_only_store_is_opened_at_once(pages: Paged) -> None:
+    assert (await pages.get("/runs")).headers["Location"] == "/runs/1"
+    shown = await pages.get("/runs/1")
     assert "Direct CoT direct ConstraintBench-mini m-1 50.0 [29." in shown.words
     assert "attempts 144" in shown.words
     assert "every 2s" not in shown.text  # nothing is running
@@ -128,12 +127,11 @@ async def test_why_attempts_failed(endpoint: Server, tmp_path: Path) -> None:
     assert "'cfr eval' makes it again" in one.words
 
 
-async def test_a_series_is_shown_problem_by_problem(endpoint: Server, store: str) -> None:
-    async with paged(endpoint.url, store) as pages:
-        every = await pages.get("/runs/1/1")
-        wrong = await pages.get("/runs/1/1?show=wrong")
-        found = await pages.get(f"/runs/1/1?q={ITEMS[3].id}", HX_Request="true")
-        odd = await pages.get("/runs/1/1?show=%3Cscript%3E&at=99")
+async def test_a_series_is_shown_problem_by_problem(pages: Paged) -> None:
+    every = await pages.get("/runs/1/1")
+    wrong = await pages.get("/runs/1/1?show=wrong")
+    found = await pages.get(f"/runs/1/1?q={ITEMS[3].id}", HX_Request="true")
+    odd = await pages.get("/runs/1/1?show=%3Cscript%3E&at=99")
     assert "24 problems" in every.words
     assert "12 problems" in wrong.words
     assert found.text.startswith('<section id="problems"')
@@ -156,11 +154,10 @@ async def test_long_lists_come_in_pages(endpoint: Server, tmp_path: Path) -> Non
     assert 'rel="next"' not in last.text
 
 
-async def test_an_attempt_is_shown_in_full(endpoint: Server, store: str) -> None:
-    async with paged(endpoint.url, store) as pages:
-        cfr = await pages.get(f"/runs/1/2/attempt?problem={ITEMS[3].id}&run=1")
-        direct = await pages.get("/runs/1/1/attempt")
-        program = await pages.get("/runs/1/3/attempt?problem=2")
+async def test_an_attempt_is_shown_in_full(pages: Paged) -> None:
+    cfr = await pages.get(f"/runs/1/2/attempt?problem={ITEMS[3].id}&run=1")
+    direct = await pages.get("/runs/1/1/attempt")
+    program = await pages.get("/runs/1/3/attempt?problem=2")
     assert "incorrect: it is not the gold answer" in cfr.words
     assert "1. Stage 1: constraints" in cfr.words
     assert f"C1 {ITEMS[3].constraints[0].kind}" in cfr.words
@@ -175,10 +172,9 @@ async def test_an_attempt_is_shown_in_full(endpoint: Server, store: str) -> None
     assert "print(" in program.words
 
 
-async def test_a_chart_gets_its_numbers(endpoint: Server, store: str) -> None:
-    async with paged(endpoint.url, store) as pages:
-        every = json.loads((await pages.get("/runs/1/growth")).text)
-        one = json.loads((await pages.get("/runs/1/growth?series=3")).text)
+async def test_a_chart_gets_its_numbers(pages: Paged) -> None:
+    every = json.loads((await pages.get("/runs/1/growth")).text)
+    one = json.loads((await pages.get("/runs/1/growth?series=3")).text)
     assert every["attempts"][-1] == 144
     assert (one["attempts"][-1], one["right"][-1]) == (48, 48)
     assert one["times"] == sorted(one["times"])
@@ -187,6 +183,17 @@ async def test_a_chart_gets_its_numbers(endpoint: Server, store: str) -> None:
 @pytest.mark.parametrize(
     ("path", "status"),
     [
+        ("/benchmark/nothing", 404),
+        ("/benchmark/..%2f..%2fetc%2fpasswd", 404),
+        (f"/benchmark/{quote(HOSTILE, safe='')}", 404),
+        ("/benchmark?at=-1", 400),
+        (f"/benchmark?at={quote(HOSTILE)}", 400),
+        ("/benchmark?at=99999999999999999999", 400),
+        ("/report/1/view", 404),
+        ("/report/x/view", 404),
+        ("/report?runs=9", 404),
+        ("/report?runs=%3Cscript%3E", 400),
+        ("/report/99999999999999999999/view", 404),
         ("/runs/2", 404),
         ("/runs/0", 404),
         ("/runs/-1", 404),
@@ -203,11 +210,8 @@ async def test_a_chart_gets_its_numbers(endpoint: Server, store: str) -> None:
         ("/runs/9999999999999999", 404),
     ],
 )
-async def test_what_is_not_there_is_refused(
-    endpoint: Server, store: str, path: str, status: int
-) -> None:
-    async with paged(endpoint.url, store) as pages:
-        shown = await pages.get(path)
+async def test_what_is_not_there_is_refused(path: str, status: int, pages: Paged) -> None:
+    shown = await pages.get(path)
     assert shown.status == status
     assert '<div class="fault"' in shown.text
 
@@ -226,9 +230,8 @@ async def test_gold_instructions_are_shown_in_words(endpoint: Server, tmp_path: 
         assert "kwargs" not in page.text
 
 
-async def test_two_methods_get_a_verdict_a_plot_and_lists(endpoint: Server, store: str) -> None:
-    async with paged(endpoint.url, store) as pages:
-        shown = await pages.get("/compare")
+async def test_two_methods_get_a_verdict_a_plot_and_lists(pages: Paged) -> None:
+    shown = await pages.get("/compare")
     assert "On m-1, CFR (always-on) is better than Direct CoT: +25.0 points" in shown.words
     assert '<svg xmlns="http://www.w3.org/2000/svg" id="forest"' in shown.text
     assert 'data-name="paired"' in shown.text
@@ -237,11 +240,10 @@ async def test_two_methods_get_a_verdict_a_plot_and_lists(endpoint: Server, stor
     assert "Direct CoT right in 0 of 2 runs; CFR (always-on) right in 2 of 2 runs" in shown.words
 
 
-async def test_any_two_can_be_chosen(endpoint: Server, store: str) -> None:
-    async with paged(endpoint.url, store) as pages:
-        shown = await pages.get("/compare?runs=1&baseline=program&method=direct")
-        itself = await pages.get("/compare?baseline=cfr&method=cfr")
-        unknown = await pages.get("/compare?method=nothing")
+async def test_any_two_can_be_chosen(pages: Paged) -> None:
+    shown = await pages.get("/compare?runs=1&baseline=program&method=direct")
+    itself = await pages.get("/compare?baseline=cfr&method=cfr")
+    unknown = await pages.get("/compare?method=nothing")
     assert "Direct CoT is worse than Program" in shown.words
     assert "Degraded: 12 problems" in shown.words
     assert '<option value="program" selected>' in shown.text
@@ -249,16 +251,13 @@ async def test_any_two_can_be_chosen(endpoint: Server, store: str) -> None:
     assert (unknown.status, "has no method 'nothing'" in unknown.words) == (400, True)
 
 
-async def test_a_case_shows_both_transcripts_and_leads_to_all_messages(
-    endpoint: Server, store: str
-) -> None:
-    async with paged(endpoint.url, store) as pages:
-        shown = await pages.get("/compare?baseline=direct&method=cfr")
-        path = html.unescape(re.findall(r'hx-get="(/compare/case[^"]+)"', shown.text)[0])
-        case = await pages.get(path, HX_Request="true")
-        links = [html.unescape(link) for link in re.findall('href="(/runs[^"]+)"', case.text)]
-        attempts = [await pages.get(link) for link in links]
-        missing = await pages.get(path + "x", HX_Request="true")
+async def test_a_case_shows_both_transcripts_and_leads_to_all_messages(pages: Paged) -> None:
+    shown = await pages.get("/compare?baseline=direct&method=cfr")
+    path = html.unescape(re.findall(r'hx-get="(/compare/case[^"]+)"', shown.text)[0])
+    case = await pages.get(path, HX_Request="true")
+    links = [html.unescape(link) for link in re.findall('href="(/runs[^"]+)"', case.text)]
+    attempts = [await pages.get(link) for link in links]
+    missing = await pages.get(path + "x", HX_Request="true")
     assert case.text.count('<div class="side">') == 2
     assert "Constraints that Stage 1 stated" in case.words
     assert "Gold answer:" in case.words
@@ -287,14 +286,13 @@ async def test_several_sources_and_models_can_be_chosen(
 
 
 async def test_without_matplotlib_the_table_says_the_same(
-    endpoint: Server, store: str, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch, pages: Paged
 ) -> None:
     def missing(*_: str) -> None:
         raise MissingExtra("reports need matplotlib")
 
     monkeypatch.setattr(figures, "require", missing)
-    async with paged(endpoint.url, store) as pages:
-        shown = await pages.get("/compare")
+    shown = await pages.get("/compare")
     assert shown.status == 200
     assert "<svg" not in shown.text
     assert "is better than" in shown.words
@@ -304,11 +302,9 @@ async def test_what_cannot_be_compared_is_said(endpoint: Server, tmp_path: Path)
     lone = tmp_path / "lone.jsonl"
     row = {"problem": "1", "method": "direct", "run": 0, "correct": True}
     lone.write_text(json.dumps(row) + "\n")
-    async with paged(endpoint.url) as none, paged(endpoint.url, str(lone)) as pages:
-        nothing = await none.get("/compare")
+    async with paged(endpoint.url, str(lone)) as pages:
         one = await pages.get("/compare")
         gone = await pages.get("/compare?runs=7")
         odd = await pages.get("/compare?runs=..%2f1")
-    assert "cfr serve runs.db" in nothing.words
     assert "has one method alone" in one.words
     assert (gone.status, odd.status) == (404, 400)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from loopback import Endpoint as Server
-from paged import HOSTILE, paged
+from paged import HOSTILE, Paged, paged
 
 from constraint_first.constraint.router import route
 from constraint_first.constraint.stated.read import read_stated
@@ -22,9 +22,8 @@ from constraint_first.serve.page.site import (
 from constraint_first.serve.request import RequestError
 
 
-async def test_every_page_has_the_strict_policy_and_is_not_kept(endpoint: Server) -> None:
-    async with paged(endpoint.url) as pages:
-        shown = await pages.get("/")
+async def test_every_page_has_the_strict_policy_and_is_not_kept(bare: Paged) -> None:
+    shown = await bare.get("/")
     assert shown.headers["Content-Security-Policy"] == (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
         "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -35,12 +34,11 @@ async def test_every_page_has_the_strict_policy_and_is_not_kept(endpoint: Server
     assert 'class="skip"' in shown.text
 
 
-async def test_a_person_gets_a_page_and_a_program_gets_json(endpoint: Server) -> None:
-    async with paged(endpoint.url) as pages:
-        page = await pages.get("/nothing")
-        part = await pages.get("/nothing", HX_Request="true")
-        program = await pages.get("/nothing", Accept="*/*")
-        api = await pages.get("/v1/nothing")
+async def test_a_person_gets_a_page_and_a_program_gets_json(bare: Paged) -> None:
+    page = await bare.get("/nothing")
+    part = await bare.get("/nothing", HX_Request="true")
+    program = await bare.get("/nothing", Accept="*/*")
+    api = await bare.get("/v1/nothing")
     assert (page.status, part.status, program.status, api.status) == (404, 404, 404, 404)
     assert "<title>404" in page.text
     assert "/nothing: there is nothing here" in page.words
@@ -69,12 +67,11 @@ async def test_forms_are_taken_from_our_own_pages_alone(
     assert endpoint.requests == []
 
 
-async def test_files_carry_their_type_and_may_be_kept_for_good(endpoint: Server) -> None:
-    async with paged(endpoint.url) as pages:
-        style = await pages.get(asset_url("page.css"))
-        script = await pages.get(asset_url("htmx.min.js"))
-        icon = await pages.get(asset_url("icon.svg"))
-        without = await pages.get("/static/page.css")
+async def test_files_carry_their_type_and_may_be_kept_for_good(bare: Paged) -> None:
+    style = await bare.get(asset_url("page.css"))
+    script = await bare.get(asset_url("htmx.min.js"))
+    icon = await bare.get(asset_url("icon.svg"))
+    without = await bare.get("/static/page.css")
     assert style.headers["Content-Type"].startswith("text/css")
     assert script.headers["Content-Type"].startswith("text/javascript")
     assert icon.headers["Content-Type"].startswith("image/svg+xml")
@@ -97,9 +94,8 @@ async def test_files_carry_their_type_and_may_be_kept_for_good(endpoint: Server)
         "....//page.css",
     ],
 )
-async def test_nothing_else_is_sent(endpoint: Server, name: str) -> None:
-    async with paged(endpoint.url) as pages:
-        shown = await pages.get(f"/static/{name}")
+async def test_nothing_else_is_sent(name: str, bare: Paged) -> None:
+    shown = await bare.get(f"/static/{name}")
     assert shown.status == 404
     assert "import" not in shown.text
 
