@@ -306,7 +306,6 @@ class _Waves:
         self._collected: list[StoredBatch] = []
 
     async def run(self) -> None:
-        """Go from wave to wave until there is no call left to ask."""
         sent: list[StoredBatch] = []
         for batch in self._log.open():
             service = self._services.get(batch.place)
@@ -343,7 +342,6 @@ class _Waves:
         return submitted
 
     async def _wait(self, sent: list[StoredBatch]) -> None:
-        """Look at the batches again and again until all have ended."""
         pause, faults = self._options.batch_poll or _FIRST_LOOK, 0
         views = {one.tag: BatchView(one.shown, one.status, one.requests) for one in sent}
         while True:
@@ -391,7 +389,6 @@ class _Waves:
         )
 
     async def _read(self, sent: Sequence[StoredBatch]) -> OpenWave:
-        """Fetch all results, and find the requests that have none."""
         results = ResultIndex(self._longest)
         missing: dict[Place, FoundResult] = {}
         for batch in sent:

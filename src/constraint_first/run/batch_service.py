@@ -79,7 +79,6 @@ class BatchLog:
         store.change(BATCHES.create_all)
 
     def open(self) -> list[StoredBatch]:
-        """List the batches that were not collected to the end, the oldest first."""
         order = (batches.c.wave, batches.c.created_at, batches.c.tag)
         query = sa.select(batches).where(batches.c.state.in_(OPEN)).order_by(*order)
         return [StoredBatch(**row._mapping) for row in self._store.read(query)]
@@ -115,7 +114,6 @@ class BatchLog:
         self._store.change(work)
 
     def wanted(self, tag: str) -> set[str]:
-        """List the ``custom_id`` of every request of a batch."""
         query = sa.select(requests).where(requests.c.tag == tag)
         return {str(_request(row)) for row in self._store.read(query)}
 
@@ -147,10 +145,7 @@ class BatchLog:
         self._store.change(work)
 
     def refusals(self, series: int) -> dict[Place, FoundResult]:
-        """Return what closed batches say that was refused as it was asked, by place.
-
-        A call that goes on without what was refused need not be refused again after a restart.
-        """
+        """Return by place what closed batches say was refused: it need not be refused again."""
         query = (
             sa.select(requests)
             .join(batches)
@@ -241,7 +236,6 @@ class Provider:
         return replace(batch, **known)
 
     async def look(self, batch: StoredBatch) -> tuple[StoredBatch, BatchView]:
-        """Ask how a batch gets on, and note when it has ended."""
         if batch.state == _ENDED:
             return batch, BatchView(batch.shown, batch.status, batch.requests, batch.requests)
         try:

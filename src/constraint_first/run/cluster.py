@@ -301,7 +301,6 @@ class _RayRun:
             self._complete.set()
 
     async def _listen(self, driver: RayProcess) -> None:
-        """Handle the events of the workers, until all have ended."""
         while len(self._ended) < self.started:
             event = await driver.next()
             why = event.why or event.report["error"]
@@ -315,7 +314,6 @@ class _RayRun:
                 await self._end(event.worker, event.node, event.report)
 
     async def _end(self, number: int, node: str, report: WorkerReport) -> None:
-        """Note that a worker ended: all is made, or it cannot run the rest."""
         self._ended.add(number)
         self.placed.discard(number)
         if refused := report["refused"]:
@@ -362,7 +360,6 @@ class _RayRun:
         return sum(all(node.get(name, 0) >= amount for name, amount in asked) for node in nodes)
 
     def _explain(self) -> str:
-        """Say why attempts are missing although no worker has anything left to do."""
         why = self.reasons.most_common(1)[0][0] if self.reasons else "its workers ended too early"
         if self._made() == self._before:
             raise RayFailed(f"no worker on the cluster could make anything: {why}")
@@ -552,7 +549,6 @@ class _Driver:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def run(self, orders: asyncio.StreamReader) -> None:
-        """Start workers as they are ordered, until the orders end."""
         self._tell(DriverEvent("connected", nodes=_nodes(self._ray)))
         looking = asyncio.create_task(self._look())
         try:
@@ -581,7 +577,6 @@ class _Driver:
             self._ray.kill(actor)
 
     async def _look(self) -> None:
-        """Report now and then that workers are not placed, and the nodes there are."""
         while True:
             await asyncio.sleep(self._order["seconds"])
             if self._unplaced:

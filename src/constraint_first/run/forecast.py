@@ -7,10 +7,12 @@ asks tells how many calls there are, how long their prompts are and how long rep
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from itertools import islice
 from math import ceil
-from typing import Final, Literal, NamedTuple, cast
+from typing import Final, Literal, NamedTuple
 
 import sqlalchemy as sa
 
@@ -20,15 +22,14 @@ from constraint_first.model.limit import PriceList
 from constraint_first.model.resolve import ModelRef, known_context, price_list, served_name
 from constraint_first.model.wire import Decoding
 from constraint_first.problem import Json, Problem
-from constraint_first.protocol import Call, Completion, Output, Program, Run, Usage
+from constraint_first.protocol import Call, Completion, Output, Usage
 from constraint_first.run.grid import Changes, Experiment, RunOptions, name_in_folder
 from constraint_first.store import database as schema
 from constraint_first.store.database import open_database, patiently, sqlite_path
 from constraint_first.store.query import EarlierUse, attempt_times, earlier_use, finished_keys
-from constraint_first.store.series import Series, find_registered
+from constraint_first.store.series import Series, find_registered, play
 from constraint_first.store.store import Store
 
-_MOST_ROUNDS: Final = 64
 _CHARACTERS_A_TOKEN: Final = 3
 """As the limiter guesses: few texts have fewer."""
 
@@ -116,11 +117,7 @@ answer that breaks a constraint; a question; a program that runs, and one that d
 
 
 def bound_attempt(method: Method, problem: Problem, settings: CallSettings) -> Demand:
-    played = [_play(method, problem, settings, kind) for kind in range(len(_KINDS))]
-    found = played[0]
-    for one in played[1:]:
-        found = found.around(one)
-    return found
+    return reduce(Demand.around, (_play(method, problem, settings, *kind) for kind in _KINDS))
 
 
 _ANY: Final = Problem("What is 1 + 1?")
@@ -134,50 +131,34 @@ def needs_more_calls(method: Method, most: int) -> bool:
     It is played on a problem of no particular kind, so a method that asks more about other problems
     may pass; it is then ended by its driver, when it has paid.
     """
-    return not any(_ends_within(method, most, kind) for kind in _KINDEST)
+    return all(_asks_more(method, most, *_KINDS[kind]) for kind in _KINDEST)
 
 
-def _ends_within(method: Method, most: int, kind: int) -> bool:
-    reply, output = _KINDS[kind]
-    asked = 0
-    try:
-        run = Run(method.solve(_ANY))
-        while not run.done:
-            asked += len(run.calls)
-            if asked > most:
-                return False
-            text = reply(asked).replace("MARK", "")
-            run.advance(
-                tuple(
-                    output if isinstance(step, Program) else Completion(text, usage=Usage(10, 10))
-                    for step in run.round
-                )
-            )
-    except Exception:  # a method that breaks on a reply will say so when it gets one
-        return True
-    return True
+def _asks_more(method: Method, most: int, reply: Callable[[int], str], output: Output) -> bool:
+    completion = Completion(reply(1).replace("MARK", ""), usage=Usage(10, 10))
+    calls = play(method, _ANY, lambda _call: completion, output, rounds=None)
+    return sum(1 for _ in islice(calls, most + 1)) > most
 
 
-def _play(method: Method, problem: Problem, settings: CallSettings, kind: int) -> Demand:
+def _play(
+    method: Method,
+    problem: Problem,
+    settings: CallSettings,
+    reply: Callable[[int], str],
+    output: Output,
+) -> Demand:
     """Play an attempt through; one that breaks on a reply takes what it took until then."""
-    reply, output = _KINDS[kind]
     taken, replies = Demand(), dict[str, int]()
-    with suppress(Exception):
-        run = Run(method.solve(problem))
-        for _ in range(_MOST_ROUNDS):
-            if run.done:
-                break
-            answers: list[Completion | Output] = []
-            for step in cast("tuple[object, ...]", run.round):  # a plugin may yield anything
-                if isinstance(step, Program) or not isinstance(step, Call):
-                    answers.append(output)
-                    continue
-                taken = taken.plus(_demand(step, replies, settings))
-                mark = f"mark{len(replies)}x"
-                replies[mark] = settings.longest_reply(step)
-                text = reply(len(replies)).replace("MARK", mark)
-                answers.append(Completion(text, usage=Usage(10, 10)))
-            run.advance(tuple(answers))
+
+    def answer(call: Call) -> Completion:
+        nonlocal taken
+        taken = taken.plus(_demand(call, replies, settings))
+        mark = f"mark{len(replies)}x"
+        replies[mark] = settings.longest_reply(call)
+        return Completion(reply(len(replies)).replace("MARK", mark), usage=Usage(10, 10))
+
+    for _ in play(method, problem, answer, output):
+        pass
     return taken
 
 
@@ -292,10 +273,7 @@ class Forecast:
 
     @property
     def demand(self) -> Demand:
-        found = Demand()
-        for one in self.series:
-            found = found.plus(one.demand)
-        return found
+        return reduce(Demand.plus, (one.demand for one in self.series), Demand())
 
     @property
     def has_prices(self) -> bool:
@@ -369,8 +347,7 @@ class _Forecasting:
         self._contexts = {None: known_context(ref)} | {
             name: known_context(ref.beside(name)) for name in others
         }
-        earlier = read_earlier_runs(store, self._name) if store else EarlierRuns()
-        self._earlier: EarlierRuns = earlier
+        self._earlier = read_earlier_runs(store, self._name) if store else EarlierRuns()
 
     def all(self, benchmarks: Sequence[Benchmark]) -> Iterator[SeriesForecast]:
         for benchmark in benchmarks:
@@ -411,8 +388,7 @@ class _Forecasting:
         settings = CallSettings(series.decoding, series.system, self._prices, self._contexts)
         asked = [(p, runs) for p, runs in zip(problems, wanted, strict=True) if runs]
         played = asked[:: ceil(len(asked) / _MOST_PLAYED)] if asked else []
-        method, found = series.build(), Demand()
-        for problem, runs in played:
-            found = found.plus(bound_attempt(method, problem, settings).times(runs))
+        method = series.build()
+        bounds = (bound_attempt(method, one, settings).times(runs) for one, runs in played)
         share = sum(wanted) / sum(runs for _, runs in played) if played else 0.0
-        return found.times(share)
+        return reduce(Demand.plus, bounds, Demand()).times(share)

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
-from constraint_first.attempt.solve import run_sync
+from constraint_first.attempt.solve import synchronous
 from constraint_first.benchmark.registry import Benchmark
 from constraint_first.method.method import Method
 from constraint_first.method.registry import Wording
@@ -45,8 +45,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _DEFAULTS: Final = RunOptions()
-
-
 _SILENT: Final = EvaluationWatcher()
 
 
@@ -65,6 +63,7 @@ async def aevaluate(
 ) -> Evaluated:
     """Run methods on benchmarks, with an engine or with the model that is named.
 
+    ``evaluate`` is the same for ordinary code, a notebook included.
     A whole grid (several models, temperatures, seeds) is an ``Experiment``. An engine that is not
     open yet is opened, and closed again. ``prompts`` is a folder of own prompts, ``system`` a
     message ahead of every call. ``progress`` is called when the run begins and after each attempt;
@@ -85,32 +84,7 @@ async def aevaluate(
     return await _Evaluation(changed, ref, options, watcher, progress).run(engine)
 
 
-def evaluate(
-    benchmarks: Experiment | str | Benchmark | Sequence[str | Benchmark],
-    methods: str | Method | Sequence[str | Method] | None = None,
-    *,
-    runs: int | None = None,
-    engine: Served | Client | None = None,
-    model: ModelRef | str | None = None,
-    prompts: str | Path | Wording | None = None,
-    system: str | None = None,
-    options: RunOptions = _DEFAULTS,
-    progress: TellEvaluationProgress | None = None,
-) -> Evaluated:
-    """Run methods on benchmarks from ordinary code, a notebook included; see ``aevaluate``."""
-    return run_sync(
-        aevaluate(
-            benchmarks,
-            methods,
-            runs=runs,
-            engine=engine,
-            model=model,
-            prompts=prompts,
-            system=system,
-            options=options,
-            progress=progress,
-        )
-    )
+evaluate = synchronous(aevaluate)
 
 
 class SingleCalls:
@@ -146,8 +120,6 @@ class SingleCalls:
 
 
 class _Evaluation:
-    """One run of an experiment."""
-
     def __init__(
         self,
         experiment: Experiment,
@@ -166,7 +138,6 @@ class _Evaluation:
         """The name of the budget that the store has for all workers."""
 
     async def run(self, engine: Served | Client | None) -> Evaluated:
-        """Make all missing attempts."""
         stack = AsyncExitStack()
         executor = self._executor(stack, has_engine=engine is not None)
         benchmarks = self._experiment.load_benchmarks(self._options.limit)

@@ -10,16 +10,16 @@ import asyncio
 import secrets
 import threading
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import orjson
 import sqlalchemy as sa
 
-from constraint_first.attempt.solve import run_sync
+from constraint_first.attempt.solve import synchronous
 from constraint_first.error import CfrError, InputError
 from constraint_first.file.safe import expand_user, storable_json
 from constraint_first.method.method import models_of
@@ -28,7 +28,7 @@ from constraint_first.model.client import Client, ServedModel
 from constraint_first.model.limit import Budget, BudgetSpent, Limiter, is_within, write_dollars
 from constraint_first.model.resolve import ModelRef, endpoint_addresses
 from constraint_first.model.transport import DecodingRefused, without_secrets
-from constraint_first.model.wire import Decoding, Served
+from constraint_first.model.wire import Served
 from constraint_first.problem import Json, Prompt
 from constraint_first.protocol import Usage
 from constraint_first.run.grid import ModelPool, RunOptions, no_price
@@ -330,22 +330,18 @@ class Unrunnable(InputError):
 class PendingSeries:
     """A series of which attempts are to be made, as a store describes it."""
 
-    number: int
-    benchmark: str
-    method: str
-    model: str
-    decoding: Mapping[str, Any]
-    fingerprint: str
+    series: Series
     prompts: Mapping[str, str]
     models: Mapping[str, Any] | None
     budget: str | None
 
     def __str__(self) -> str:
-        return f"series {self.number} ({self.method} on {self.benchmark} with {self.model})"
+        one = self.series
+        return f"series {one.number} ({one.method} on {one.benchmark} with {one.model})"
 
     def build(self) -> Series:
         try:
-            method = make(plain_name(self.method))
+            method = make(plain_name(self.series.method))
         except CfrError as error:
             raise Unrunnable(
                 f"{error}; a method or policy of one's own must be on this machine too, and one "
@@ -353,14 +349,12 @@ class PendingSeries:
             ) from None
         own = tuple(Prompt(name, text, replaced=True) for name, text in self.prompts.items())
         method = reword(method, Wording("", own)) if own else method
-        if fingerprint(method) != self.fingerprint:
+        if fingerprint(method) != self.series.fingerprint:
             raise Unrunnable(
                 "its method asks otherwise here than where it was entered; install the same "
                 "version of cfr and of what it uses"
             )
-        settings = dict(self.decoding)
-        system = settings.pop("system", "")
-        return Series(self.benchmark, self.method, self.model, Decoding(**settings), system, method)
+        return replace(self.series, given=method)
 
     def find_models(self, instead: ModelRef) -> SeriesModels:
         """Return how its models are named here; an address in ``instead`` replaces theirs."""
@@ -383,24 +377,19 @@ def write_settings(
 
 
 def pending_series(store: Store) -> list[PendingSeries]:
-
-    def read(connection: sa.Connection) -> Iterator[PendingSeries]:
-        for row in connection.execute(_PENDING).mappings():
-            series = Series.read(row)
-            yield PendingSeries(
-                series.number,
-                series.benchmark,
-                series.method,
-                series.model,
-                series.settings,
-                series.fingerprint,
-                read_prompts(connection, series.number),
-                None if row["models"] is None else orjson.loads(row["models"]),
+    def read(connection: sa.Connection) -> list[PendingSeries]:
+        return [
+            PendingSeries(
+                Series.read(row),
+                read_prompts(connection, row["id"]),
+                row["models"] and orjson.loads(row["models"]),
                 row["budget"],
             )
+            for row in connection.execute(_PENDING).mappings().all()
+        ]
 
     with store.reading():
-        return store.change(lambda connection: list(read(connection)), "read")
+        return store.change(read, "read")
 
 
 def _describe(model: ServedModel) -> dict[str, Json]:
@@ -492,15 +481,7 @@ async def awork(
         return await _Worker(store, options, pool, instead, engine, watcher, progress).run(series)
 
 
-def work(
-    options: RunOptions,
-    *,
-    instead: ModelRef = _AS_STORED,
-    engine: Served | None = None,
-    progress: TellEvaluationProgress | None = None,
-) -> Evaluated:
-    """Be a worker from ordinary code; see ``awork``."""
-    return run_sync(awork(options, instead=instead, engine=engine, progress=progress))
+work = synchronous(awork)
 
 
 class _Worker:
@@ -561,9 +542,10 @@ class _Worker:
         """Find series with missing attempts; report once those that cannot be run here."""
         jobs: list[Job] = []
         for one in pending_series(self._store):
-            if one.number in self._skipped or (series is not None and one.number not in series):
+            number = one.series.number
+            if number in self._skipped or (series is not None and number not in series):
                 continue
-            self._pending[one.number] = one
+            self._pending[number] = one
             try:
                 jobs.append(await self._job(one))
             except InputError as error:
@@ -571,16 +553,17 @@ class _Worker:
         return jobs
 
     async def _job(self, one: PendingSeries) -> Job:
-        refuse_in_flight(self._store, [one.number], forget=False)
+        number = one.series.number
+        refuse_in_flight(self._store, [number], forget=False)
         series = one.build()
         model = await self._open(one, models_of(series.given))
-        if model.served.model != one.model:
+        if model.served.model != series.model:
             raise Unrunnable(f"the model is served here as {model.served.model}")
         budget = self._budget(one.budget)
         if budget:
             budget.require_prices([model])
         engine = Client(model, decoding=series.decoding, budget=budget)
-        share, limit = SeriesShare(one.number, EVERY_RUN), self._options.attempt_limit
+        share, limit = SeriesShare(number, EVERY_RUN), self._options.attempt_limit
         return adopt(self._store, series, share, engine, model.prices, limit)
 
     async def _open(self, one: PendingSeries, others: tuple[str, ...]) -> ServedModel:
@@ -622,9 +605,9 @@ class _Worker:
         """Leave series alone whose budget is spent, or whose model refuses how they are decoded."""
         for job in jobs:
             one = self._pending[job.number]
-            if (budget and one.budget == budget) or (model and one.model == model):
+            if (budget and one.budget == budget) or (model and one.series.model == model):
                 self._skip(one, why)
 
     def _skip(self, one: PendingSeries, why: str) -> None:
-        self._skipped[one.number] = f"{one} cannot be run here: {why}"
+        self._skipped[one.series.number] = f"{one} cannot be run here: {why}"
         self._watcher.skipped(str(one), why)

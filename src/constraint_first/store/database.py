@@ -177,10 +177,7 @@ def sqlite_tables(url: str, path: Path) -> set[str]:
 
 
 def save_copy(database: sa.Engine, path: Path) -> tuple[Path, int]:
-    """Copy what SQLite has open, also where its file is gone; return where, and its attempts.
-
-    Beside ``path``, or in the working directory where that folder is gone.
-    """
+    """Copy what SQLite has open beside ``path``, or into this folder where that one is gone."""
     folder = path.parent if path.parent.is_dir() else Path.cwd()
     copy = next(
         one
@@ -213,11 +210,7 @@ def without_password(url: str) -> str:
 def patiently(
     url: str, done: str, work: Callable[[], T], hasty: Callable[[], bool] = lambda: False
 ) -> T:
-    """Do something with a database, again if its server is away for a short time.
-
-    ``done`` is the word for it where it fails: the store cannot be *read*, or *written*. There is
-    no wait once ``hasty`` returns True.
-    """
+    """Work with a database, again if its server is away for a short time, unless ``hasty()``."""
     waits = pauses()
     while True:
         try:
@@ -339,11 +332,7 @@ class StoreFile:
             self._descriptor = None
 
     def lock(self) -> bool:
-        """Lock the file against every other holder; False where it is locked already.
-
-        Lasts until ``unlock`` or the end of the process. Where the system has no such lock this
-        does nothing.
-        """
+        """Lock the file where the system can; False where another holder has locked it already."""
         if self._descriptor is None:
             return True
         try:
@@ -574,10 +563,7 @@ class AdvisoryLock:
 
     @contextmanager
     def shared(self, first: Callable[[], None]) -> Generator[None]:
-        """Hold it with others that share it, or refuse to where a run needs it alone.
-
-        The first holder has it alone while it calls ``first``; others wait meanwhile.
-        """
+        """Hold it with others; the first has it alone while it calls ``first``."""
         deadline = time.monotonic() + _SHARING
         with self._guard:
             self._lost = None
@@ -612,7 +598,6 @@ class AdvisoryLock:
         return taken
 
     def _drop(self) -> None:
-        """End the connection, and whatever it has locked with it."""
         held, self._connection = self._connection, None
         if held is not None:
             held.invalidate()
@@ -672,10 +657,7 @@ class AdvisoryLock:
         return False
 
     def _release(self) -> None:
-        """Give the lock back; raise where it was lost: another run may have had the store since.
-
-        A connection goes back to its pool and lives on, and so would its lock.
-        """
+        """Give the lock back, which its pooled connection would keep; raise where it was lost."""
         with self._guard:
             held, self._connection, self._wanted = self._connection, None, False
         if held is None:
@@ -859,7 +841,6 @@ reservations = sa.Table(
 )
 
 SHARED: Final = (leases, run_settings, budgets, reservations)
-"""The tables of a store that many workers share."""
 
 ONE_BY_ONE: Final = sa.select(sa.func.pg_advisory_xact_lock(0x63_66_73))
 """Makes transactions that enter something wait for each other: both would find it missing."""

@@ -132,8 +132,6 @@ def snapshot(store: Store) -> Generator[sa.Connection]:
 
 
 class MergeSource:
-    """A store that is read, as it is at one moment."""
-
     def __init__(self, store: Store, reading: sa.Connection) -> None:
         self.url = store.url
         self.reading = reading
@@ -146,7 +144,6 @@ class MergeSource:
         """The name that each of its benchmarks has today."""
 
     def rows(self, table: sa.Table, series: int | None = None) -> Iterator[dict[str, Any]]:
-        """Go through a table, or the part of it that belongs to a series."""
         query = sa.select(table).order_by(*table.primary_key)
         query = query if series is None else query.where(table.c.series == series)
         with self._store.reading():
@@ -154,7 +151,6 @@ class MergeSource:
                 yield dict(row)
 
     def count_lone(self) -> int:
-        """Count the attempts, begun or ended, whose series or problem is missing."""
         keys = [
             sa.select(*(table.c[name] for name in _KEY)).where(
                 sa.or_(
@@ -234,7 +230,6 @@ class _Merging:
         self._before.append(store.url)
 
     def result(self) -> Merged:
-        """Count what the target has now."""
         read, attempts = self._connection.execute, schema.attempts
         return Merged(
             series=_count(read, schema.series),
@@ -249,7 +244,6 @@ class _Merging:
         )
 
     def _enter_problems(self, source: MergeSource) -> dict[int, int]:
-        """Find the numbers that a store's problems have in the target."""
         table = schema.problems
         known = {(r.benchmark, r.name): r for r in self._connection.execute(sa.select(table))}
         numbers: dict[int, int] = {}
@@ -301,7 +295,6 @@ class _Merging:
         return same.id
 
     def _add_attempts(self, source: MergeSource, part: MergePart) -> None:
-        """Add the attempts of a series, finished or not, with their calls."""
         ours = read_standing(self._connection, part.number)
         theirs = {
             (part.problems[problem], run): standing

@@ -155,20 +155,15 @@ def attempt_rows(store: Store) -> Iterator[RowValues]:
 
 
 def outcome_rows(store: Store) -> Iterator[RowValues]:
-    """List every attempt without its long texts."""
     return map(_named, _stream(store, _attempts("problem_text", "text", "error")))
 
 
 def problem_rows(store: Store) -> Iterator[RowValues]:
-    """List the problems: benchmark, name, text, answer."""
     return _stream(store, sa.select(schema.problems).order_by(schema.problems.c.id))
 
 
 def stage_rows(store: Store) -> Iterator[RowValues]:
-    """Add up calls, tokens and seconds for each stage of each series, over judged attempts.
-
-    Programs are left out: they are no calls and cost nothing.
-    """
+    """Add up calls, tokens and seconds by series and stage, over judged attempts; no programs."""
     s, a, c = schema.series, schema.attempts, schema.calls
     names = [s.c[name] for name in _SERIES]
     same = sa.and_(_same(a, c), a.c.verdict.is_not(None))
@@ -287,11 +282,8 @@ class AttemptLine:
 
 @dataclass(frozen=True, slots=True)
 class ProblemLine:
-    """A problem of a series, with all its runs and what they took together."""
-
     name: str
     opening: str
-    """The beginning of its text."""
     right: int
     judged: int
     tokens: int
@@ -401,7 +393,6 @@ def _lines(store: Store, series: int, rows: Sequence[Any]) -> tuple[ProblemLine,
 
 
 def count_problems(store: Store) -> dict[str, int]:
-    """Count the problems that a store knows of each benchmark."""
     name = schema.problems.c.benchmark
     return {row[0]: row[1] for row in store.read(sa.select(name, sa.func.count()).group_by(name))}
 
@@ -616,7 +607,6 @@ def write_seconds(step: Mapping[str, Any]) -> str:
 
 
 def explain_ending(found: StoredAttempt) -> Iterator[str]:
-    """Say how the attempt ended and why it counts as it does."""
     if found.ending is None:
         yield f"not finished; {len(found.steps)} calls are stored, and 'cfr eval' goes on with them"
         return
@@ -662,10 +652,7 @@ _Rows: TypeAlias = Iterator[sa.Row[Any]]
 
 
 def regrade(store: Store) -> int:
-    """Grade every attempt that has a gold answer; return how many verdicts changed.
-
-    An interruption leaves old verdicts beside new ones; regrading again completes the rest.
-    """
+    """Grade every attempt that has a gold answer, a batch at a time; count changed verdicts."""
     same = [column == sa.bindparam(f"old_{column.name}") for column in _REGRADE_KEY]
     update = schema.attempts.update().where(*same)
     changes, changed = _changes(store), 0
@@ -802,7 +789,6 @@ class SeriesResult:
         return mean_share(self.scores)
 
     def to_json(self) -> dict[str, Json]:
-        """Describe a stored series for programs."""
         one, tally = self.series, self.tally
         return {
             "series": one.number,
@@ -860,7 +846,6 @@ def without_numbers(reason: str) -> str:
 
 
 def summaries(store: Store) -> list[SeriesResult]:
-    """Count the attempts of every series of a store."""
     s, a = schema.series, schema.attempts
     scores = problem_scores(store)
     counted = (
@@ -888,10 +873,7 @@ def summaries(store: Store) -> list[SeriesResult]:
 
 
 def problem_scores(store: Store, *where: sa.ColumnElement[bool]) -> dict[int, ProblemScores]:
-    """Count the problems of each series by how many of their runs were right, and of how many.
-
-    The database goes through the attempts; it returns a few rows a series.
-    """
+    """Count the problems of each series by how many of their runs were right, of how many."""
     a = schema.attempts
     problems = (
         sa.select(
@@ -970,14 +952,12 @@ def failures(store: Store) -> list[Failure]:
 
 
 def finished_keys(store: Store, series: int) -> set[AttemptKey]:
-    """Return the attempts that need not be made again."""
     a = schema.attempts.c
     query = sa.select(a.problem, a.run).where(a.series == series, a.status != "failed")
     return {(problem, run) for problem, run in store.read(query)}
 
 
 def begun_calls(store: Store, series: int) -> dict[AttemptKey, KnownCalls]:
-    """Return the calls of attempts that were begun and not finished."""
     calls, attempts = schema.calls, schema.attempts
     same = sa.and_(_same(attempts, calls), attempts.c.status != "failed")
     query = (
@@ -1046,8 +1026,6 @@ _NOTHING: Final = Usage()
 
 
 class ModelUse(NamedTuple):
-    """Calls that one model answered, and their tokens."""
-
     calls: int
     usage: Usage
     saved: Usage = _NOTHING

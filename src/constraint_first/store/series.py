@@ -7,9 +7,10 @@ with the names of today. Only names that meant something else before need the ma
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, replace
+from itertools import repeat
 from typing import Any, Final, NamedTuple, cast
 
 import orjson
@@ -31,7 +32,7 @@ from constraint_first.method.policy import Calibrated
 from constraint_first.method.registry import Wording, make, reword, worded_name
 from constraint_first.model.wire import Decoding
 from constraint_first.problem import Json, Problem
-from constraint_first.protocol import Call, Completion, Output, Program, Run, Usage
+from constraint_first.protocol import Call, Completion, Output, Run, Usage
 from constraint_first.store import database as schema
 from constraint_first.store.database import StoreError
 
@@ -147,10 +148,7 @@ _MOST_ROUNDS: Final = 64
 
 
 def fingerprint(method: Method) -> str:
-    """Name a method by its configuration and by all that it asks: prompts, budgets, formats.
-
-    Two versions of the code that would ask anything different have different fingerprints.
-    """
+    """Name a method by its configuration and by all that it asks: prompts, budgets, formats."""
     seen = hashlib.sha256(repr(method).encode("utf-8", "surrogatepass"))
     for own in own_prompts(method).items():  # also one that the probes below do not lead to
         seen.update(repr(own).encode("utf-8", "surrogatepass"))
@@ -165,7 +163,6 @@ def fingerprint(method: Method) -> str:
 
 
 def own_prompts(method: Method) -> dict[str, str]:
-    """Return the texts of the prompts that were replaced in a method, by name."""
     return {prompt.name: prompt.text for prompt in prompts_of(method) if prompt.replaced}
 
 
@@ -183,21 +180,30 @@ def all_probe_calls(method: Method) -> Iterator[Call]:
 def probe_calls(
     method: Method, reply: Completion = _PROBE_REPLY, problems: tuple[Problem, ...] = _PROBES
 ) -> Iterator[Call]:
-    """List what a method asks about two small problems, where every reply is the same.
-
-    One that breaks on a reply is known by what it asked until then; its attempts will say why.
-    """
+    """List what a method asks about two small problems, where every reply is the same."""
     for problem in problems:
-        with suppress(Exception):
-            run = Run(method.solve(problem))
-            for _ in range(_MOST_ROUNDS):
-                if run.done:
-                    break
-                asked = cast("tuple[object, ...]", run.round)  # a plugin may yield anything
-                yield from (step for step in asked if isinstance(step, Call))
-                run.advance(
-                    tuple(_PROBE_OUTPUT if isinstance(step, Program) else reply for step in asked)
-                )
+        yield from play(method, problem, lambda _call: reply, _PROBE_OUTPUT)
+
+
+def play(
+    method: Method,
+    problem: Problem,
+    answer: Callable[[Call], Completion],
+    output: Output,
+    rounds: int | None = _MOST_ROUNDS,
+) -> Iterator[Call]:
+    """Run a method on made-up replies and yield its calls, until it ends or breaks on a reply."""
+    with suppress(Exception):
+        run = Run(method.solve(problem))
+        for _ in repeat(None) if rounds is None else range(rounds):
+            if run.done:
+                break
+            answers: list[Completion | Output] = []
+            for step in cast("tuple[object, ...]", run.round):  # a plugin may yield anything
+                if isinstance(step, Call):
+                    yield step
+                answers.append(answer(step) if isinstance(step, Call) else output)
+            run.advance(tuple(answers))
 
 
 # Own prompts of a series, kept beside it, so that a later reader sees what was asked.
@@ -267,8 +273,6 @@ _ODD: Final = "a character that cannot be stored (NUL, or half of a pair)"
 
 
 class Registered(NamedTuple):
-    """A series and its problems under the numbers that the store gave them."""
-
     series: int
     problems: dict[str, int]
 
@@ -307,10 +311,7 @@ def enter_problem(connection: sa.Connection, benchmark: str, problem: Problem) -
 def find_registered(
     connection: sa.Connection, url: str, series: Series, problems: Sequence[Problem]
 ) -> Registered | None:
-    """Find a series and those of its problems that are there, and change nothing.
-
-    What has changed since it was entered is refused here too.
-    """
+    """Find a series and those of its problems that are there; refuse what has changed."""
     if current_name(connection, series.benchmark) != series.benchmark:
         return None
     number = _find_series(connection, url, series)
@@ -341,7 +342,6 @@ def current_name(connection: sa.Connection, benchmark: str) -> str:
 
 
 def insert(connection: sa.Connection, table: sa.Table, row: Mapping[str, Any]) -> int:
-    """Insert a row, and return the number that the database gave it."""
     entered: Any = connection.execute(table.insert().values(dict(row)))
     return entered.inserted_primary_key[0]
 
@@ -402,7 +402,6 @@ def _find_series(connection: sa.Connection, url: str, series: Series) -> int | N
 
 
 def _difference(stored: Mapping[str, str], now: Mapping[str, str]) -> str:
-    """Say what differs from what was run, and the way out."""
     names = sorted(name for name in {*stored, *now} if stored.get(name) != now.get(name))
     if not names:
         return (

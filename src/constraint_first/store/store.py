@@ -136,10 +136,7 @@ class Store:
                 self.is_shared = self.has_leases
 
     def running(self) -> AbstractContextManager[None]:
-        """Lock the store for a run: shared where leases tell workers apart, else exclusively.
-
-        The first worker voids the leases of workers that are all gone, and need not wait for them.
-        """
+        """Lock the store for a run: shared where leases tell workers apart, else exclusively."""
         self._writer.start()
         return self._lock.shared(lambda: self.change(lambda one: free_all(one, _THERE_AGAIN)))
 
@@ -165,7 +162,6 @@ class Store:
         return self._lock.is_taken()
 
     def read(self, query: sa.Executable) -> Sequence[Any]:
-        """Return all rows that a query finds."""
         return patiently(self.url, "read", lambda: _read(self.database, query))
 
     def read_from_disk(self, query: sa.Executable) -> Sequence[Any]:
@@ -289,7 +285,6 @@ class Store:
             raise StoreError(f"{self.url}: not a store of runs; name one that 'cfr eval' made")
 
     def _prepare(self, *, existing: bool) -> None:
-        """Make the tables where there are none yet, or see that they are all there."""
         try:
             with self.database.begin() as connection:
                 made = existing or schema.make_tables(connection)
@@ -315,7 +310,6 @@ _FREE: Final = usage_columns(Usage())
 
 
 def attempt_columns(attempt: Attempt, usage: Usage) -> RowValues:
-    """Spread how an attempt ended over the columns of a row."""
     solution, verdict = attempt.solution, attempt.verdict
     return {
         "status": attempt.status,
@@ -372,7 +366,6 @@ class StoredJournal:
         return stored.answer
 
     async def record(self, ordinal: int, step: Step, answer: Answer) -> None:
-        """Store an answer with its call or program, and wait until it is committed."""
         self._count(step, answer)
         row = {
             **self._key,
@@ -422,8 +415,6 @@ _KEPT_SERIES: Final = 1_000
 
 @dataclass(slots=True)
 class _Place:
-    """A problem in a series: its number in the store, the next run, and the runs under way."""
-
     problem: int
     run: int
     under_way: int = 0
@@ -533,7 +524,6 @@ class TrafficAttempt:
         self.run = key["run"]
 
     async def finish(self, attempt: Attempt) -> None:
-        """Write how it ended, and wait until that is committed."""
         try:
             await self._write(attempt)
         except Unstorable as error:

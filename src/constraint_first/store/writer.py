@@ -238,7 +238,6 @@ class SeriesShare:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The values of the statements of leases."""
         problems = None if self.problems is None else list(self.problems)
         return {"series": self.series, "runs": self.runs, "problems": problems}
 
@@ -256,7 +255,6 @@ class SeriesShare:
 
     @property
     def finished(self) -> list[sa.ColumnElement[bool]]:
-        """Select those of them that did not fail."""
         return [*self.attempts, schema.attempts.c.status != "failed"]
 
 
@@ -281,10 +279,7 @@ class Waiting(NamedTuple):
 
 
 def name_owner(crew: str = "") -> str:
-    """Make the unique name of a worker: its machine, its process, a random part.
-
-    Workers that a run starts elsewhere carry the name of that run ahead of their own.
-    """
+    """Name a worker uniquely; one that a run starts elsewhere carries the name of that run."""
     return (
         f"{crew}{'/' * bool(crew)}{socket.gethostname()[:60]}-{os.getpid()}-{secrets.token_hex(4)}"
     )
@@ -323,10 +318,7 @@ def free_all(connection: sa.Connection, up: float = 0.0) -> None:
 
 
 def release_crew(connection: sa.Connection, crew: str) -> None:
-    """Free the leases of the workers that a run started, once they are gone.
-
-    One that lives on after all writes nothing more: it holds no lease.
-    """
+    """Free the leases of workers that a run started; one that lives on writes nothing more."""
     connection.execute(RELEASE_CREW, {"crew": f"{crew}/"})
 
 
@@ -347,7 +339,6 @@ class Leases:
         self._doubtful = self._hasty = False
 
     def claim(self, share: SeriesShare, most: int) -> dict[AttemptKey, Claimed]:
-        """Take free attempts of a series, run by run."""
         claimed = self._patiently("written", lambda: self._claim(share, most))
         with self._guard:
             keys = {(share.series, *key) for key in claimed}
@@ -431,10 +422,7 @@ class Leases:
             self._lost |= (before & self._held) - renewed
 
     def hold(self, connection: sa.Connection, keys: Mapping[LeaseKey, bool]) -> set[LeaseKey]:
-        """Lock rows of leases until a transaction ends; return those that are ours.
-
-        Attempts that end with it have True in ``keys``: their leases are deleted in it.
-        """
+        """Lock leases until a transaction ends, delete those that end with it; return ours."""
         wanted = self._named | _columns(keys) | {"all_ends": list(keys.values())}
         return {(row[0], row[1], row[2]) for row in connection.execute(HOLD, wanted)}
 
@@ -468,7 +456,6 @@ def _columns(keys: Iterable[LeaseKey]) -> dict[str, list[int]]:
 # another worker has taken over meanwhile are left out too: their futures raise ``LeaseLost``.
 
 RowValues: TypeAlias = dict[str, Any]
-"""The values of one row, by column."""
 
 # A commit costs the same for one row as for fifty. Beside the time that a model takes to reply this
 # pause is nothing, and it halves the work of writing.

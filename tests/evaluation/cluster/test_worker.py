@@ -37,7 +37,7 @@ def enter(store: str, server: Server, model: str = "m") -> dict[str, Any]:
     options = RunOptions(store=store, max_tokens_total=1)
     asyncio.run(aevaluate(SUMS, "direct", runs=1, model=ref, options=options))
     with Store(store, existing=True) as opened:
-        series = [one.number for one in pending_series(opened) if one.model == model]
+        series = [one.series.number for one in pending_series(opened) if one.series.model == model]
     allow_everything(store)
     return {"store": store, "limits": {"concurrency": 1}, "series": series, "base_url": []}
 
@@ -56,7 +56,7 @@ def test_it_makes_its_series_and_no_others(store: str, endpoint: Server) -> None
     assert worker.work(settings) == {"skipped": [], "refused": None, "error": ""}
     with Store(store, existing=True) as opened:
         assert [row["model"] for row in attempt_rows(opened)] == ["m"] * 4
-        assert [one.model for one in pending_series(opened)] == ["other"]
+        assert [one.series.model for one in pending_series(opened)] == ["other"]
 
 
 def test_what_it_cannot_run_is_reported(
