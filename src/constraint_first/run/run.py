@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -119,36 +120,29 @@ class SingleCalls:
         return run(store, jobs, width, counted, self._options.lease)
 
 
+@dataclass
 class _Evaluation:
-    def __init__(
-        self,
-        experiment: Experiment,
-        ref: ModelRef,
-        options: RunOptions,
-        watcher: EvaluationWatcher,
-        progress: TellEvaluationProgress | None,
-    ) -> None:
-        self._experiment = experiment
-        self._ref = ref
-        self._options = options
-        self._watcher = watcher
-        self._progress = progress
-        self._started = time.monotonic()
-        self._shared_budget: str | None = None
-        """The name of the budget that the store has for all workers."""
+    experiment: Experiment
+    ref: ModelRef
+    options: RunOptions
+    watcher: EvaluationWatcher
+    progress: TellEvaluationProgress | None
+    started: float = field(default_factory=time.monotonic)
+    shared_budget: str | None = None
+    """The name of the budget that the store has for all workers."""
 
     async def run(self, engine: Served | Client | None) -> Evaluated:
         stack = AsyncExitStack()
         executor = self._executor(stack, has_engine=engine is not None)
-        benchmarks = self._experiment.load_benchmarks(self._options.limit)
-        with Store(self._options.store) as store, executor.hold(store):
+        benchmarks = self.experiment.load_benchmarks(self.options.limit)
+        with Store(self.options.store) as store, executor.hold(store):
             async with stack:
-                models = await executor.open(self._experiment, self._ref, engine)
-                self._watcher.opened([model.served for model in models])
-                if AUTO in self._experiment.methods:
+                models = await executor.open(self.experiment, self.ref, engine)
+                self.watcher.opened([model.served for model in models])
+                if AUTO in self.experiment.methods:
                     for model in models:
                         name = model.served.model
-                        self._watcher.chose(name, choose_method(name))
+                        self.watcher.chose(name, choose_method(name))
                 budget = self._open_budget(store, models, benchmarks)
                 if budget:
                     stack.push_async_callback(budget.close)
@@ -157,12 +151,12 @@ class _Evaluation:
                         job for one in models for job in self._jobs(store, one, benchmarks, budget)
                     ]
                     numbers = [job.number for job in jobs]
-                    forget = self._options.batch.forget_batches
+                    forget = self.options.batch.forget_batches
                     tell = partial(self._tell, jobs)
                     try:
                         tell()
                         refuse_in_flight(store, numbers, executor.places, forget=forget)
-                        async with self._watcher.running(jobs, executor.limiters):
+                        async with self.watcher.running(jobs, executor.limiters):
                             stopped = await executor.make(store, jobs, budget, tell)
                     except BudgetSpent as spent:
                         stopped = str(spent)
@@ -174,23 +168,23 @@ class _Evaluation:
                         how = "its series are named accordingly"
                         if not named:
                             how = "series that ask it beside another model keep their names"
-                        self._watcher.adapted(refused.model, f"{refused.change}; {how}")
+                        self.watcher.adapted(refused.model, f"{refused.change}; {how}")
                         continue
                     break
             series = tuple(result_of(store, job) for job in jobs)
-        seconds = time.monotonic() - self._started
-        return Evaluated(self._options.store, series, seconds, stopped or explain_missing(series))
+        seconds = time.monotonic() - self.started
+        return Evaluated(self.options.store, series, seconds, stopped or explain_missing(series))
 
     def _executor(
         self, stack: AsyncExitStack, *, has_engine: bool
     ) -> SingleCalls | Batches | Cluster:
         """Choose how the attempts are made; what is not chosen is not imported."""
-        options, watcher = self._options, self._watcher
+        options, watcher = self.options, self.watcher
         pool = ModelPool(options, stack, watcher.fetching, watcher.noted)
         if options.ray.wanted:
             from constraint_first.run.cluster import Cluster
 
-            return Cluster(options, pool, self._ref, watcher, has_engine=has_engine)
+            return Cluster(options, pool, self.ref, watcher, has_engine=has_engine)
         if options.batch.wanted:
             from constraint_first.run.batch import Batches
 
@@ -201,17 +195,17 @@ class _Evaluation:
         self, store: Store, models: list[ServedModel], benchmarks: list[Benchmark]
     ) -> Budget | None:
         """Open the budget of the grid, which workers elsewhere may have been given."""
-        options = self._options
+        options = self.options
         if not store.is_shared:
             limits = (options.max_tokens_total, options.max_cost)
             return Budget(*limits) if options.is_bounded else None
         from constraint_first.run.shared import name_budget, open_budget
 
-        grid = (series_of(one, self._experiment, each) for one in models for each in benchmarks)
+        grid = (series_of(one, self.experiment, each) for one in models for each in benchmarks)
         shared = open_budget(store, name_budget(chain.from_iterable(grid)), options)
         if shared:
             shared.require_prices(models)
-            self._shared_budget = shared.name
+            self.shared_budget = shared.name
         return shared
 
     def _jobs(
@@ -221,23 +215,23 @@ class _Evaluation:
         benchmarks: list[Benchmark],
         budget: Budget | None,
     ) -> list[Job]:
-        limit, runs = self._options.attempt_limit, self._experiment.runs
-        paid = None if self._options.batch.wanted else budget
+        limit, runs = self.options.attempt_limit, self.experiment.runs
+        paid = None if self.options.batch.wanted else budget
         jobs = [
             prepare(store, one, benchmark.problems, runs, engine, model.prices, limit)
             for benchmark in benchmarks
-            for one in series_of(model, self._experiment, benchmark)
+            for one in series_of(model, self.experiment, benchmark)
             for engine in [Client(model, decoding=one.decoding, budget=paid)]
         ]
         if store.is_shared:
             from constraint_first.run.shared import write_settings
 
-            write_settings(store, [job.number for job in jobs], model, self._shared_budget)
+            write_settings(store, [job.number for job in jobs], model, self.shared_budget)
         return jobs
 
     def _tell(self, jobs: Sequence[Job]) -> None:
-        if self._progress:
-            self._progress(measure_progress(jobs, time.monotonic() - self._started))
+        if self.progress:
+            self.progress(measure_progress(jobs, time.monotonic() - self.started))
 
 
 def _several(given: T | Sequence[T], kind: UnionType) -> tuple[T, ...]:

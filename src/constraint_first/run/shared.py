@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -484,68 +484,59 @@ async def awork(
 work = synchronous(awork)
 
 
+@dataclass
 class _Worker:
     """One worker: the models that it has opened, and the series that it cannot run."""
 
-    def __init__(
-        self,
-        store: Store,
-        options: RunOptions,
-        pool: ModelPool,
-        instead: ModelRef,
-        engine: Served | None,
-        watcher: EvaluationWatcher,
-        progress: TellEvaluationProgress | None,
-    ) -> None:
-        self._store = store
-        self._options = options
-        self._pool = pool
-        self._instead = instead
-        self._engine = engine
-        self._watcher = watcher
-        self._progress = progress
-        self._started = time.monotonic()
-        self._models: dict[SeriesModels, ServedModel | CfrError] = {}
-        self._given: dict[tuple[str, ...], ServedModel] = {}
-        self._budgets: dict[str, SharedBudget | None] = {}
-        self._skipped: dict[int, str] = {}
-        self._pending: dict[int, PendingSeries] = {}
-        self._done: dict[int, Job] = {}
+    store: Store
+    options: RunOptions
+    pool: ModelPool
+    instead: ModelRef
+    engine: Served | None
+    watcher: EvaluationWatcher
+    progress: TellEvaluationProgress | None
+    started: float = field(default_factory=time.monotonic)
+    models: dict[SeriesModels, ServedModel | CfrError] = field(default_factory=dict)
+    given: dict[tuple[str, ...], ServedModel] = field(default_factory=dict)
+    budgets: dict[str, SharedBudget | None] = field(default_factory=dict)
+    skipped: dict[int, str] = field(default_factory=dict)
+    pending: dict[int, PendingSeries] = field(default_factory=dict)
+    done: dict[int, Job] = field(default_factory=dict)
 
     async def run(self, series: Collection[int] | None) -> Evaluated:
         """Go on until no attempt is left that can be made here."""
         if series is None:
-            self._store.change(requeue_failed)
+            self.store.change(requeue_failed)
         while jobs := await self._find_jobs(series):
-            self._done |= {job.number: job for job in jobs}
+            self.done |= {job.number: job for job in jobs}
             try:
                 await self._make(jobs)
             except BudgetSpent as spent:
                 self._leave(jobs, str(spent), budget=spent.budget)
             except DecodingRefused as refused:
-                self._watcher.refused(refused)
+                self.watcher.refused(refused)
                 self._leave(jobs, str(refused), model=refused.model)
             finally:
-                for budget in filter(None, self._budgets.values()):
+                for budget in filter(None, self.budgets.values()):
                     await budget.close()
             for job in jobs:
                 if job.tally.left:
-                    self._skipped[job.number] = job.tally.left
-        if self._skipped and not self._done:
-            raise NothingRunnable(f"{self._store.url}: {next(iter(self._skipped.values()))}")
-        results = tuple(result_of(self._store, job) for job in self._done.values())
-        stopped = next(iter(self._skipped.values()), "") or explain_missing(results)
-        seconds = time.monotonic() - self._started
-        return Evaluated(self._options.store, results, seconds, stopped)
+                    self.skipped[job.number] = job.tally.left
+        if self.skipped and not self.done:
+            raise NothingRunnable(f"{self.store.url}: {next(iter(self.skipped.values()))}")
+        results = tuple(result_of(self.store, job) for job in self.done.values())
+        stopped = next(iter(self.skipped.values()), "") or explain_missing(results)
+        seconds = time.monotonic() - self.started
+        return Evaluated(self.options.store, results, seconds, stopped)
 
     async def _find_jobs(self, series: Collection[int] | None) -> list[Job]:
         """Find series with missing attempts; report once those that cannot be run here."""
         jobs: list[Job] = []
-        for one in pending_series(self._store):
+        for one in pending_series(self.store):
             number = one.series.number
-            if number in self._skipped or (series is not None and number not in series):
+            if number in self.skipped or (series is not None and number not in series):
                 continue
-            self._pending[number] = one
+            self.pending[number] = one
             try:
                 jobs.append(await self._job(one))
             except InputError as error:
@@ -554,7 +545,7 @@ class _Worker:
 
     async def _job(self, one: PendingSeries) -> Job:
         number = one.series.number
-        refuse_in_flight(self._store, [number], forget=False)
+        refuse_in_flight(self.store, [number], forget=False)
         series = one.build()
         model = await self._open(one, models_of(series.given))
         if model.served.model != series.model:
@@ -563,21 +554,21 @@ class _Worker:
         if budget:
             budget.require_prices([model])
         engine = Client(model, decoding=series.decoding, budget=budget)
-        share, limit = SeriesShare(number, EVERY_RUN), self._options.attempt_limit
-        return adopt(self._store, series, share, engine, model.prices, limit)
+        share, limit = SeriesShare(number, EVERY_RUN), self.options.attempt_limit
+        return adopt(self.store, series, share, engine, model.prices, limit)
 
     async def _open(self, one: PendingSeries, others: tuple[str, ...]) -> ServedModel:
-        if self._engine is not None:
-            if others not in self._given:
-                self._given[others] = await self._pool.open_engine(self._engine, others)
-            return self._given[others]
-        models = one.find_models(self._instead)
-        if models not in self._models:
+        if self.engine is not None:
+            if others not in self.given:
+                self.given[others] = await self.pool.open_engine(self.engine, others)
+            return self.given[others]
+        models = one.find_models(self.instead)
+        if models not in self.models:
             try:
-                self._models[models] = await self._pool.open_one(models[0], dict(models[1]))
+                self.models[models] = await self.pool.open_one(models[0], dict(models[1]))
             except CfrError as error:  # a key that is not set, a file that is not here
-                self._models[models] = error
-        found = self._models[models]
+                self.models[models] = error
+        found = self.models[models]
         if isinstance(found, CfrError):
             raise Unrunnable(str(found))
         return found
@@ -585,29 +576,29 @@ class _Worker:
     def _budget(self, name: str | None) -> SharedBudget | None:
         if name is None:
             return None
-        if name not in self._budgets:
-            self._budgets[name] = find_budget(self._store, name, self._options.lease)
-        return self._budgets[name]
+        if name not in self.budgets:
+            self.budgets[name] = find_budget(self.store, name, self.options.lease)
+        return self.budgets[name]
 
     async def _make(self, jobs: list[Job]) -> None:
         def tell() -> None:
-            if self._progress:
-                seconds = time.monotonic() - self._started
-                self._progress(measure_progress(jobs, seconds))
+            if self.progress:
+                seconds = time.monotonic() - self.started
+                self.progress(measure_progress(jobs, seconds))
 
         tell()
-        limiters: list[Limiter] = self._pool.limiters
+        limiters: list[Limiter] = self.pool.limiters
         width = 2 * sum(limiter.most for limiter in limiters)
-        async with self._watcher.running(jobs, limiters):
-            await run(self._store, jobs, width, tell, self._options.lease)
+        async with self.watcher.running(jobs, limiters):
+            await run(self.store, jobs, width, tell, self.options.lease)
 
     def _leave(self, jobs: Sequence[Job], why: str, *, budget: str = "", model: str = "") -> None:
         """Leave series alone whose budget is spent, or whose model refuses how they are decoded."""
         for job in jobs:
-            one = self._pending[job.number]
+            one = self.pending[job.number]
             if (budget and one.budget == budget) or (model and one.series.model == model):
                 self._skip(one, why)
 
     def _skip(self, one: PendingSeries, why: str) -> None:
-        self._skipped[one.series.number] = f"{one} cannot be run here: {why}"
-        self._watcher.skipped(str(one), why)
+        self.skipped[one.series.number] = f"{one} cannot be run here: {why}"
+        self.watcher.skipped(str(one), why)

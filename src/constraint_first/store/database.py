@@ -304,8 +304,8 @@ class StoreFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._descriptor = _open(path)
-        found = path.stat() if self._descriptor is None else os.fstat(self._descriptor)
+        self.descriptor = _open(path)
+        found = path.stat() if self.descriptor is None else os.fstat(self.descriptor)
         self.identity = _identity(found)
         self._beside: dict[Path, _Identity] = {}
         """The log and its index, once they were seen."""
@@ -317,26 +317,17 @@ class StoreFile:
         """Give the descriptor up, after SQLite's connections are closed."""
         with _guard:
             _in_use.discard(self)
-            if self._descriptor is not None:
-                _unused.append((self.identity, self._descriptor))
-                self._descriptor = None
+            if self.descriptor is not None:
+                _unused.append((self.identity, self.descriptor))
+                self.descriptor = None
             _close_unused()
-
-    def leave_to_parent(self) -> None:
-        """Close the descriptor in a forked child, which would keep the lock of a parent that died.
-
-        Locks of SQLite are the parent's own, and closing it here does nothing to them.
-        """
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
 
     def lock(self) -> bool:
         """Lock the file where the system can; False where another holder has locked it already."""
-        if self._descriptor is None:
+        if self.descriptor is None:
             return True
         try:
-            _set_lock(self._descriptor, "F_WRLCK")
+            _fcntl.fcntl(self.descriptor, _fcntl.F_OFD_SETLK, _request("F_WRLCK"))
         except OSError as error:
             # A file system that knows no locks leaves it at the lock beside the file.
             return error.errno not in (errno.EAGAIN, errno.EACCES)
@@ -344,13 +335,18 @@ class StoreFile:
         return True
 
     def unlock(self) -> None:
-        if self._locked and self._descriptor is not None:
+        if self._locked and self.descriptor is not None:
             self._locked = False
             with suppress(OSError):
-                _set_lock(self._descriptor, "F_UNLCK")
+                _fcntl.fcntl(self.descriptor, _fcntl.F_OFD_SETLK, _request("F_UNLCK"))
 
     def is_locked(self) -> bool:
-        return self._locked or (self._descriptor is not None and _is_locked(self._descriptor))
+        if self._locked or self.descriptor is None:
+            return self._locked
+        with suppress(OSError):
+            answer = _fcntl.fcntl(self.descriptor, _fcntl.F_OFD_GETLK, _request("F_WRLCK"))
+            return _FLOCK.unpack(answer)[0] != _fcntl.F_UNLCK
+        return False
 
     def find_damage(self) -> str:
         """Describe the loss where the name no longer leads to the file that was opened."""
@@ -362,8 +358,8 @@ class StoreFile:
             return f"the file can no longer be reached ({error.strerror})"
         if _identity(found) != self.identity:
             return "the file was replaced by another"
-        if self._descriptor is not None:
-            begins = os.pread(self._descriptor, len(_MAGIC), 0)
+        if self.descriptor is not None:
+            begins = os.pread(self.descriptor, len(_MAGIC), 0)
             if begins != _MAGIC:
                 return "the file was overwritten" if begins else "the file was emptied"
         for path in (Path(f"{self.path}{end}") for end in _BESIDE):
@@ -411,7 +407,10 @@ def _after_fork() -> None:
     global _guard, _opening
     _guard, _opening = threading.Lock(), 0  # another thread of the parent may have had it
     for file in _in_use:
-        file.leave_to_parent()
+        # It would keep the lock of a parent that died; SQLite's own locks are the parent's alone.
+        if file.descriptor is not None:
+            os.close(file.descriptor)
+            file.descriptor = None
     _in_use.clear()
 
 
@@ -431,18 +430,6 @@ def _open(path: Path) -> int | None:
             with suppress(OSError):
                 return os.open(path, mode | os.O_CLOEXEC)
     return None
-
-
-def _set_lock(descriptor: int, kind: str) -> None:
-    _fcntl.fcntl(descriptor, _fcntl.F_OFD_SETLK, _request(kind))
-
-
-def _is_locked(descriptor: int) -> bool:
-    try:
-        answer = _fcntl.fcntl(descriptor, _fcntl.F_OFD_GETLK, _request("F_WRLCK"))
-    except OSError:
-        return False
-    return _FLOCK.unpack(answer)[0] != _fcntl.F_UNLCK
 
 
 def _request(kind: str) -> bytes:
@@ -904,13 +891,10 @@ requests = sa.Table(
     "batch_requests",
     BATCHES,
     sa.Column("tag", sa.Text, sa.ForeignKey("batches.tag"), nullable=False),
-    sa.Column("series", sa.Integer, nullable=False),
-    sa.Column("problem", sa.Integer, nullable=False),
-    sa.Column("run", sa.Integer, nullable=False),
-    sa.Column("ordinal", sa.Integer, nullable=False),
-    sa.Column("digests", sa.Text, nullable=False),
+    *(sa.Column(name, sa.Integer, nullable=False) for name in (*_KEY, "ordinal")),
+    *_texts("digests"),
     sa.Column("status", sa.Integer),
     sa.Column("said", sa.Text),
-    sa.PrimaryKeyConstraint("series", "problem", "run", "ordinal", "tag"),
+    sa.PrimaryKeyConstraint(*_KEY, "ordinal", "tag"),
     sa.Index("batch_requests_tag", "tag"),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import islice
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
@@ -193,66 +193,62 @@ def read_standing(connection: sa.Connection, series: int) -> dict[AttemptKey, St
     return found
 
 
+@dataclass
 class _Merging:
     """A merge under way: one transaction of the target, and the stores that are in it so far."""
 
-    def __init__(
-        self,
-        connection: sa.Connection,
-        prefer: Prefer | None,
-        progress: Progress,
-        total: int,
-        before: list[str],
-    ) -> None:
-        self._connection = connection
-        self._prefer = prefer
-        self._progress = progress
-        self._total = total
-        self._before = before
-        self._done = self._added = self._known = self._replaced = 0
-        self._left_out: list[tuple[str, int]] = []
+    connection: sa.Connection
+    prefer: Prefer | None
+    progress: Progress
+    total: int
+    before: list[str]
+    done: int = 0
+    added: int = 0
+    known: int = 0
+    replaced: int = 0
+    left_out: list[tuple[str, int]] = field(default_factory=list)
 
     def add(self, store: Store) -> None:
         with snapshot(store) as reading:
             source = MergeSource(store, reading)
             for name in source.names.values():
-                set_old_version_apart(self._connection, name)
-            bring_up_to_date(self._connection)
+                set_old_version_apart(self.connection, name)
+            bring_up_to_date(self.connection)
             problems = self._enter_problems(source)
             if lone := source.count_lone():
-                self._left_out.append((store.url, lone))
+                self.left_out.append((store.url, lone))
             for row in source.rows(schema.series):
                 method, label, own = names_today(row["method"], row["label"], row["fingerprint"])
                 row |= {"method": method, "label": label, "fingerprint": marked(method, own)}
                 row["benchmark"] = source.names[row["benchmark"]]
                 number = self._enter_series(source, row)
                 self._add_attempts(source, MergePart(row, number, problems))
-        self._before.append(store.url)
+        self.before.append(store.url)
 
     def result(self) -> Merged:
-        read, attempts = self._connection.execute, schema.attempts
+        read, attempts = self.connection.execute, schema.attempts
         return Merged(
             series=_count(read, schema.series),
             problems=_count(read, schema.problems),
             attempts=_count(read, attempts),
             failed=_count(read, attempts, attempts.c.status == "failed"),
             calls=_count(read, schema.calls),
-            added=self._added,
-            known=self._known,
-            replaced=self._replaced,
-            left_out=tuple(self._left_out),
+            added=self.added,
+            known=self.known,
+            replaced=self.replaced,
+            left_out=tuple(self.left_out),
         )
 
     def _enter_problems(self, source: MergeSource) -> dict[int, int]:
         table = schema.problems
-        known = {(r.benchmark, r.name): r for r in self._connection.execute(sa.select(table))}
+        known = {(r.benchmark, r.name): r for r in self.connection.execute(sa.select(table))}
         numbers: dict[int, int] = {}
         for row in source.rows(table):
             number = row.pop("id")
             row["benchmark"] = source.names[row["benchmark"]]
             same = known.get((row["benchmark"], row["name"]))
             if same is None:
-                numbers[number] = insert(self._connection, table, row)
+                numbers[number] = insert(self.connection, table, row)
                 continue
             numbers[number] = same.id
             self._compare_problems(source, row, same)
@@ -266,25 +262,25 @@ class _Merging:
             raise StoreError(f"{named} has another text than in {self._earlier}; leave one out")
         if row["answer"] == same.answer:
             return
-        if self._prefer is None:
+        if self.prefer is None:
             raise StoreError(
                 f"{named} has the {name_gold(row['answer'])} {_gold(row['answer'])}, and "
                 f"{_gold(same.answer)} in "
                 f"{self._earlier}; {_PREFER}, and 'cfr runs --regrade' then judges by it"
             )
-        if self._prefer == "last":
+        if self.prefer == "last":
             table = schema.problems
             update = table.update().where(table.c.id == same.id).values(answer=row["answer"])
-            self._connection.execute(update)
+            self.connection.execute(update)
 
     def _enter_series(self, source: MergeSource, row: Mapping[str, Any]) -> int:
         table = schema.series
         query = sa.select(table).where(*(table.c[name] == row[name] for name in _IDENTITY))
-        same = self._connection.execute(query).first()
+        same = self.connection.execute(query).first()
         if same is None:
             new = {name: row[name] for name in row if name != "id"}
-            number = insert(self._connection, table, new)
-            write_prompts(self._connection, number, read_prompts(source.reading, row["id"]))
+            number = insert(self.connection, table, new)
+            write_prompts(self.connection, number, read_prompts(source.reading, row["id"]))
             return number
         if same.fingerprint != row["fingerprint"]:
             raise StoreError(
@@ -295,7 +291,7 @@ class _Merging:
         return same.id
 
     def _add_attempts(self, source: MergeSource, part: MergePart) -> None:
-        ours = read_standing(self._connection, part.number)
+        ours = read_standing(self.connection, part.number)
         theirs = {
             (part.problems[problem], run): standing
             for (problem, run), standing in read_standing(source.reading, part.row["id"]).items()
@@ -314,12 +310,12 @@ class _Merging:
                 moved = part.move(batch)
                 chosen = [row for row in moved if (row["problem"], row["run"]) in taken]
                 if chosen:
-                    self._connection.execute(table.insert(), chosen)
-                self._done += len(batch)
-                self._progress(self._done, self._total)
-        self._added += len(taken) - len(better)
-        self._replaced += len(better)
-        self._known += len(both) - len(better)
+                    self.connection.execute(table.insert(), chosen)
+                self.done += len(batch)
+                self.progress(self.done, self.total)
+        self.added += len(taken) - len(better)
+        self.replaced += len(better)
+        self.known += len(both) - len(better)
 
     def _differing(
         self, source: MergeSource, part: MergePart, both: set[AttemptKey]
@@ -327,24 +323,24 @@ class _Merging:
         """Find the attempts that both finished otherwise, as far as the later ones are wanted."""
         table = schema.attempts
         query = sa.select(table).where(table.c.series == part.number)
-        streamed = self._connection.execute(query, execution_options=_STREAMED).mappings()
+        streamed = self.connection.execute(query, execution_options=_STREAMED).mappings()
         found = (((row["problem"], row["run"]), row) for row in streamed)
         known = {at: _digest(dict(row)) for at, row in found if at in both}
         differing: set[AttemptKey] = set()
         for row in part.move(source.rows(table, part.row["id"])):
             at = (row["problem"], row["run"])
             if at in known and known[at] != _digest(row):
-                if self._prefer is None:
+                if self.prefer is None:
                     raise self._conflict(source, part, row)
                 differing.add(at)
-        return differing if self._prefer == "last" else set()
+        return differing if self.prefer == "last" else set()
 
     def _conflict(self, source: MergeSource, part: MergePart, row: Mapping[str, Any]) -> StoreError:
         table, problems = schema.attempts, schema.problems
         query = sa.select(table).where(*(table.c[name] == row[name] for name in _KEY))
-        same = self._connection.execute(query).mappings().one()
+        same = self.connection.execute(query).mappings().one()
         named = sa.select(problems.c.name).where(problems.c.id == row["problem"])
-        problem = self._connection.scalar(named)
+        problem = self.connection.scalar(named)
         other = " and ".join([name for name in row if row[name] != same[name]][:3])
         return StoreError(
             f"{source.url}: {_named(part.row)}, problem {problem}, run {row['run']} has another "
@@ -356,11 +352,11 @@ class _Merging:
         for table in _ATTEMPT_TABLES if rows else ():
             where = zip((table.c[name] for name in _KEY), ("of", "at", "nth"), strict=True)
             query = table.delete().where(*(column == sa.bindparam(n) for column, n in where))
-            self._connection.execute(query, rows)
+            self.connection.execute(query, rows)
 
     @property
     def _earlier(self) -> str:
-        return ", ".join(self._before)
+        return ", ".join(self.before)
 
 
 def _digest(row: Mapping[str, Any]) -> bytes:

@@ -370,29 +370,22 @@ class Leases:
     def waiting(self, shares: Iterable[SeriesShare]) -> dict[int, Waiting]:
         """Free expired leases, and count what is left of each series."""
 
-        def count() -> dict[int, Waiting]:
-            with self._database.begin() as connection:
-                connection.execute(FREE_EXPIRED, self._named)
-                return {
-                    share.series: Waiting(*connection.execute(WAITING, share.parameters).one())
-                    for share in shares
-                }
+        def count(connection: sa.Connection) -> dict[int, Waiting]:
+            connection.execute(FREE_EXPIRED, self._named)
+            return {
+                share.series: Waiting(*connection.execute(WAITING, share.parameters).one())
+                for share in shares
+            }
 
-        return self._patiently("read", count)
+        return self._change("read", count)
 
     def has_others(self, series: int) -> bool:
-        def look() -> bool:
-            with self._database.connect() as connection:
-                return bool(connection.scalar(OTHERS, self._named | {"series": series}))
-
-        return self._patiently("read", look)
+        wanted = self._named | {"series": series}
+        return self._change("read", lambda one: bool(one.scalar(OTHERS, wanted)))
 
     def give_back(self, keys: Collection[LeaseKey]) -> None:
-        def work() -> None:
-            with self._database.begin() as connection:
-                connection.execute(GIVE_BACK, self._named | _columns(keys))
-
-        self._patiently("written", work)
+        named = self._named | _columns(keys)
+        self._change("written", lambda one: one.execute(GIVE_BACK, named))
         self.forget(keys)
 
     def release(self) -> None:
@@ -436,6 +429,13 @@ class Leases:
 
     def _patiently(self, done: str, work: Callable[[], T]) -> T:
         return patiently(self._url, done, work, lambda: self._hasty)
+
+    def _change(self, done: str, work: Callable[[sa.Connection], T]) -> T:
+        def once() -> T:
+            with self._database.begin() as connection:
+                return work(connection)
+
+        return self._patiently(done, once)
 
     def _snapshot(self) -> set[LeaseKey]:
         with self._guard:
