@@ -9,12 +9,16 @@ import pytest
 import sqlalchemy as sa
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from instructed import requests
+from instructed import NO_COMMA, TITLE, requests
 from loopback import Endpoint as Server
 from sums import number_in, reply_right, right, sums
 
+from constraint_first.answer.grade import Verdict
+from constraint_first.attempt.attempt import Attempt, failed, judge, judge_attempt, judge_reply
 from constraint_first.attempt.drive import Scripted, drive
+from constraint_first.benchmark.registry import GoldInstruction, write_instructions
 from constraint_first.file.safe import MOST
+from constraint_first.method.baselines import Direct
 from constraint_first.method.method import Method
 from constraint_first.method.registry import make as make_method
 from constraint_first.model.client import Client, OpenAI
@@ -27,10 +31,18 @@ from constraint_first.protocol import Call, Completion, Output, Program, Steps, 
 from constraint_first.run.job import Job, prepare, run
 from constraint_first.store import database as schema
 from constraint_first.store import store as journal
+from constraint_first.store import store as module
 from constraint_first.store.database import StoreError
-from constraint_first.store.query import attempt_rows, begun_calls, stage_rows, summaries
+from constraint_first.store.query import (
+    SeriesName,
+    attempt_rows,
+    begun_calls,
+    read_attempt,
+    stage_rows,
+    summaries,
+)
 from constraint_first.store.series import Series
-from constraint_first.store.store import Store, StoredJournal
+from constraint_first.store.store import Store, StoredJournal, Traffic
 
 SERIES = Series("sums", "direct", "model-a")
 
@@ -352,3 +364,161 @@ async def test_a_whole_reply_is_judged_as_it_stands(
         (row,) = attempt_rows(store)
     assert (row["status"], row["verdict"], row["tier"]) == (status, verdict, "instructions")
     assert len(asked) == 1, "whatever the verdict, it is not made again"
+
+
+UNKNOWN = GoldInstruction("emoji:count", {"count": 3})
+
+
+async def both(problem: Problem, answer: str | None, text: str) -> Verdict | None:
+    """Judge with and without an event loop; both must say the same."""
+    one, two = await judge_attempt(problem, answer, text), judge(problem, answer, text)
+    assert (one and (one.verdict, one.tier, one.why)) == (two and (two.verdict, two.tier, two.why))
+    return one
+
+
+async def test_a_gold_answer_is_compared_with_the_answer() -> None:
+    problem = Problem("What is 1 + 1?", answer="2")
+    for answer, word in (("2", "correct"), ("3", "incorrect"), (None, "incorrect")):
+        found = await both(problem, answer, "no commas, but \\boxed{2}")
+        assert found
+        assert (found.verdict, found.tier) == (word, "exact")
+    assert await both(Problem("What is 1 + 1?"), "2", "2") is None
+
+
+async def test_the_answer_is_found_in_a_reply_that_is_given_whole() -> None:
+    problem = Problem("What is 1 + 1?", answer="2")
+    for text, word in (("One and one make \\boxed{2}.", "correct"), ("It is 3.", "incorrect")):
+        found = await both(problem, text, text)
+        assert found
+        assert found.verdict == word
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "why"),
+    [
+        ("<<One>>\nIt is.", "correct", "follows 3 of 3 instructions"),
+        ("It is.", "incorrect", "follows 2 of 3 instructions; broken: The reply has a title"),
+        ("One, two", "incorrect", "follows 1 of 3 instructions; broken: The reply does without"),
+        ("", "incorrect", "follows 0 of 3 instructions; broken"),
+    ],
+)
+async def test_gold_instructions_are_checked_on_the_whole_reply(
+    text: str, word: str, why: str
+) -> None:
+    """The answer that was read from it does not matter, whatever it is."""
+    for answer in (None, "42", requests(2)[1].answer):
+        found = await both(requests(2)[1], answer, text)
+        assert found
+        assert (found.verdict, found.tier, found.answer) == (word, "instructions", None)
+        assert found.why.startswith(why)
+
+
+@pytest.mark.parametrize(
+    ("text", "word"), [("Yes.", "undecided"), ("No, no.", "incorrect"), ("", "incorrect")]
+)
+def test_what_cannot_be_decided(text: str, word: str) -> None:
+    found = judge_reply([NO_COMMA, UNKNOWN], text)
+    assert found.verdict == word
+    assert not found.correct
+
+
+async def test_the_event_loop_is_not_held_up() -> None:
+    """A long reply is checked in a thread: what else there is to do goes on meanwhile."""
+    problem = Problem("Write much.", answer=write_instructions([NO_COMMA, TITLE] * 20))
+    turns = 0
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    counting = asyncio.create_task(count())
+    await judge_attempt(problem, None, "word " * 200_000)
+    counting.cancel()
+    assert turns > 1
+
+
+SERVED = Series("served", "direct", "m")
+FOUR, FIVE = (Problem(f"What is {n} + 1?", id=f"q{n}") for n in (3, 4))
+
+
+async def serve(traffic: Traffic, problem: Problem, text: str = r"\boxed{4}") -> int:
+    begun = await traffic.begin(SERVED, problem)
+    run = await drive(Direct().solve(problem), Scripted([text]), journal=begun.journal)
+    await begun.finish(Attempt(problem, Direct(), run.result, tuple(run.transcript)))
+    return begun.run
+
+
+async def test_each_request_is_a_run_and_the_next_server_goes_on(url: str) -> None:
+    with Store(url) as store, store.exclusively():
+        served = Traffic(store)
+        runs = await asyncio.gather(*(serve(served, FOUR) for _ in range(5)))
+        assert sorted(runs) == [0, 1, 2, 3, 4]
+        assert await serve(served, FIVE) == 0
+    with Store(url) as store, store.exclusively():
+        assert await serve(Traffic(store), FOUR) == 5
+        found = read_attempt(store, SeriesName("direct"), "q3", 5)
+        assert found.ending
+        assert (found.ending["answer"], found.ending["verdict"]) == ("4", None)
+        assert found.problem["gold"] is None
+        assert "What is 3 + 1?" in str(found.steps[0]["messages"])
+        (summary,) = summaries(store)
+        assert (summary.tally.total, summary.tally.ok, summary.accuracy) == (7, 7, None)
+
+
+async def test_what_was_broken_off_is_there_with_its_reason_and_its_calls(url: str) -> None:
+    with Store(url) as store, store.exclusively():
+        begun = await Traffic(store).begin(SERVED, FOUR)
+        await drive(Direct().solve(FOUR), Scripted(["a reply"]), journal=begun.journal)
+        gone = failed(Attempt(FOUR, Direct()), "the client went away", begun.journal.usage)
+        begun.abandon(gone)
+        store.flush()
+        found = read_attempt(store, SeriesName("direct"), "q3", 0)
+        assert found.ending
+        assert (found.ending["status"], found.ending["error"]) == ("failed", "the client went away")
+        assert [step["reply"] for step in found.steps] == ["a reply"]
+
+
+async def test_a_run_that_is_under_way_is_given_to_nobody_else(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_KEPT", 1)
+    monkeypatch.setattr(module, "_KEPT_SERIES", 1)
+    with Store(url) as store, store.exclusively():
+        served = Traffic(store)
+        first = await served.begin(SERVED, FOUR)
+        for n in range(5):
+            await serve(served, replace(FIVE, id=f"other{n}"))
+        assert (await served.begin(replace(SERVED, model="n"), FOUR)).run == 0
+        assert (await served.begin(SERVED, FOUR)).run == 1
+        assert first.run == 0
+
+
+async def test_whoever_goes_away_while_it_is_entered_keeps_nobody_waiting(url: str) -> None:
+    with Store(url) as store, store.exclusively():
+        served = Traffic(store)
+        first, second = (asyncio.create_task(served.begin(SERVED, FOUR)) for _ in range(2))
+        await asyncio.sleep(0)
+        first.cancel()
+        assert (await second).run == 0
+        assert first.cancelled()
+
+
+async def test_a_text_that_no_database_holds_is_made_storable(url: str) -> None:
+    with Store(url) as store, store.exclusively():
+        await serve(Traffic(store), Problem("a\0b\ud800c", id="odd"))
+        assert read_attempt(store, SeriesName("direct"), "odd", 0).problem["text"] == "a�b�c"
+
+
+async def test_a_method_that_has_changed_since_is_refused_and_no_other(url: str) -> None:
+    with Store(url) as store, store.exclusively():
+        served = Traffic(store)
+        await serve(served, FOUR)
+        store.change(lambda c: c.execute(sa.update(schema.series).values(fingerprint="old")))
+        again = Traffic(store)
+        refused = asyncio.create_task(again.begin(SERVED, FOUR))
+        taken = asyncio.create_task(again.begin(replace(SERVED, model="n"), FOUR))
+        with pytest.raises(StoreError, match="other prompts or settings"):
+            await refused
+        assert (await taken).run == 0

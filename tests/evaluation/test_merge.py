@@ -1,5 +1,5 @@
-import asyncio
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +9,13 @@ from instructed import TITLE, request_store
 from postgres import empty_database
 from stored import attempt
 from sums import number_in, right, sums
+from sums_run import execute, make_sums
 
 from constraint_first.attempt.drive import Scripted
 from constraint_first.benchmark.registry import load, write_instructions
 from constraint_first.model.error import Rejected
 from constraint_first.problem import Problem
 from constraint_first.protocol import Call, Completion
-from constraint_first.run.job import prepare, run
 from constraint_first.store import database as schema
 from constraint_first.store import merge as merging
 from constraint_first.store.database import StoreError
@@ -35,8 +35,7 @@ Answer = Callable[[Call], str | Completion]
 def fill(path: Path, count: int = 3, *, answer: Answer = right, series: Series = SERIES) -> str:
     """Attempt the first sums."""
     with Store(str(path)) as store:
-        job = prepare(store, series, sums(count), 1, Scripted(answer))
-        asyncio.run(run(store, [job], 1))
+        make_sums(store, series, count, engine=Scripted(answer), width=1)
     return str(path)
 
 
@@ -50,12 +49,9 @@ def fails_at(number: int) -> Answer:
 
 
 def joined(*sources: str, to: str, prefer: Prefer | None = None) -> Merged:
-    stores = [Store(source, existing=True) for source in sources]
-    try:
+    with ExitStack() as stack:
+        stores = [stack.enter_context(Store(source, existing=True)) for source in sources]
         return merge(stores, to, prefer)
-    finally:
-        for store in stores:
-            store.__exit__(None, None, None)
 
 
 def content(url: str) -> dict[str, list[tuple[Any, ...]]]:
@@ -74,7 +70,7 @@ def content(url: str) -> dict[str, list[tuple[Any, ...]]]:
 
 def change(url: str, table: sa.Table, **values: Any) -> None:
     with Store(url) as store:
-        store.change(lambda connection: connection.execute(table.update().values(**values)))
+        execute(store, table.update().values(**values))
 
 
 def test_nothing_is_lost(url: str, tmp_path: Path) -> None:
@@ -119,13 +115,12 @@ def test_calls_of_an_attempt_that_was_broken_off_travel(tmp_path: Path) -> None:
     one, other = fill(tmp_path / "one.db", 3), fill(tmp_path / "other.db", 2)
     for url in (one, other):
         with Store(url) as store:
-            store.change(lambda connection: connection.execute(schema.attempts.delete()))
+            execute(store, schema.attempts.delete())
     merged = joined(other, one, to=str(tmp_path / "new.db"))
     assert (merged.attempts, merged.calls) == (0, 3)
     with Store(str(tmp_path / "new.db")) as store:
-        job = prepare(store, SERIES, sums(3), 1, Scripted([]))  # which would answer nothing
-        asyncio.run(run(store, [job], 1))
-        assert job.tally.correct == 3
+        # The engine would answer nothing.
+        assert make_sums(store, SERIES, engine=Scripted([])).tally.correct == 3
 
 
 def test_two_answers_to_the_same_are_told_or_chosen(tmp_path: Path) -> None:
@@ -149,19 +144,21 @@ def test_two_answers_to_the_same_are_told_or_chosen(tmp_path: Path) -> None:
     assert content(new)["attempts"] == content(other)["attempts"]
 
 
-def test_other_prompts_are_not_mixed(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("table", "changed", "said"),
+    [
+        (schema.series, {"fingerprint": "other"}, "direct on sums with m was run with other prom"),
+        (schema.problems, {"text": "What?"}, "problem p0 of sums has another text than in"),
+    ],
+)
+def test_other_prompts_and_texts_are_not_mixed(
+    tmp_path: Path, table: sa.Table, changed: dict[str, str], said: str
+) -> None:
     one, other = fill(tmp_path / "one.db"), fill(tmp_path / "other.db")
-    change(other, schema.series, fingerprint="other")
-    with pytest.raises(StoreError, match=r"direct on sums with m was run with other prompts .*out"):
+    change(other, table, **changed)
+    with pytest.raises(StoreError, match=rf"other\.db: {said}.*leave one (out|of the stores out)"):
         joined(one, other, to=str(tmp_path / "new.db"), prefer="last")
     assert not (tmp_path / "new.db").exists()
-
-
-def test_another_text_under_the_same_name_is_refused(tmp_path: Path) -> None:
-    one, other = fill(tmp_path / "one.db"), fill(tmp_path / "other.db")
-    change(other, schema.problems, text="What else?")
-    with pytest.raises(StoreError, match=r"other\.db: problem p0 of sums has another text than in"):
-        joined(one, other, to=str(tmp_path / "new.db"), prefer="last")
 
 
 def test_another_gold_answer_is_told_or_chosen(tmp_path: Path) -> None:
@@ -182,7 +179,7 @@ def test_a_merge_that_is_interrupted_leaves_all_as_it_was(
     with Store(url) as store:
         number = store.register(SERIES, sums(1))
         row = attempt(number.series, number.problems["p0"], 5)
-        store.change(lambda connection: connection.execute(schema.attempts.insert(), row))
+        execute(store, schema.attempts.insert(), row)
     before = content(url)
 
     def interrupt(_done: int, _total: int) -> None:
@@ -256,9 +253,9 @@ def test_attempts_without_their_series_or_problem_are_left_out_and_counted(
 ) -> None:
     source = fill(tmp_path / "damaged.db")
     whole = fill(tmp_path / "whole.db", series=Series("sums", "direct", "other"))
-    with Store(source) as store, store.database.begin() as connection:
+    with Store(source) as store:
         for statement in harm.split("; "):
-            connection.execute(sa.text(statement))
+            execute(store, statement)
     merged = joined(source, whole, to=url)
     assert merged.left_out == (((source, lost),) if lost else ())
     assert merged.attempts == kept + 3
@@ -268,8 +265,7 @@ def test_attempts_without_their_series_or_problem_are_left_out_and_counted(
 
 def test_a_server_may_lack_rows_too(postgres: str, tmp_path: Path) -> None:
     with Store(postgres) as store:
-        job = prepare(store, SERIES, sums(3), 1, Scripted(right))
-        asyncio.run(run(store, [job], 1))
+        make_sums(store)
         with store.database.begin() as connection:
             connection.execute(sa.text("SET session_replication_role = replica"))  # no foreign keys
             connection.execute(sa.text("DELETE FROM problems WHERE name = 'p1'"))

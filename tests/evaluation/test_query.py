@@ -6,18 +6,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
 from instructed import TITLE, replies, request_store, requests
 from stored import attempt
 from sums import number_in, right, sums
+from sums_run import execute, make_sums, run_sums
 
 from constraint_first.answer.grade import GradingCase, Verdict, grade_each
 from constraint_first.answer.workers import Workers
 from constraint_first.attempt.drive import Scripted
-from constraint_first.attempt.solve import run_sync
 from constraint_first.benchmark.registry import write_instructions
 from constraint_first.error import InputError
 from constraint_first.model.client import Client
@@ -65,10 +64,13 @@ from constraint_first.store.store import Store
 STAGE1 = '{"raw_constraints": [{"type": "domain", "description": "an integer"}]}'
 
 
+def by_stage(call: Call) -> str:
+    return STAGE1 if call.stage == "stage1" else right(call)
+
+
 async def test_stages_add_up_calls_tokens_and_seconds(url: str) -> None:
-    engine = Scripted(lambda call: STAGE1 if call.stage == "stage1" else right(call))
     with Store(url) as store:
-        await run(store, [prepare(store, Series("sums", "cfr", "m"), sums(3), 2, engine)], width=2)
+        await run_sums(store, "cfr", 3, 2, Scripted(by_stage))
         total = {row["stage"]: row for row in stage_rows(store)}
         single = [json.loads(row["stages"]) for row in attempt_rows(store)]
     assert {stage: row["calls"] for stage, row in total.items()} == {"stage1": 6, "stage2": 6}
@@ -81,8 +83,7 @@ async def test_stages_add_up_calls_tokens_and_seconds(url: str) -> None:
 async def test_the_model_of_a_stage_is_told_where_it_is_another(url: str) -> None:
     engines = Client(Scripted(right), {"org/small:7b@q4": Scripted(lambda _call: STAGE1)})
     with Store(url) as store:
-        series = Series("sums", "cfr(extractor=org/small:7b@q4)", "m")
-        await run(store, [prepare(store, series, sums(2), 1, engines)], width=2)
+        await run_sums(store, "cfr(extractor=org/small:7b@q4)", 2, 1, engines)
         stages = [json.loads(row["stages"]) for row in attempt_rows(store)]
         assert {row["stage"] for row in stage_rows(store)} == {"stage1", "stage2"}
     assert [one["stage1"]["model"] for one in stages] == ["org/small:7b@q4"] * 2
@@ -91,9 +92,8 @@ async def test_the_model_of_a_stage_is_told_where_it_is_another(url: str) -> Non
 
 async def test_outcomes_are_light_and_single_attempts_whole(url: str) -> None:
     with Store(url) as store:
-        job = prepare(store, Series("sums", "direct", "m"), sums(3), 2, Scripted(right))
-        await run(store, [job], width=2)
-        light = list(outcome_rows(store))
+        await run_sums(store, runs=2)
+        light, (whole, *_) = list(outcome_rows(store)), attempt_rows(store)
         key = ("sums", "direct", "m", light[0]["decoding"], "p1", 1)
         other = (*key[:4], "p2", 0)
         found = dict(transcript_rows(store, [key, (*key[:5], 9), other]))
@@ -103,37 +103,26 @@ async def test_outcomes_are_light_and_single_attempts_whole(url: str) -> None:
     assert {*found} == {key, other}, "neither the other run of p1 nor that of p2"
     assert "boxed" in found[key]["text"]
     assert found[key]["problem_text"] == asked["p1"]
+    columns = attempt_columns()
+    assert list(whole) == list(columns)
+    for name, value in whole.items():
+        assert value is None or isinstance(value, columns[name]), name
 
 
 async def test_an_attempt_that_was_begun_and_not_finished_gives_its_stages_to_no_other(
     url: str,
 ) -> None:
-    engine = Scripted(lambda call: STAGE1 if call.stage == "stage1" else right(call))
     with Store(url) as store:
-        job = prepare(store, Series("sums", "cfr", "m"), sums(4), 1, engine)
-        await run(store, [job], width=1)
+        job = await run_sums(store, "cfr", 4, 1, Scripted(by_stage))
         _, middle, third, last = job.problems
         a, c = schema.attempts.c, schema.calls.c
-        with store.database.begin() as connection:
-            connection.execute(schema.attempts.delete().where(a.problem.in_([middle, last])))
-            second = sa.and_(c.problem == third, c.ordinal == 1)
-            connection.execute(schema.calls.delete().where(second))
+        execute(store, schema.attempts.delete().where(a.problem.in_([middle, last])))
+        execute(store, schema.calls.delete().where(c.problem == third, c.ordinal == 1))
         found = {row["problem"]: json.loads(row["stages"]) for row in attempt_rows(store)}
     assert {name: list(stages) for name, stages in found.items()} == {
         "p0": ["stage1", "stage2"],
         "p2": ["stage1"],
     }
-
-
-async def test_the_columns_of_an_attempt_are_those_of_its_rows(url: str) -> None:
-    with Store(url) as store:
-        job = prepare(store, Series("sums", "direct", "m"), sums(1), 1, Scripted(right))
-        await run(store, [job], width=1)
-        (row,) = attempt_rows(store)
-    columns = attempt_columns()
-    assert list(row) == list(columns)
-    for name, value in row.items():
-        assert value is None or isinstance(value, columns[name]), name
 
 
 PROGRAM = "```python\nprint(2)\n```"
@@ -147,8 +136,7 @@ def reply(call: Call) -> Completion:
 def fill(store: Store) -> None:
     """Run a method that makes a call and a program, and one that only calls."""
     for method in ("program", "direct"):
-        job = prepare(store, Series("sums", method, "m"), sums(2), 1, Scripted(reply))
-        asyncio.run(run(store, [job], 1))
+        make_sums(store, method, 2, 1, Scripted(reply))
 
 
 def test_everything_that_is_stored_of_an_attempt(url: str) -> None:
@@ -173,7 +161,7 @@ def test_a_series_goes_by_its_number_its_method_its_label_or_its_family(tmp_path
         for method in ("direct", "cfr(reply=json)"):
             known = store.register(Series("sums", method, "m"), sums(2))
             row = attempt(known.series, known.problems["p0"])
-            store.change(lambda c, row=row: c.execute(schema.attempts.insert(), row))
+            execute(store, schema.attempts.insert(), row)
         for name, number in (("2", 2), ("direct", 1), ("direct cot", 1), ("cfr", 2)):
             assert read_attempt(store, SeriesName(name), "1", 0).series["id"] == number
 
@@ -187,7 +175,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
             known = opened.register(Series(benchmark, "direct", "m"), problems)
             number = next(iter(known.problems.values()))
             row = attempt(known.series, number, 1)
-            opened.change(lambda c, row=row: c.execute(schema.attempts.insert(), row))
+            execute(opened, schema.attempts.insert(), row)
         yield opened
 
 
@@ -198,45 +186,35 @@ def test_an_id_comes_before_a_place(store: Store) -> None:
     assert found.problem["text"] == "Which?"
 
 
-@pytest.mark.parametrize(
-    ("named", "problem", "run", "said"),
-    [
-        (SeriesName("direct"), "1", 1, r"'direct' is 2 series: 1 \(sums, m\), 2 \(names, m\); na"),
-        (SeriesName("direkt"), "1", 1, r"no series 'direkt' \('cfr runs' .*did you mean 'direct'"),
-        (SeriesName("7"), "1", 1, r"no series '7' .*; choose from 1, 2"),
-        (SeriesName("1", model="n"), "1", 1, "has no model 'n'; choose from m"),
-        (SeriesName("1", benchmark="sum"), "1", 1, "no benchmark 'sum'; did you mean 'sums'"),
-        (SeriesName("2", benchmark="sums"), "1", 1, "has no series '2'"),
-        (
-            SeriesName("1"),
-            "9",
-            1,
-            r"sums has no problem '9'; give its id \(the first is 'p0'\) or ",
-        ),
-        (SeriesName("1"), "p00", 1, "no problem 'p00'; did you mean 'p0'"),
-        (SeriesName("1"), "p0", 4, r"series 1 \(direct\) has no run 4 of problem p0; it has 1"),
-        (SeriesName("1"), "p1", 0, "has no attempt at problem p1 yet; 'cfr eval' makes it"),
-    ],
-)
-def test_what_is_not_there_is_told_with_what_is(
-    named: SeriesName, problem: str, run: int, said: str, store: Store
-) -> None:
-    with pytest.raises(InputError, match=said):
-        read_attempt(store, named, problem, run)
+MISSING: list[tuple[str, dict[str, str], str, int, str]] = [
+    ("direct", {}, "1", 1, r"'direct' is 2 series: 1 \(sums, m\), 2 \(names, m\); na"),
+    ("direkt", {}, "1", 1, r"no series 'direkt' \('cfr runs' .*did you mean 'direct'"),
+    ("7", {}, "1", 1, r"no series '7' .*; choose from 1, 2"),
+    ("1", {"model": "n"}, "1", 1, "has no model 'n'; choose from m"),
+    ("1", {"benchmark": "sum"}, "1", 1, "no benchmark 'sum'; did you mean 'sums'"),
+    ("2", {"benchmark": "sums"}, "1", 1, "has no series '2'"),
+    ("1", {}, "9", 1, r"sums has no problem '9'; give its id \(the first is 'p0'\) or "),
+    ("1", {}, "p00", 1, "no problem 'p00'; did you mean 'p0'"),
+    ("1", {}, "p0", 4, r"series 1 \(direct\) has no run 4 of problem p0; it has 1"),
+    ("1", {}, "p1", 0, "has no attempt at problem p1 yet; 'cfr eval' makes it"),
+]
 
 
-def test_an_empty_store_has_nothing_to_show(tmp_path: Path) -> None:
+def test_what_is_not_there_is_told_with_what_is(store: Store, tmp_path: Path) -> None:
+    for name, narrowed, problem, nth, said in MISSING:
+        with pytest.raises(InputError, match=said):
+            read_attempt(store, SeriesName(name, **narrowed), problem, nth)
     with (
-        Store(str(tmp_path / "e.db")) as store,
+        Store(str(tmp_path / "e.db")) as empty,
         pytest.raises(InputError, match="nothing has been"),
     ):
-        read_attempt(store, SeriesName("1"), "1", 0)
+        read_attempt(empty, SeriesName("1"), "1", 0)
 
 
 def test_an_attempt_that_was_broken_off_has_its_calls(tmp_path: Path) -> None:
     with Store(str(tmp_path / "runs.db")) as store:
         fill(store)
-        store.change(lambda connection: connection.execute(schema.attempts.delete()))
+        execute(store, schema.attempts.delete())
         found = read_attempt(store, SeriesName("direct"), "p0", 0)
     assert found.ending is None
     assert len(found.steps) == 1
@@ -274,27 +252,13 @@ def fill_series(store: Store) -> None:
         attempt(1, p["p4"], 0, status="failed", error="HTTP 500", **NO_VERDICT),
         attempt(other.series, p["p0"], 0, finished_at=9.0),
     ]
-    calls = [
-        _call(1, p["p0"], 0),
-        _call(1, p["p5"], 0),
-        _call(1, p["p5"], 1),
-        _call(2, p["p1"], 0),
-    ]
-
-    def work(connection: sa.Connection) -> None:
-        connection.execute(schema.attempts.insert(), rows)
-        connection.execute(schema.calls.insert(), calls)
-
-    store.change(work)
-
-
-def _call(series: int, problem: int, run: int) -> dict[str, Any]:
-    key = {"series": series, "problem": problem, "run": run, "ordinal": 0, "stage": "direct"}
-    asked = {"digest": "d", "messages": "[]", "max_tokens": 9, "text": "", "reasoning": ""}
-    counts = dict.fromkeys(
-        ("input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens"), 0
-    )
-    return key | asked | counts | {"finish": "stop", "reported": True, "seconds": 0.1}
+    execute(store, schema.attempts.insert(), rows)
+    key = ("series", "problem", "run")
+    begun = [(1, p["p0"], 0), (1, p["p5"], 0), (1, p["p5"], 1), (2, p["p1"], 0)]
+    texts = dict.fromkeys(("stage", "digest", "messages", "text", "reasoning", "finish"), "")
+    counts = {column.name: 0 for column in schema.calls.c if column.name not in (*key, *texts)}
+    calls = [{**dict(zip(key, one, strict=True)), **texts, **counts} for one in begun]
+    execute(store, schema.calls.insert(), [one | {"reported": True} for one in calls])
 
 
 def names(store: Store, shown: Shown, search: str = "") -> list[str]:
@@ -308,13 +272,18 @@ def listed(url: str) -> Iterator[Store]:
         yield opened
 
 
-def test_problems_are_listed_by_how_they_went(listed: Store) -> None:
-    assert names(listed, "all") == ["p0", "p1", "p2", "p3", "p4"]
-    assert names(listed, "right") == ["p0"]
-    assert names(listed, "mixed") == ["p1"]
-    assert names(listed, "wrong") == ["p2", "p3"]
-    assert names(listed, "unanswered") == ["p3"]
-    assert names(listed, "failed") == ["p4"]
+def test_problems_are_listed_by_how_they_went_and_by_their_words(listed: Store) -> None:
+    expected: dict[Shown, list[str]] = {
+        "all": ["p0", "p1", "p2", "p3", "p4"],
+        "right": ["p0"],
+        "mixed": ["p1"],
+        "wrong": ["p2", "p3"],
+        "unanswered": ["p3"],
+        "failed": ["p4"],
+    }
+    assert {shown: names(listed, shown) for shown in expected} == expected
+    words = {"P1": ["p1"], " 2 + 1 ": ["p2"], "%": [], "_": [], "'; DROP TABLE attempts": []}
+    assert {said: names(listed, "all", said) for said in words} == words
     first, second, *_ = list_problems(listed, 1, most=9).lines
     assert (first.right, first.judged, first.tokens, first.seconds) == (2, 2, 6, 1.0)
     assert first.opening == "What is 0 + 1?"
@@ -322,14 +291,6 @@ def test_problems_are_listed_by_how_they_went(listed: Store) -> None:
         AttemptLine(0, "ok", "correct", "1"),
         AttemptLine(1, "ok", "incorrect", "1"),
     )
-
-
-def test_words_are_looked_for_as_they_stand(listed: Store) -> None:
-    assert names(listed, "all", "P1") == ["p1"]
-    assert names(listed, "all", " 2 + 1 ") == ["p2"]
-    assert names(listed, "all", "%") == []
-    assert names(listed, "all", "_") == []
-    assert names(listed, "all", "'; DROP TABLE attempts") == []
 
 
 def test_a_page_at_a_time(listed: Store) -> None:
@@ -365,7 +326,9 @@ def test_growth_follows_the_clock(listed: Store) -> None:
 def test_what_was_read_from_a_reply_that_is_judged_whole_is_no_answer(url: str) -> None:
     with Store(url) as store:
         said = Scripted(lambda _: "It is \\boxed{7}.")
-        run_sync(run(store, [prepare(store, Series("r", "direct", "m"), requests(1), 1, said)], 1))
+        asyncio.run(
+            run(store, [prepare(store, Series("r", "direct", "m"), requests(1), 1, said)], 1)
+        )
         (line,) = list_problems(store, 1, most=5).lines
     assert [(one.verdict, one.answer) for one in line.attempts] == [("correct", None)]
 
@@ -393,8 +356,7 @@ def fill_summary(store: Store) -> None:
         attempt(registered.series, problem, n, status=status, verdict=verdict, **tokens)
         for n, (status, verdict) in enumerate(made)
     ]
-    with store.database.begin() as connection:
-        connection.execute(schema.attempts.insert(), rows)
+    execute(store, schema.attempts.insert(), rows)
 
 
 async def test_problems_are_counted_by_their_right_runs(url: str) -> None:
@@ -408,8 +370,7 @@ async def test_problems_are_counted_by_their_right_runs(url: str) -> None:
         ]
         failed = {"status": "failed", "verdict": None}
         rows.append(attempt(registered.series, registered.problems["p7"], 0, **failed))
-        with store.database.begin() as connection:
-            connection.execute(schema.attempts.insert(), rows)
+        execute(store, schema.attempts.insert(), rows)
         (scores,) = problem_scores(store).values()
         (summary,) = summaries(store)
         (first,) = problem_scores(store, schema.attempts.c.run == 0).values()
@@ -449,8 +410,7 @@ async def test_each_series_is_counted_by_itself(url: str) -> None:
     models = {"model-a": 2, "model-b": 1}
     with Store(url) as store:
         for model, runs in models.items():
-            series = replace(SERIES, model=model)
-            await run(store, [prepare(store, series, sums(5), runs, Scripted(right))], width=4)
+            await run_sums(store, replace(SERIES, model=model), 5, runs)
         store.register(replace(SERIES, model="model-c"), sums(5))
         found = summaries(store)
     assert [(s.series.model, s.tally.total, s.tally.ok, s.accuracy) for s in found] == [
@@ -471,8 +431,7 @@ def test_failures_are_listed_by_reason_with_the_first_attempt_of_each(url: str) 
             | {"status": "failed" if why else "ok"}
             for n, why in enumerate(whys)
         ]
-        with store.database.begin() as connection:
-            connection.execute(schema.attempts.insert(), rows)
+        execute(store, schema.attempts.insert(), rows)
         found = failures(store)
     assert found == [
         Failure("odd", 3, "sums", "direct", "model-a", "p1", 0),
@@ -508,20 +467,16 @@ def test_a_failure_knows_its_way_out(reason: str, way: str) -> None:
 def test_settings_that_are_no_json_are_told_in_words(url: str) -> None:
     with Store(url) as store:
         fill_summary(store)
-        with store.database.begin() as connection:
-            connection.execute(schema.series.update().values(decoding="{not json"))
+        execute(store, schema.series.update().values(decoding="{not json"))
         with pytest.raises(StoreError, match=r"cannot be read \("):
             summaries(store)
-
-
-SERIES_TALLY = Series("sums", "direct", "model-a")
 
 
 async def test_a_smaller_run_counts_only_what_belongs_to_it(url: str) -> None:
     with Store(url) as store:
         engine = Scripted(lambda call: Completion(right(call), usage=Usage(3, 4)))
-        await run(store, [prepare(store, SERIES_TALLY, sums(6), 3, engine)], width=4)
-        job = prepare(store, SERIES_TALLY, sums(2), 2, engine)
+        await run_sums(store, SERIES, 6, 3, engine)
+        job = prepare(store, SERIES, sums(2), 2, engine)
         assert store.is_shared or not list(job.missing())
     tally = job.tally
     assert (tally.total, tally.ok, tally.correct, tally.resumed) == (4, 4, 4, 4)
@@ -532,7 +487,7 @@ def test_reasons_that_differ_in_a_number_are_one() -> None:
     reasons = Counter(
         {"odd": 3, "HTTP 429 (again in 1.5s, req_8f3a)": 2, "HTTP 429 (again in 2s, req_c1)": 2}
     )
-    results = [SeriesResult(SERIES_TALLY, Tally(9, reasons=reasons))]
+    results = [SeriesResult(SERIES, Tally(9, reasons=reasons))]
     assert most_frequent_reason(results) == ("HTTP 429 (again in 1.5s, req_8f3a)", 4)
     assert without_numbers("HTTP 429") != without_numbers("HTTP 503")
 
@@ -584,8 +539,6 @@ def test_series_cost_what_models_cost_today(
     assert str(series_costs(spent, {1: "large"})[1]) == "$1.02"
 
 
-PROBLEMS = sums(4)
-
 METHODS = [
     "direct",
     "cfr",
@@ -606,12 +559,11 @@ async def test_a_store_tells_what_was_counted_while_the_attempt_was_made(
     url: str, method: str
 ) -> None:
     with Store(url) as prompted:
-        job = prepare(prompted, Series("sums", method, "m"), PROBLEMS, 2, Scripted(counting))
-        await run(prompted, [job], width=4)
+        job = await run_sums(prompted, method, 4, 2, Scripted(counting))
         counted = job.tally.usage.shared
         rows, told = list(attempt_rows(prompted)), list(outcome_rows(prompted))
         (summary,) = summaries(prompted)
-        again = prepare(prompted, Series("sums", method, "m"), PROBLEMS, 2, Scripted(counting))
+        again = prepare(prompted, Series("sums", method, "m"), sums(4), 2, Scripted(counting))
     assert sum(row["shared_tokens"] for row in rows) == counted
     assert sum(row["shared_tokens"] for row in told) == counted
     assert summary.tally.usage.shared == again.tally.usage.shared == counted
@@ -624,23 +576,16 @@ async def test_a_store_tells_what_was_counted_while_the_attempt_was_made(
     assert counted == expected.get(method, 0)
 
 
-SERIES_REGRADE = Series("sums", "direct", "model-a")
 REQUESTS = Series("requests", "direct", "model-a")
 
 
-async def evaluated(store: Store) -> None:
-    engine = Scripted(lambda call: right(call))
-    await run(store, [prepare(store, SERIES_REGRADE, sums(6), 2, engine)], width=4)
-
-
 def spoil(store: Store, where: sa.ColumnElement[bool], **values: str | None) -> None:
-    with store.database.begin() as connection:
-        connection.execute(schema.attempts.update().where(where).values(**values))
+    execute(store, schema.attempts.update().where(where).values(**values))
 
 
 async def test_verdicts_of_another_grader_are_put_right(url: str) -> None:
     with Store(url) as store:
-        await evaluated(store)
+        await run_sums(store, SERIES, 6, 2)
         before = list(attempt_rows(store))
         spoil(store, schema.attempts.c.run == 1, verdict="incorrect")
         assert summaries(store)[0].accuracy == pytest.approx(0.5)  # pyright: ignore
@@ -651,10 +596,9 @@ async def test_verdicts_of_another_grader_are_put_right(url: str) -> None:
 
 async def test_a_corrected_gold_answer_changes_the_verdict(url: str) -> None:
     with Store(url) as store:
-        await evaluated(store)
-        with store.database.begin() as connection:
-            wrong = schema.problems.update().where(schema.problems.c.name == "p0")
-            connection.execute(wrong.values(answer="99"))
+        await run_sums(store, SERIES, 6, 2)
+        wrong = schema.problems.update().where(schema.problems.c.name == "p0")
+        execute(store, wrong.values(answer="99"))
         assert regrade(store) == 2
         (summary,) = summaries(store)
     assert (summary.tally.correct, summary.scores) == (10, {(2, 2): 5, (0, 2): 1})
@@ -662,7 +606,7 @@ async def test_a_corrected_gold_answer_changes_the_verdict(url: str) -> None:
 
 async def test_failed_attempts_stay_without_a_verdict(url: str) -> None:
     with Store(url) as store:
-        await evaluated(store)
+        await run_sums(store, SERIES, 6, 2)
         spoil(store, schema.attempts.c.run == 0, status="failed", verdict=None, tier=None)
         assert regrade(store) == 0
         (summary,) = summaries(store)
@@ -672,7 +616,7 @@ async def test_failed_attempts_stay_without_a_verdict(url: str) -> None:
 async def test_gold_instructions_are_checked_on_the_stored_reply(url: str) -> None:
     """Beside gold answers in one store, with more attempts than a page has."""
     with Store(url) as store:
-        await evaluated(store)
+        await run_sums(store, SERIES, 6, 2)
         jobs = [prepare(store, REQUESTS, requests(12), 2, Scripted(replies))]
         await run(store, jobs, width=4)
         before = list(attempt_rows(store))
@@ -684,9 +628,8 @@ async def test_gold_instructions_are_checked_on_the_stored_reply(url: str) -> No
         spoil(store, schema.attempts.c.run == 1, verdict="undecided", tier="exact")
         assert regrade(store) == 18
         assert list(attempt_rows(store)) == before
-        with store.database.begin() as connection:
-            other = schema.problems.update().where(schema.problems.c.name == "r0")
-            connection.execute(other.values(answer=write_instructions([TITLE])))
+        other = schema.problems.update().where(schema.problems.c.name == "r0")
+        execute(store, other.values(answer=write_instructions([TITLE])))
         assert regrade(store) == 2
         assert regrade(store) == 0
 
@@ -696,7 +639,7 @@ LONG = "So we go on. " * 2_000
 
 def fill_regrade(store: Store, problems: int, runs: int) -> None:
     """Store long replies, each judged incorrect by another grader; those of the last run are."""
-    registered = store.register(SERIES_REGRADE, sums(problems))
+    registered = store.register(SERIES, sums(problems))
     numbers = [registered.problems[problem.id] for problem in sums(problems)]
     same = {"verdict": "incorrect", "text": LONG}
     with store.database.begin() as connection:
@@ -791,8 +734,7 @@ def test_no_connection_is_held_while_answers_are_judged(
 def test_a_store_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     with Store(str(tmp_path / "runs.db")) as store:
         fill_regrade(store, problems=1, runs=2)
-        with store.database.begin() as connection:
-            refuse = "BEGIN SELECT RAISE(FAIL, 'the disk is full'); END"
-            connection.execute(sa.text(f"CREATE TRIGGER full BEFORE UPDATE ON attempts {refuse}"))
+        refuse = "BEGIN SELECT RAISE(FAIL, 'the disk is full'); END"
+        execute(store, f"CREATE TRIGGER full BEFORE UPDATE ON attempts {refuse}")
         with pytest.raises(StoreError, match=r"runs\.db: cannot be regraded.*the disk is full"):
             regrade(store)

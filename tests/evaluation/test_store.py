@@ -26,9 +26,8 @@ from sqlalchemy.exc import (
 )
 from stored import attempt
 from sums import right, sums
-from sums_run import PROBLEMS, SERIES, evaluate
+from sums_run import PROBLEMS, SERIES, evaluate, execute, run_sums
 
-from constraint_first.attempt.drive import Scripted
 from constraint_first.file.safe import storable_json, storable_text
 from constraint_first.model.wire import SILENT, Watcher
 from constraint_first.protocol import Call, Completion, Usage
@@ -57,7 +56,6 @@ from constraint_first.store.query import (
     summaries,
     transcript_rows,
 )
-from constraint_first.store.series import Series
 from constraint_first.store.store import Store
 from constraint_first.store.writer import RowValues, Writer, WriteStatements, usage_columns
 
@@ -78,8 +76,7 @@ async def test_attempts_are_there_once_and_not_made_again(url: str) -> None:
 
 async def test_a_series_of_which_nothing_was_made_can_be_taken_out(url: str) -> None:
     with Store(url) as store:
-        made = prepare(store, SERIES, PROBLEMS, 1, Scripted(right))
-        await run(store, [made], width=4)
+        made = await run_sums(store, SERIES, 5)
         empty = store.register(replace(SERIES, model="model-b"), PROBLEMS)
         other = store.register(replace(SERIES, model="model-c"), PROBLEMS)
         store.withdraw([made.number, empty.series])
@@ -88,8 +85,8 @@ async def test_a_series_of_which_nothing_was_made_can_be_taken_out(url: str) -> 
 
 
 def test_a_store_of_another_version_is_refused(url: str) -> None:
-    with Store(url) as store, store.database.begin() as connection:
-        connection.execute(schema.store.update().values(version=99))
+    with Store(url) as store:
+        execute(store, schema.store.update().values(version=99))
     with pytest.raises(StoreError, match=r"written by another version of cfr \(99\)"):
         Store(url)
 
@@ -122,15 +119,12 @@ def test_what_has_passed_the_gate_is_read_back_as_it_was_written(url: str, data:
         registered = store.register(SERIES, PROBLEMS[:1])
         key = registered.series, registered.problems["p0"]
         rows = [attempt(*key, n, **one) for n, one in enumerate(kept)]
-        with store.database.begin() as connection:
-            connection.execute(schema.attempts.delete())
-            connection.execute(schema.attempts.insert(), rows)
+        execute(store, schema.attempts.delete())
+        execute(store, schema.attempts.insert(), rows)
         columns = [schema.attempts.c[name] for name in kept[0]]
         found = store.read(sa.select(*columns).order_by(schema.attempts.c.run))
     assert [row._asdict() for row in found] == kept
 
-
-SERIES_DATABASE = Series("sums", "direct", "m")
 
 HOLD = """
 import sqlite3, sys, time
@@ -151,7 +145,7 @@ READERS: dict[str, Callable[[Store], object]] = {
     "stages": lambda store: list(stage_rows(store)),
     "transcripts": lambda store: list(transcript_rows(store, [("sums", "d", "m", "", "p0", 0)])),
     "regrading": regrade,
-    "register": lambda store: store.register(SERIES_DATABASE, sums(3)),
+    "register": lambda store: store.register(SERIES, sums(3)),
     "finished": lambda store: finished_keys(store, 1),
     "begun": lambda store: begun_calls(store, 1),
 }
@@ -198,16 +192,9 @@ def filled(tmp_path: Path) -> Path:
 
 def fill(url: str) -> None:
     with Store(url) as store:
-        registered = store.register(SERIES_DATABASE, sums(3))
+        registered = store.register(SERIES, sums(3))
         rows = [attempt(registered.series, n, answer="9") for n in registered.problems.values()]
-        with store.database.begin() as connection:
-            connection.execute(schema.attempts.insert(), rows)
-
-
-def execute(path: Path, *statements: str) -> None:
-    with closing(sqlite3.connect(path)) as connection, connection:
-        for statement in statements:
-            connection.execute(statement)
+        execute(store, schema.attempts.insert(), rows)
 
 
 @pytest.mark.parametrize("mode", ["WAL", "DELETE"])
@@ -216,7 +203,9 @@ def test_a_file_of_something_else_is_left_as_it_is(
     tmp_path: Path, mode: str, *, existing: bool
 ) -> None:
     path = tmp_path / "albums.db"
-    execute(path, f"PRAGMA journal_mode={mode}", "CREATE TABLE albums (id)")
+    with closing(sqlite3.connect(path)) as albums:
+        albums.execute(f"PRAGMA journal_mode={mode}")
+        albums.execute("CREATE TABLE albums (id)")
     before = path.read_bytes()
     with pytest.raises(StoreError, match=r"albums\.db: not a store of runs; name one"):
         Store(str(path), existing=existing)
@@ -285,17 +274,17 @@ def test_a_store_on_a_medium_that_takes_no_writes_can_be_read(sealed: Path, name
     "damage", ["DROP TABLE calls", "ALTER TABLE attempts DROP COLUMN reasoning_tokens"]
 )
 def test_a_missing_table_or_column_is_named(url: str, damage: str, *, existing: bool) -> None:
-    with Store(url) as store, store.database.begin() as connection:
-        connection.execute(sa.text(damage))
+    with Store(url) as store:
+        execute(store, damage)
     missing = damage.split()[-1]
     with pytest.raises(StoreError, match=rf"{missing}.*; name a store that 'cfr eval' made"):
         Store(url, existing=existing)
 
 
 def test_what_was_killed_while_it_was_made_is_made_whole(url: str) -> None:
-    with Store(url) as store, store.database.begin() as connection:
-        connection.execute(schema.store.delete())
-        connection.execute(sa.text("DROP TABLE calls"))
+    with Store(url) as store:
+        execute(store, schema.store.delete())
+        execute(store, "DROP TABLE calls")
     fill(url)
     with Store(url, existing=True) as store:
         assert summaries(store)[0].tally.total == 3
@@ -387,8 +376,6 @@ def test_an_outage_is_waited_out_and_an_error_is_not() -> None:
     assert len(tries) == 4
 
 
-SERIES_SCHEMA = Series("sums", "direct", "m")
-
 # Stores that were written before have these tables; another set of columns is another version.
 KEY = "series problem run "
 TOKENS = " input_tokens output_tokens reasoning_tokens cached_tokens "
@@ -417,13 +404,8 @@ SHARED = {
 }
 
 
-def test_the_tables_are_those_of_version_1() -> None:
-    assert schema.VERSION == 1
-    found = {name: list(table.columns.keys()) for name, table in schema.METADATA.tables.items()}
-    assert found == {name: columns.split() for name, columns in (COLUMNS | SHARED).items()}
-
-
 def test_a_store_has_these_tables(url: str) -> None:
+    assert schema.VERSION == 1
     with Store(url) as store:
         seen = sa.inspect(store.database)
         expected = COLUMNS | (SHARED if store.is_shared else {})
@@ -451,7 +433,7 @@ async def test_a_store_from_before_there_were_workers_gets_their_tables_when_it_
 @pytest.mark.parametrize("table", [schema.series, schema.problems, schema.attempts])
 async def test_nothing_is_there_twice(url: str, table: sa.Table) -> None:
     with Store(url) as store:
-        registered = store.register(SERIES_SCHEMA, sums(1))
+        registered = store.register(SERIES, sums(1))
         await store.write_attempt(attempt(registered.series, registered.problems["p0"]))
         with store.database.connect() as connection:
             (row,) = connection.execute(sa.select(table)).mappings()
@@ -639,7 +621,7 @@ def test_it_ends_when_everything_is_committed(notes: Notes, end: Callable[[Write
 
 async def test_of_rows_with_one_key_in_one_batch_the_last_stands(url: str) -> None:
     with Store(url) as store:
-        registered = store.register(Series("sums", "direct", "m"), sums(COUNT))
+        registered = store.register(SERIES, sums(COUNT))
         await asyncio.gather(
             *(
                 store.write_attempt(attempt(registered.series, number, answer=answer))
@@ -647,9 +629,7 @@ async def test_of_rows_with_one_key_in_one_batch_the_last_stands(url: str) -> No
                 for number in registered.problems.values()
             )
         )
-        with store.database.connect() as connection:
-            answers = list(connection.scalars(sa.select(schema.attempts.c.answer)))
-    assert answers == ["third"] * COUNT
+        assert store.read(sa.select(schema.attempts.c.answer)) == [("third",)] * COUNT
 
 
 @pytest.fixture
@@ -661,7 +641,7 @@ def restarted(frail_postgres: Postgres) -> Iterator[Postgres]:
 
 async def test_a_server_that_is_restarted_is_waited_for(restarted: Postgres) -> None:
     with Store(restarted.url) as store:
-        registered = store.register(Series("sums", "direct", "m"), sums(COUNT))
+        registered = store.register(SERIES, sums(COUNT))
         rows = [attempt(registered.series, number) for number in registered.problems.values()]
         await asyncio.gather(*map(store.write_attempt, rows[:10]))
         restarted.stop()
@@ -679,7 +659,7 @@ async def test_a_server_that_stays_away_ends_the_run_in_words(
 ) -> None:
     monkeypatch.setattr(database, "_OUTAGE", 0.3)
     with Store(restarted.url) as store:
-        registered = store.register(Series("sums", "direct", "m"), sums(1))
+        registered = store.register(SERIES, sums(1))
         restarted.stop()
         with pytest.raises(StoreError, match=r"cannot be written .*see that its server runs"):
             await store.write_attempt(attempt(registered.series, registered.problems["p0"]))
@@ -697,7 +677,7 @@ async def test_who_wants_to_leave_does_not_wait_for_a_server(restarted: Postgres
 
     stopped = asyncio.Event()
     with Store(restarted.url) as store:
-        job = prepare(store, Series("sums", "direct", "m"), sums(3), 1, Stopping())
+        job = prepare(store, SERIES, sums(3), 1, Stopping())
         running = asyncio.create_task(run(store, [job], width=3))
         await stopped.wait()
         done, _ = await asyncio.wait([running], timeout=0.5)
@@ -763,6 +743,7 @@ def refused(opened: sa.Engine, statement: Any, *rows: dict[str, Any]) -> Excepti
         {"id": 2**63},
         {"id": 9},
         {"true": "perhaps"},
+        {"id": 2**31},  # PostgreSQL has no room for it; on SQLite the table's check refuses it
     ],
 )
 def test_values_that_are_refused_are_the_fault_of_their_row(
@@ -771,15 +752,8 @@ def test_values_that_are_refused_are_the_fault_of_their_row(
     error = refused(opened, TABLE_ERROR.insert(), GOOD | bad)
     assert is_of_the_row(error)
     assert not is_outage(error)
-
-
-def test_what_only_postgresql_refuses(postgres: str) -> None:
-    opened = open_database(postgres, existing=False)
-    TABLE_ERROR.metadata.create_all(opened)
-    for bad in ({"text": "\0"}, {"id": 2**31}):
-        assert is_of_the_row(refused(opened, TABLE_ERROR.insert(), GOOD | bad))
-    TABLE_ERROR.metadata.drop_all(opened)
-    opened.dispose()
+    if opened.dialect.name == "postgresql":
+        assert is_of_the_row(refused(opened, TABLE_ERROR.insert(), GOOD | {"text": "\0"}))
 
 
 @pytest.mark.parametrize(
@@ -811,6 +785,5 @@ def test_a_full_disk_is_not_the_fault_of_a_row(tmp_path: Path) -> None:
 def test_a_server_that_breaks_off_is_an_outage(postgres: str) -> None:
     opened = open_database(postgres, existing=False)
     error = refused(opened, sa.text("SELECT pg_terminate_backend(pg_backend_pid())"))
-    assert is_outage(error)
-    assert not is_of_the_row(error)
+    assert (is_outage(error), is_of_the_row(error)) == (True, False)
     opened.dispose()

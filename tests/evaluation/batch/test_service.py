@@ -1,38 +1,72 @@
-"""Evaluations whose requests are files in a folder, and the steps of a provider's batch."""
+"""Files of requests in a folder, the journal of batches, and what goes on between two waves."""
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from batch_files import check_line, run_batch
 from batch_server import BatchServer
 from batch_sums import METHODS, SEED, finds_sums, play_model
 from loopback import Endpoint
-from sums import sums
+from sums import right, sums
+from sums_run import evaluate as make_all
 
 from constraint_first import RunOptions, aevaluate
 from constraint_first.benchmark.registry import Benchmark
 from constraint_first.error import InputError, OutputError
-from constraint_first.model.batch import BatchClient, Place, RequestId
-from constraint_first.model.limit import Retry
+from constraint_first.model.batch import (
+    BatchClient,
+    BatchModel,
+    Deferred,
+    FileLimits,
+    Place,
+    Request,
+    RequestId,
+    ResultIndex,
+)
+from constraint_first.model.error import JournalMismatch, Rejected, Unauthorized
+from constraint_first.model.limit import Budget, Price, Retry
 from constraint_first.model.resolve import ModelRef
 from constraint_first.model.transport import Bounds
 from constraint_first.model.transport import Endpoint as Address
-from constraint_first.run.batch import ResultsAwaited
+from constraint_first.model.wire import SILENT, Watcher
+from constraint_first.protocol import Call, Completion, Usage
+from constraint_first.run.batch import OpenWave, ResultsAwaited, WaveMemory, replay_attempts
 from constraint_first.run.batch_service import BatchLog, Folder, Provider, new_batch
 from constraint_first.run.grid import BatchOptions, Experiment
-from constraint_first.run.job import Evaluated
-from constraint_first.store.query import outcome_rows
+from constraint_first.run.job import (
+    BatchView,
+    Evaluated,
+    Job,
+    WaveProgress,
+    prepare,
+    refuse_in_flight,
+)
+from constraint_first.store import database as schema
+from constraint_first.store.query import outcome_rows, saved_by_batches
+from constraint_first.store.series import Series
 from constraint_first.store.store import Store
 
 GRID = Experiment(
     benchmarks=(Benchmark("sums", "Sums", sums(6)),), methods=METHODS, runs=2, seeds=(SEED,)
 )
 NAME = RequestId(Place(1, 1, 0, 0), "0" * 12, "1" * 12)
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[Store]:
+    with Store(url) as opened, opened.exclusively():
+        yield opened
+
+
+@pytest.fixture
+def log(store: Store) -> BatchLog:
+    return BatchLog(store)
 
 
 @pytest.fixture
@@ -162,12 +196,6 @@ async def test_a_folder_needs_the_name_of_a_model_and_a_place_to_write(
         await evaluate(below)
 
 
-@pytest.fixture
-def log(tmp_path: Path) -> Iterator[BatchLog]:
-    with Store(str(tmp_path / "log.db")) as store, store.exclusively():
-        yield BatchLog(store)
-
-
 async def test_a_file_that_was_written_before_the_store_heard_of_it_is_kept(
     log: BatchLog, folder: Path
 ) -> None:
@@ -212,3 +240,202 @@ async def test_a_provider_is_asked_what_it_has_before_anything_is_made(
             assert log.open() == [ended]
             assert await service.fetch(ended, tmp_path) == []
             assert (await service.look(ended))[0] == ended
+
+
+NAMES = [RequestId(Place(1, n, 0, 0), "0" * 12, "1" * 12) for n in range(3)]
+
+
+def states(store: Store) -> list[str]:
+    return [row.state for row in store.read(sa.select(schema.batches.c.state))]
+
+
+def statuses(store: Store) -> list[int | None]:
+    table = schema.requests
+    return [row.status for row in store.read(sa.select(table.c.status).order_by(table.c.problem))]
+
+
+def test_a_batch_and_its_requests_are_there_before_anything_is_done(log: BatchLog) -> None:
+    assert log.next_wave() == 1
+    batch = new_batch("http://a", "m", 1, 3, 0.5)
+    log.collect(batch, NAMES)
+    assert log.open() == [batch]
+    assert log.wanted(batch.tag) == set(map(str, NAMES))
+    log.change(batch.tag, state="created", batch="batch_1", status="validating")
+    (found,) = log.open()
+    assert found == replace(batch, state="created", batch="batch_1", status="validating")
+    assert (batch.shown, found.shown) == (batch.tag, "batch_1")
+    assert log.next_wave() == 2
+
+
+def test_what_is_in_flight_elsewhere_is_not_asked_for(log: BatchLog, store: Store) -> None:
+    batch = new_batch("http://a", "m", 1, 3, 0.5)
+    log.collect(batch, NAMES)
+    refuse_in_flight(store, [2], forget=False)
+    refuse_in_flight(store, [1], [("http://a", "m")], forget=False)
+    why = "1 batch has not been collected yet, of m at http://a; run the command that made"
+    with pytest.raises(InputError, match=why):
+        refuse_in_flight(store, [1], [("http://b", "m")], forget=False)
+    log.collect(new_batch("http://a", "m", 1, 3, 0.5), NAMES)
+    with pytest.raises(InputError, match="2 batches have not"):
+        refuse_in_flight(store, [1, 2], forget=False)
+    refuse_in_flight(store, [1], forget=True)
+    assert states(store) == ["forgotten", "forgotten"]
+    refuse_in_flight(store, [1], forget=False)
+
+
+async def test_batches_save_the_rest_of_the_price_of_their_calls(store: Store) -> None:
+    await make_all(store)
+    given = schema.calls.update().values(input_tokens=100, output_tokens=10)
+    store.change(lambda connection: connection.execute(given))
+    assert saved_by_batches(store) == {}
+    log = BatchLog(store)
+    names = [RequestId(Place(1, n + 1, 0, 0), "0" * 12, "1" * 12) for n in range(2)]
+    for factor in (0.25, 0.5):  # made again: it is one call all the same
+        batch = new_batch("http://a", "m", 1, 2, factor)
+        log.collect(batch, names)
+    assert saved_by_batches(store) == {(1, ""): Usage(150, 15)}
+    in_run_0 = schema.attempts.c.run == 1
+    assert saved_by_batches(store, in_run_0) == {}
+    log.change(batch.tag, state="forgotten")
+    for one in log.open():
+        log.change(one.tag, state="forgotten")
+    assert saved_by_batches(store) == {}
+    assert store.read(sa.select(sa.func.count()).select_from(schema.calls))[0][0] == 10
+
+
+def test_the_tables_of_batches_stand_apart(tmp_path: Path) -> None:
+    assert not set(schema.BATCHES.tables) & set(schema.METADATA.tables)
+    path = str(tmp_path / "runs.db")
+    with Store(path) as store:
+        assert not sa.inspect(store.database).has_table("batches")
+    with Store(path) as store, store.exclusively():
+        BatchLog(store)
+        assert sa.inspect(store.database).has_table("batch_requests")
+    with Store(path, existing=True) as store:
+        assert store.read(sa.select(schema.batches)) == []
+
+
+SERIES = Series("sums", "self-consistency(samples=3)", "m")
+MOST = 200
+
+
+class Answering:
+    """Has replies to some calls; the others wait for a wave."""
+
+    def __init__(self, problems: set[int], error: Exception | None = None) -> None:
+        self.problems = problems
+        self.error = error
+        self.asked = 0
+
+    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+        self.asked += 1
+        text = right(call)
+        if int(text[text.index("{") + 1 : text.index("}")]) - 1 not in self.problems:
+            raise Deferred
+        if self.error:
+            raise self.error
+        return Completion(text)
+
+
+async def replayed(store: Store, engine: Answering) -> tuple[Job, int]:
+    job, counted = prepare(store, SERIES, sums(MOST), 1, engine), list[int]()
+    await replay_attempts(store, job, BatchLog(store), lambda: counted.append(1))
+    return job, len(counted)
+
+
+async def test_a_refusal_fails_its_attempt_until_the_next_command(store: Store) -> None:
+    job, counted = await replayed(store, Answering({1, 2}, Rejected("no")))
+    assert (job.tally.failed, counted, job.tally.reasons) == (2, 2, {"no": 2})
+    assert len(list(job.missing())) == MOST - 2
+    job, _ = await replayed(store, Answering({1, 2}))
+    assert job.tally.correct == 2
+
+
+async def test_a_key_that_is_refused_at_once_fails_the_rest_unasked(store: Store) -> None:
+    engine = Answering(set(range(MOST)), Unauthorized("wrong key"))
+    job, counted = await replayed(store, engine)
+    assert (job.tally.failed, counted) == (MOST, MOST)
+    assert engine.asked < 3 * MOST
+
+
+async def test_what_ends_the_run_ends_the_pass(store: Store) -> None:
+    with pytest.raises(JournalMismatch):
+        await replayed(store, Answering({7}, JournalMismatch("differs")))
+
+
+A, B = "a" * 12, "b" * 12
+PRICE = Price(1e6, 1e6)
+
+
+def model(name: str = "m") -> BatchModel:
+    return BatchModel(Address("http://a", name), "http://a", Bounds(), PRICE)
+
+
+def name(problem: int, asked: str = A, body: str = A) -> RequestId:
+    return RequestId(Place(1, problem, 0, 0), asked, body)
+
+
+class Collected:
+    def __init__(self) -> None:
+        self.files: list[tuple[str, list[str], list[int]]] = []
+
+    def __call__(self, model: BatchModel, path: Path, names: Sequence[RequestId]) -> None:
+        lines = [json.loads(line)["custom_id"] for line in path.read_text().splitlines()]
+        self.files.append((model.model, lines, [one.place.problem for one in names]))
+
+
+def wave(
+    folder: Path,
+    collected: Collected,
+    memory: WaveMemory | None = None,
+    results: Sequence[tuple[RequestId, int]] = (),
+) -> OpenWave:
+    path = folder / "results.jsonl"
+    rows = [
+        {"custom_id": str(one), "response": {"status_code": status, "body": "x"}}
+        for one, status in results
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    index = ResultIndex(1_000)
+    index.read([path], {str(one) for one, _ in results})
+    return OpenWave(index, memory or WaveMemory(), folder, FileLimits(requests=2), collected)
+
+
+def test_a_budget_pays_for_the_dearest_reply_and_gets_back_what_was_not_used(
+    tmp_path: Path,
+) -> None:
+    budget = Budget(max_tokens=25, max_cost=25.0)
+    made, one = wave(tmp_path, Collected(), WaveMemory(budget)), model()
+    for n in range(3):
+        made.ask(Request(one, name(n), b"{}", Usage(4, 6)))
+    assert (made.requests, budget.tokens, budget.cost) == (2, 20, 20.0)
+    assert made.postponed is not None
+    assert made.postponed.name == name(2)
+    made.spent(name(0), Usage(4, 1), PRICE)
+    made.spent(name(1), None, PRICE)  # nobody knows: all of it
+    assert (budget.tokens, budget.cost) == (15, 15.0)
+    made.spent(name(7), Usage(1, 1), PRICE)  # asked by an earlier run
+    assert (budget.tokens, budget.cost) == (17, 17.0)
+
+
+def test_a_provider_takes_half_of_the_price_unless_told_otherwise() -> None:
+    assert BatchOptions(batch=True).price_factor == 0.5
+    assert BatchOptions(batch_dir="waves").price_factor == 1.0
+    assert BatchOptions(batch=True, batch_price_factor=0.25).price_factor == 0.25
+
+
+def test_a_wave_says_how_far_it_is() -> None:
+    one = BatchView("batch_1", "in_progress", 1_200, 300, 2)
+    progress = WaveProgress(2, (one,), next_look=12.4)
+    assert str(progress) == (
+        "wave 2: 300 of 1,200 requests done, 2 failed; "
+        "batch_1 in_progress (300 of 1,200, 2 failed); next look in 12 s"
+    )
+    assert (progress.requests, progress.done, progress.failed) == (1_200, 300, 2)
+
+
+def test_many_batches_are_counted_by_status_and_trouble_is_told() -> None:
+    several = [BatchView(f"batch_{n}", "completed" if n else "in_progress", 10) for n in range(4)]
+    assert str(WaveProgress(1, tuple(several), trouble="cannot be reached")) == (
+        "wave 1: 0 of 40 requests done; 4 batches (1 in_progress, 3 completed); cannot be reached"
+    )

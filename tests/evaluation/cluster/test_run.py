@@ -1,5 +1,12 @@
 import asyncio
+import math
 import os
+import signal
+import socket
+import sys
+import tempfile
+import threading
+from asyncio.subprocess import PIPE
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -22,12 +29,16 @@ from constraint_first.run.cluster import (
     DriverEvent,
     DriverOrder,
     RayFailed,
+    RayProcess,
     RayWorker,
     check_ray,
     make_order,
+    require_ray,
+    start_driver,
 )
 from constraint_first.run.grid import BatchOptions, RayOptions
 from constraint_first.run.job import EvaluationWatcher
+from constraint_first.run.shared import pending_series
 from constraint_first.store.database import StoreError
 from constraint_first.store.query import attempt_rows
 from constraint_first.store.store import Store
@@ -278,3 +289,199 @@ async def test_a_run_that_is_stopped_leaves_all_to_the_next(
     assert len(endpoint.requests) - asked == 8
     with Store(there.store, existing=True) as store:
         assert [row["status"] for row in attempt_rows(store)] == ["ok"] * 8
+
+
+def order_at(address: str) -> DriverOrder:
+    return {
+        "address": address,
+        "resources": {"CPU": 1.0},
+        "seconds": 10.0,
+        "settings": {"store": "postgresql://db/x", "limits": {}, "series": [], "base_url": []},
+    }
+
+
+@pytest.fixture
+def closed() -> str:
+    """An address where nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return f"127.0.0.1:{server.getsockname()[1]}"
+
+
+async def test_a_cluster_that_does_not_answer_is_told_in_a_line(closed: str) -> None:
+    async with start_driver(order_at(closed)) as driver:
+        with pytest.raises(RayFailed, match=f"--ray {closed}: .* does not answer .*'ray status'"):
+            await driver.connected()
+
+
+async def test_the_address_in_the_environment_is_tried_first(
+    closed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAY_ADDRESS", closed)
+    async with start_driver(order_at("auto")) as driver:
+        with pytest.raises(RayFailed, match=f"--ray auto: .*{closed} does not answer"):
+            await driver.connected()
+
+
+async def test_what_ray_says_against_an_address_is_told() -> None:
+    async with start_driver(order_at("nonsense")) as driver:
+        with pytest.raises(RayFailed, match=r"\(Invalid address format: nonsense\)"):
+            await driver.connected()
+
+
+async def test_a_driver_that_is_gone_is_told_with_its_last_words() -> None:
+    with tempfile.TemporaryFile() as said:
+        code = "import sys; print('lost the head', file=sys.stderr)"
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", code), stdin=PIPE, stdout=PIPE, stderr=said
+        )
+        driver = RayProcess(process, "head:1", said)
+        with pytest.raises(RayFailed, match=r"broke off \(lost the head\).*same command again"):
+            await driver.next()
+        await driver.close()
+        driver.start(1)  # nobody listens any more, and nothing happens
+
+
+async def test_a_driver_that_does_not_end_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ray_run, "_CONNECT", 0.1)
+    monkeypatch.setattr(ray_run, "_END", 0.1)
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        address = f"127.0.0.1:{mute.getsockname()[1]}"
+        async with start_driver(order_at(address)) as driver:
+            pid = driver.pid
+            with pytest.raises(RayFailed, match=r"no answer in 0 seconds"):
+                await driver.connected()
+            os.kill(pid, 0)
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def test_ray_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ray_run, "find_spec", dict[str, None]().get)
+    with pytest.raises(InputError, match=r"pip install 'constraint-first\[ray\]'"):
+        require_ray()
+
+
+def test_resources_have_the_names_that_ray_has_for_them() -> None:
+    asked = RayOptions("auto", resources={"cpus": 4, "gpus": 0.5, "fast_disk": 1})
+    asked.check()
+    assert asked.requested == {"CPU": 4, "GPU": 0.5, "fast_disk": 1}
+    assert RayOptions("auto").requested == {"CPU": 1}
+
+
+@pytest.mark.parametrize("address", ["auto", "head:6379", "10.0.0.1:6379", "[::1]:6379"])
+def test_addresses_that_are_taken(address: str) -> None:
+    RayOptions(address).check()
+
+
+@pytest.mark.parametrize("address", ["", "local", "head", "ray://head:10001", "http://head:8265"])
+def test_other_addresses_are_refused_in_a_line(address: str) -> None:
+    with pytest.raises(InputError, match=r"not an address of a cluster; give HOST:PORT .* or auto"):
+        RayOptions(address).check()
+
+
+@pytest.mark.parametrize("name", ["", "CPU", "gpu", "memory", "node:10.0.0.1"])
+def test_resources_that_are_rays_own_are_refused(name: str) -> None:
+    with pytest.raises(InputError, match="name cpus, gpus, or a resource that the cluster names"):
+        RayOptions("auto", resources={name: 1}).check()
+
+
+@pytest.mark.parametrize("amount", [-1, 1.5, math.inf, math.nan])
+def test_amounts_that_ray_does_not_take_are_refused(amount: float) -> None:
+    with pytest.raises(InputError, match=r"cpus=.*give a whole number, or a part of one below 1"):
+        RayOptions("auto", resources={"cpus": amount}).check()
+
+
+def test_at_least_one_worker_is_needed() -> None:
+    with pytest.raises(InputError, match="--ray-workers 0: at least one"):
+        RayOptions("auto", workers=0).check()
+
+
+FREE = sa.text("SELECT count(*) FROM leases WHERE owner IS NULL")
+
+
+@pytest.fixture
+def store(postgres: str) -> Iterator[str]:
+    yield postgres
+    empty_database(postgres)
+
+
+def enter(store: str, server: Server, model: str = "m") -> dict[str, Any]:
+    """Enter a grid of which nothing is made, for a budget that allows nothing."""
+    ref = ModelRef(model, base_url=server.url)
+    options = RunOptions(store=store, max_tokens_total=1)
+    asyncio.run(aevaluate(SUMS, "direct", runs=1, model=ref, options=options))
+    with Store(store, existing=True) as opened:
+        series = [one.series.number for one in pending_series(opened) if one.series.model == model]
+    allow_everything(store)
+    return {"store": store, "limits": {"concurrency": 1}, "series": series, "base_url": []}
+
+
+def allow_everything(store: str) -> None:
+    with Store(store, existing=True) as opened:
+        opened.change(lambda one: one.execute(sa.text("UPDATE run_settings SET budget = NULL")))
+
+
+def test_it_makes_its_series_and_no_others(store: str, endpoint: Server) -> None:
+    endpoint.respond = reply_right
+    settings = enter(store, endpoint)
+    enter(store, endpoint, "other")
+    worker = RayWorker()
+    assert worker.locate() == socket.gethostname()
+    assert worker.work(settings) == {"skipped": [], "refused": None, "error": ""}
+    with Store(store, existing=True) as opened:
+        assert [row["model"] for row in attempt_rows(opened)] == ["m"] * 4
+        assert [one.series.model for one in pending_series(opened)] == ["other"]
+
+
+def test_what_it_cannot_run_is_reported(
+    store: str, endpoint: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    presets = tmp_path / "models.toml"
+    presets.write_text(f'["keyed"]\nbase_url = "{endpoint.url}"\nkey_env = "ODD_KEY"\n')
+    monkeypatch.setenv("CFR_MODELS", str(presets))
+    monkeypatch.setenv("ODD_KEY", "sk-secret")
+    options = RunOptions(store=store, max_tokens_total=1)
+    asyncio.run(aevaluate(SUMS, "direct", runs=1, model="keyed", options=options))
+    monkeypatch.delenv("ODD_KEY")
+    settings: dict[str, Any] = {"store": store, "limits": {}, "series": [1], "base_url": []}
+    report = RayWorker().work(settings)
+    (why,) = report["skipped"]
+    assert "ODD_KEY is not set" in why
+    assert report["error"] == ""
+
+
+def test_a_refused_setting_is_reported_as_such(store: str, endpoint: Server) -> None:
+    endpoint.respond = lambda _: failure(400, "temperature is not supported with this model")
+    report = RayWorker().work(enter(store, endpoint))
+    assert report["refused"]
+    assert (report["refused"]["model"], report["refused"]["setting"]) == ("m", "temperature")
+    assert "temperature" in report["refused"]["message"]
+
+
+def test_an_error_carries_no_password() -> None:
+    store = "postgresql://me:pass%20word@127.0.0.1:1/runs?connect_timeout=1"
+    settings: dict[str, Any] = {"store": store, "limits": {}, "series": [1], "base_url": []}
+    error = RayWorker().work(settings)["error"]
+    assert "cannot be opened" in error
+    assert "pass" not in error
+    assert "word" not in error
+
+
+def test_it_can_be_stopped_and_leaves_everything_to_others(store: str, endpoint: Server) -> None:
+    asked = threading.Event()
+
+    def hang(_: dict[str, Any]) -> Reply:
+        asked.set()
+        return Reply(delay=60)
+
+    settings = enter(store, endpoint)
+    endpoint.respond = hang
+    worker = RayWorker()
+    stopper = threading.Thread(target=lambda: (asked.wait(), worker.stop()))
+    stopper.start()
+    assert worker.work(settings)["error"] == ""
+    stopper.join()
+    with Store(store, existing=True) as opened:
+        ((free,),) = opened.read(FREE)
+    assert free == 4
+    assert worker.work(settings)["error"] == "", "a worker that was told to stop stays stopped"
