@@ -66,46 +66,12 @@ from constraint_first.protocol import Answer, Call, Completion, Run, Step, Usage
 CALL = Call.user("x", stage="direct", max_tokens=8)
 
 
-class Recording:
-    """The least that a served model can be: it needs no opening, and keeps how it was decoded."""
-
-    model = "recording"
-
-    def __init__(self) -> None:
-        self.decodings: list[Decoding | None] = []
-
-    async def complete(
-        self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | None = None
-    ) -> Completion:
-        self.decodings.append(decoding)
-        return Completion(call.messages[0].content)
-
-
-def local(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Local:
-    """An engine for a model file, with a server that nobody starts."""
-
-    def start(_engine: Local, _context: int) -> object:
-        return SimpleNamespace(listening_address="http://127.0.0.1:1")
-
-    monkeypatch.setattr(Local, "_start", start)
-    return Local(write_model(folder / "m.gguf"))
-
-
 async def test_a_decoded_engine_samples_every_call_alike() -> None:
-    served = Recording()
-    cold = Decoding(temperature=0)
-    assert (await Client(served, decoding=cold).complete(CALL)).text == "x"
-    await Client(served, decoding=cold).complete(CALL)
+    served, cold = Counting(), Decoding(temperature=0)
+    client = Client(served, decoding=cold)
+    for _ in range(2):
+        assert (await client.complete(CALL)).text == "done"
     assert served.decodings == [cold, cold]
-
-
-async def test_an_endpoint_that_is_open_stays_so(endpoint: Server) -> None:
-    async with OpenAI(Endpoint(endpoint.url, "m")) as engine:
-        async with Client(engine) as served:
-            assert served.main is engine
-        assert engine.is_open
-        await engine.complete(CALL)
-    assert len(endpoint.requests) == 1
 
 
 async def test_an_endpoint_that_could_not_be_opened_is_closed(endpoint: Server) -> None:
@@ -120,11 +86,13 @@ async def test_an_endpoint_that_could_not_be_opened_is_closed(endpoint: Server) 
 async def test_a_local_model_is_opened_and_closed_where_it_was_closed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine = local(tmp_path, monkeypatch)
+    def start(_engine: Local, _context: int) -> object:  # nobody starts a server
+        return SimpleNamespace(listening_address="http://127.0.0.1:1")
+
+    monkeypatch.setattr(Local, "_start", start)
+    engine = Local(write_model(tmp_path / "m.gguf"))
     assert not engine.is_open
-    async with Client(engine) as served:
-        assert served.main is engine
-        assert engine.is_open
+    async with Client(engine):
         async with Client(engine):
             pass
         assert engine.is_open
@@ -201,16 +169,17 @@ async def test_a_stored_reply_of_another_model_is_no_reply() -> None:
             await drive(make(other).solve(PROBLEM), nothing, journal=journal)
 
 
-async def test_all_engines_are_opened_once_and_closed(endpoint: Server) -> None:
-    main = OpenAI(Endpoint(endpoint.url, "large"))
-    other = OpenAI(Endpoint(endpoint.url, "small"))
-    engines = Client(main, {"small": other, "little": other, "large": main})
-    async with engines:
-        assert main.is_open
-        assert other.is_open
-        await engines.complete(FOR_SMALL)
-    assert not main.is_open
-    assert not other.is_open
+async def test_all_engines_are_opened_once_and_closed_unless_they_were_open(
+    endpoint: Server,
+) -> None:
+    main, other, opened = (OpenAI(Endpoint(endpoint.url, n)) for n in ("large", "small", "open"))
+    async with opened:
+        engines = Client(main, {"small": other, "little": other, "large": main, "open": opened})
+        async with engines:
+            assert main.is_open
+            assert other.is_open
+            await engines.complete(FOR_SMALL)
+        assert [one.is_open for one in (main, other, opened)] == [False, False, True]
     assert [body["model"] for body in endpoint.requests] == ["small"]
 
 
@@ -221,33 +190,23 @@ async def test_an_engine_of_one_model_refuses_calls_for_another(endpoint: Server
     assert endpoint.requests == []
 
 
-def recorded() -> tuple[list[ModelRef], Callable[[ModelRef], Scripted]]:
+def test_each_model_is_made_once_and_none_before_every_name_is_known(pulled: list[str]) -> None:
     made: list[ModelRef] = []
 
     def make_engine(ref: ModelRef) -> Scripted:
         made.append(ref)
         return Scripted([], name=ref.model or "")
 
-    return made, make_engine
-
-
-def test_a_model_that_is_named_twice_is_made_once() -> None:
-    made, make_engine = recorded()
+    with pytest.raises(EngineError, match=r"'gpt-7': no \.gguf file .*--base-url"):
+        serve(ModelRef(), ["gpt-7"], make_engine)
+    with pytest.raises(Unauthorized, match="DEEPSEEK_API_KEY is not set"):
+        serve(ModelRef(), ["deepseek-chat"], make_engine)
+    assert made == pulled == []
     ref = ModelRef("large", "http://h/v1")
     served = serve(ref, ["small", "large"], make_engine)
     assert made == [ref, ModelRef("small", "http://h/v1")]
     assert served.others["large"] is served.main
     assert serve(ModelRef(), [DEFAULT_MODEL], make_engine).others[DEFAULT_MODEL].model == ""
-
-
-def test_nothing_is_made_before_every_name_is_known(pulled: list[str]) -> None:
-    made, make_engine = recorded()
-    with pytest.raises(EngineError, match=r"'gpt-7': no \.gguf file .*--base-url"):
-        serve(ModelRef(), ["gpt-7"], make_engine)
-    with pytest.raises(Unauthorized, match="DEEPSEEK_API_KEY is not set"):
-        serve(ModelRef(), ["deepseek-chat"], make_engine)
-    assert made == []
-    assert pulled == []
 
 
 def test_names_beside_a_model_mean_what_they_would_alone() -> None:
@@ -265,13 +224,20 @@ def test_models_beside_an_engine_that_somebody_made(pulled: list[str]) -> None:
     assert engine_beside(main, "large") is None
     other = engine_beside(main, "small")
     assert isinstance(other, OpenAI)
-    assert other.endpoint == Endpoint("http://h/v1", "small", "key")
-    assert other.decoding == Decoding(0.1)
+    assert (other.endpoint, other.decoding) == (
+        Endpoint("http://h/v1", "small", "key"),
+        main.decoding,
+    )
     local = engine_beside(main, "smollm2-135m-instruct")
     assert isinstance(local, Local)
-    assert (local.decoding, pulled) == (Decoding(0.1), ["smollm2-135m-instruct"])
+    assert (local.decoding, pulled) == (main.decoding, ["smollm2-135m-instruct"])
     with pytest.raises(EngineError, match=r"'small': no \.gguf file"):
         engine_beside(Scripted([]), "small")
+    both = Balanced([Endpoint(f"http://{host}/v1", "large", context=9) for host in "ab"])
+    beside = engine_beside(both, "small")
+    assert isinstance(beside, Balanced)
+    assert beside.endpoints == (Endpoint("http://a/v1", "small"), Endpoint("http://b/v1", "small"))
+    assert engine_beside(both, "large") is None
 
 
 def test_a_client_keeps_the_engines_that_it_was_given() -> None:
@@ -300,17 +266,6 @@ async def test_a_router_on_a_server_of_its_own_with_its_own_key(
     assert solved.answer == "5"
     assert [body["model"] for body in endpoint.requests] == ["large"]
     assert endpoint.headers[0]["Authorization"] == "Bearer large-key"
-
-
-async def test_a_second_model_is_asked_for_at_all_endpoints_of_the_first() -> None:
-    main = Balanced([Endpoint(f"http://{host}/v1", "large", context=9) for host in "ab"])
-    beside = engine_beside(main, "small")
-    assert isinstance(beside, Balanced)
-    assert [(one.base_url, one.model, one.context) for one in beside.endpoints] == [
-        ("http://a/v1", "small", None),
-        ("http://b/v1", "small", None),
-    ]
-    assert engine_beside(main, "large") is None
 
 
 # --- retry.
@@ -457,11 +412,17 @@ def test_retry_after_as_a_date() -> None:
 class Counting:
     """An engine that sees how many calls are under way, and pushes back when told to."""
 
+    model = "counting"
+
     def __init__(self) -> None:
         self.now = self.most = self.asked = 0
         self.faults: list[Transient] = []
+        self.decodings: list[Decoding | None] = []
 
-    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+    async def complete(
+        self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | None = None
+    ) -> Completion:
+        self.decodings.append(decoding)
         self.asked += 1
         self.now += 1
         self.most = max(self.most, self.now)
@@ -480,18 +441,13 @@ async def ask(limited: Client, times: int) -> None:
     await asyncio.gather(*(limited.complete(CALL) for _ in range(times)))
 
 
-async def test_never_more_at_once_than_allowed() -> None:
-    engine = Counting()
-    await ask(limited_to(engine, Limiter(7)), 100)
-    assert engine.most == 7
-    assert engine.asked == 100
-
-
-async def test_the_window_opens_while_replies_come() -> None:
-    engine, limiter = Counting(), Limiter(64, start=2)
+@pytest.mark.parametrize(("start", "most"), [(None, 7), (2, 64)])
+async def test_the_window_opens_while_replies_come_and_no_further(
+    start: int | None, most: int
+) -> None:
+    engine, limiter = Counting(), Limiter(most, start)
     await ask(limited_to(engine, limiter), 300)
-    assert limiter.size == 64
-    assert engine.most == 64
+    assert (engine.most, engine.asked, limiter.size) == (most, 300, most)
 
 
 class Refusing(Counting):
@@ -502,7 +458,9 @@ class Refusing(Counting):
         self.share, self.above = share, above
         self.dice = random.Random(1)
 
-    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
+    async def complete(
+        self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | None = None
+    ) -> Completion:
         if self.now >= self.above or self.dice.random() < self.share:
             await asyncio.sleep(0.001)
             raise RateLimited("slow")
@@ -536,19 +494,15 @@ async def test_fewer_calls_are_no_remedy_for_an_endpoint_that_fails_now_and_then
 
 async def test_after_a_cut_the_window_opens_by_one_a_round() -> None:
     engine, limiter = Counting(), Limiter(64)
-    engine.faults = [RateLimited("slow") for _ in range(64)]
+    engine.faults = [StreamCut("cut") for _ in range(64)]  # no push-back
     await ask(limited_to(engine, limiter), 1)
-    assert 32 <= limiter.size <= 33
+    assert limiter.size == 64
+    engine.faults = [RateLimited("slow") for _ in range(16)]
+    await limited_to(engine, limiter).complete(group(4))  # each counts for four replies
+    assert 32 <= limiter.size <= 36
     before = limiter.size
     await ask(limited_to(engine, limiter), 30)
     assert before < limiter.size < before + 1.5
-
-
-async def test_a_cut_stream_is_no_push_back() -> None:
-    engine, limiter = Counting(), Limiter(64)
-    engine.faults = [StreamCut("cut") for _ in range(64)]
-    await ask(limited_to(engine, limiter), 1)
-    assert limiter.size == 64
 
 
 async def test_whoever_gives_up_waiting_takes_no_turn_along() -> None:
@@ -564,22 +518,14 @@ async def test_whoever_gives_up_waiting_takes_no_turn_along() -> None:
     assert limiter.in_flight == 1
 
 
-async def test_a_pace_spaces_calls_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    slept: list[float] = []
-
-    async def sleep(seconds: float) -> None:
-        slept.append(seconds)
-
-    monkeypatch.setattr(asyncio, "sleep", sleep)
+async def test_a_pace_spaces_calls_out(pauses: list[float]) -> None:
     pace = Pace(per_minute=60)
-    for _ in range(3):
-        await pace.wait()
-    await pace.wait(10)
-    await pace.wait()
-    assert [round(s) for s in slept] == [0, 1, 2, 3, 13]
-    slept.clear()
+    for units in (1, 1, 1, 10, 1):
+        await pace.wait(units)
+    assert [round(s) for s in pauses] == [0, 1, 2, 3, 13]
+    pauses.clear()
     await Pace(None).wait(10**9)
-    assert slept == []
+    assert pauses == []
 
 
 def group(samples: int) -> SampledCall:
@@ -590,23 +536,12 @@ async def test_a_group_of_samples_takes_a_place_for_each_of_its_replies() -> Non
     engine, limiter = Counting(), Limiter(7)
     limited = limited_to(engine, limiter)
     await asyncio.gather(*(limited.complete(group(3)) for _ in range(20)))
-    assert engine.most == 2
-    assert limiter.in_flight == 0
-
-
-async def test_a_group_that_is_larger_than_the_window_goes_by_itself() -> None:
+    assert (engine.most, limiter.in_flight) == (2, 0)
     engine = Counting()
-    limited = limited_to(engine, Limiter(2))
+    limited = limited_to(engine, Limiter(2))  # a larger group goes by itself
     async with asyncio.timeout(5):
         await asyncio.gather(limited.complete(CALL), limited.complete(group(9)))
     assert (engine.most, engine.asked) == (1, 2)
-
-
-async def test_the_fault_of_a_group_counts_for_each_of_its_replies() -> None:
-    engine, limiter = Counting(), Limiter(64)
-    engine.faults = [RateLimited("slow") for _ in range(16)]
-    await limited_to(engine, limiter).complete(group(4))
-    assert 32 <= limiter.size <= 36
 
 
 async def test_no_more_samples_are_asked_for_at_once_than_the_window_has_places() -> None:
@@ -634,18 +569,22 @@ async def test_a_pace_counts_the_prompt_of_a_group_once(monkeypatch: pytest.Monk
 
 
 PAID = Call.user("x" * 36, stage="direct", max_tokens=100)  # at most 100 in, 100 out
+DEAR = Price(input=1_000, output=2_000)
 
 
-class Charging:
+class Charging(Counting):
+    """An engine whose replies have so many tokens; it keeps how long they might be."""
+
     def __init__(self, usage: Usage) -> None:
+        super().__init__()
         self.usage = usage
-        self.asked = 0
+        self.longest: list[int] = []
 
     async def complete(
         self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | None = None
     ) -> Completion:
-        self.asked += 1
-        await asyncio.sleep(0)
+        self.longest.append(call.max_tokens)
+        await super().complete(call, watcher, decoding)
         return Completion("", usage=self.usage)
 
 
@@ -677,11 +616,12 @@ async def test_no_more_tokens_than_allowed_however_many_calls_at_once(used: Usag
 
 
 async def test_no_more_money_than_allowed() -> None:
-    budget = Budget(max_cost=1.0)
-    price = Price(input=1_000, output=2_000)  # a call costs 0.3 at the most
-    done = await spend(paying(Charging(Usage(100, 100)), budget, price), 10)
-    assert done == 3
+    budget = Budget(max_cost=1.0)  # a call costs 0.3 at the most
+    assert await spend(paying(Charging(Usage(100, 100)), budget, DEAR), 10) == 3
     assert budget.cost == pytest.approx(0.9)  # pyright: ignore
+    retried = Budget(max_cost=1.0)
+    await paying(Failing(StreamCut("cut"), tries=2), retried, DEAR).complete(PAID)
+    assert retried.cost == pytest.approx(0.3 + 0.01 + 0.01)  # pyright: ignore
 
 
 class Failing:
@@ -727,13 +667,6 @@ async def test_a_call_that_failed_costs_what_it_can_have_used(
     if isinstance(fault, Transient):
         await paying(Failing(fault, fault, tries=3), retried, None).complete(PAID)
         assert retried.tokens == 2 * charged + 15
-
-
-async def test_money_is_charged_for_what_failed_too() -> None:
-    budget = Budget(max_cost=1.0)
-    price = Price(input=1_000, output=2_000)
-    await paying(Failing(StreamCut("cut"), tries=2), budget, price).complete(PAID)
-    assert budget.cost == pytest.approx(0.3 + 0.01 + 0.01)  # pyright: ignore
 
 
 class Trying(Asked):
@@ -786,20 +719,17 @@ async def test_a_pause_holds_no_place_and_keeps_its_reservation() -> None:
     assert budget.tokens == 100 + 15  # the prompt of the try that broke down, and the reply
 
 
-@pytest.mark.parametrize("when", ["in the window", "under way"])
-async def test_a_cancelled_call_gives_its_place_and_its_reservation_back(when: str) -> None:
+@pytest.mark.parametrize("waits", [True, False])
+async def test_a_cancelled_call_gives_its_place_and_its_reservation_back(*, waits: bool) -> None:
     limiter, budget, model = Limiter(1), Budget(max_tokens=1_000), Trying()
     client = Client(ServedModel(model, limiter), budget=budget)
-    if when == "in the window":
+    if waits:
         await limiter.enter()
     running = asyncio.create_task(client.complete(PAID))
-    if when == "in the window":
-        await asyncio.sleep(0)
-    else:
-        await model.under_way.wait()
+    await (asyncio.sleep(0) if waits else model.under_way.wait())
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
-    assert limiter.in_flight == (when == "in the window")
+    assert limiter.in_flight == waits
     assert budget.has_room(Usage(800), 0.0)  # it may have used what was set aside, and no more
     assert not budget.has_room(Usage(801), 0.0)
 
@@ -853,21 +783,18 @@ GROUP = SampledCall(PAID.messages, PAID.stage, PAID.max_tokens, samples=3)
 
 async def test_a_group_of_samples_sets_aside_its_prompt_once_and_every_reply() -> None:
     budget = Budget(max_tokens=400)  # 100 in, three times 100 out
-    engine = paying(Sampling(Usage(90, 120)), budget, Price(1_000, 2_000))
+    engine = paying(Sampling(Usage(90, 120)), budget, DEAR)
     assert engine.most_samples(GROUP) == 3
     await engine.complete(GROUP)
     assert (budget.tokens, budget.cost) == (210, pytest.approx(0.33))
-
-
-def test_where_a_budget_is_short_of_a_group_samples_are_asked_for_one_by_one() -> None:
+    # Where the budget is short of a group, whose cost is 0.7 at the most, they go one by one.
     assert paying(Sampling(Usage()), Budget(max_tokens=399), None).most_samples(GROUP) == 1
-    dear = Price(1_000, 2_000)  # a group costs 0.7 at the most
-    assert paying(Sampling(Usage()), Budget(max_cost=0.69), dear).most_samples(GROUP) == 1
+    assert paying(Sampling(Usage()), Budget(max_cost=0.69), DEAR).most_samples(GROUP) == 1
     assert paying(Charging(Usage()), Budget(), None).most_samples(GROUP) == 1
 
 
 async def test_a_spent_budget_names_the_currency_and_the_way_out() -> None:
-    engine = paying(Charging(Usage(100, 100)), Budget(max_cost=0.5), Price(1_000, 2_000))
+    engine = paying(Charging(Usage(100, 100)), Budget(max_cost=0.5), DEAR)
     await engine.complete(PAID)
     with pytest.raises(BudgetSpent) as raised:
         await engine.complete(PAID)
@@ -875,12 +802,9 @@ async def test_a_spent_budget_names_the_currency_and_the_way_out() -> None:
         "the budget is spent: $0.30 of $0.50; the next call could cost up to $0.30; raise "
         "--max-cost and run the same command again"
     )
-
-
-async def test_a_budget_below_one_call_says_so() -> None:
     charging = Charging(Usage(1, 1))
     with pytest.raises(BudgetSpent) as raised:
-        await paying(charging, Budget(max_cost=0.25), Price(1_000, 2_000)).complete(PAID)
+        await paying(charging, Budget(max_cost=0.25), DEAR).complete(PAID)
     assert str(raised.value) == (
         "one call could cost up to $0.30, and --max-cost is $0.25; raise it, or lower "
         "--max-tokens, the longest reply (now 100 tokens)"
@@ -891,27 +815,15 @@ async def test_a_budget_below_one_call_says_so() -> None:
 
 
 async def test_what_fits_alone_goes_alone() -> None:
-    budget, charging = Budget(max_cost=0.3), Charging(Usage(0, 0))
-    done = await spend(paying(charging, budget, Price(1_000, 2_000)), 1)
-    charging.usage = Usage(1, 0)
-    cheap = paying(charging, Budget(max_cost=0.4), Price(1_000, 2_000))
+    assert await spend(paying(Charging(Usage(0, 0)), Budget(max_cost=0.3), DEAR), 1) == 1
     # Each could cost 0.3 and does cost 0.001.
-    assert (done, await spend(cheap, 50)) == (1, 50)
+    assert await spend(paying(Charging(Usage(1, 0)), Budget(max_cost=0.4), DEAR), 50) == 50
 
 
 async def test_a_model_that_writes_less_is_asked_for_less() -> None:
-    asked: list[int] = []
-
-    class Noting(Charging):
-        async def complete(
-            self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | None = None
-        ) -> Completion:
-            asked.append(call.max_tokens)
-            return await super().complete(call, watcher)
-
-    engine = paying(Noting(Usage(1, 1)), Budget(max_cost=0.15), Price(1_000, 2_000), 20)
-    await engine.complete(PAID)
-    assert asked == [20]
+    charging = Charging(Usage(1, 1))
+    await paying(charging, Budget(max_cost=0.15), DEAR, 20).complete(PAID)
+    assert charging.longest == [20]
 
 
 # --- Samples of one prompt in one request: where the endpoint can do it, and where it cannot.
@@ -948,19 +860,12 @@ async def test_samples_of_one_prompt_are_one_request(endpoint: Server) -> None:
     endpoint.respond = sampling
     async with engine(endpoint) as asking:
         outcome = await vote(asking)
-    assert asked(endpoint) == [(3, 7)]
+        streamed = await vote(asking, tell=list[object]().append)
+    assert asked(endpoint) == [(3, 7), *SINGLY]
     assert replies(outcome) == ["seed 7", "seed 8", "seed 9"]
     usages = [exchange.completion.usage for exchange in outcome.exchanges]
     assert usages == [Usage(11, 7), Usage(11, 7, shared=11), Usage(11, 7, shared=11)]
-
-
-async def test_together_or_one_by_one_the_transcript_is_the_same(endpoint: Server) -> None:
-    endpoint.respond = sampling
-    async with engine(endpoint) as asking:
-        told = list[object]()
-        together, streamed = await vote(asking), await vote(asking, tell=told.append)
-    assert together.transcript == streamed.transcript
-    assert asked(endpoint) == [(3, 7), (None, 7), (None, 8), (None, 9)]
+    assert outcome.transcript == streamed.transcript
 
 
 async def test_only_what_differs_in_nothing_but_its_sample_is_asked_for_together(
@@ -988,82 +893,84 @@ async def test_no_more_than_the_engine_takes_at_once(endpoint: Server) -> None:
     assert replies(outcome) == ["seed 7", "seed 8", "seed 9"]
 
 
-REFUSALS = [
-    (500, "Only one completion choice is allowed"),
-    (400, "n_cmpl cannot be greater than the number of slots, please increase -np"),
-    (400, "Field 'n': Value must be between 1 <= value <= 2, but got 3"),
-    (400, "Invalid n value (currently only n = 1 is supported)"),
-    (400, "n must be 1 when using greedy sampling, got 3."),
-    (400, "Unsupported value: 'n' does not support 3 with this model."),
-    (422, '[{"loc": ["body", "n"], "msg": "Extra inputs are not permitted"}]'),
-]
+SINGLY = [(None, 7), (None, 8), (None, 9)]
 
 
-@pytest.mark.parametrize(("status", "message"), REFUSALS)
-async def test_an_endpoint_that_refuses_several_is_asked_one_by_one(
-    endpoint: Server, status: int, message: str
-) -> None:
-    endpoint.respond = lambda body: failure(status, message) if "n" in body else sampling(body)
-    async with engine(endpoint) as asking:
-        assert replies(await vote(asking)) == ["seed 7", "seed 8", "seed 9"]
-        assert asked(endpoint) == [(3, 7), (None, 7), (None, 8), (None, 9)]
-        await vote(asking)
-    assert [n for n, _ in asked(endpoint)[4:]] == [None] * 3
+def without_n(fault: Reply) -> Callable[[dict[str, Any]], Reply]:
+    """Play an endpoint that has the same fault whenever it is asked for several samples."""
+    return lambda body: fault if "n" in body else sampling(body)
 
 
-async def test_an_endpoint_that_gives_fewer_is_asked_for_the_rest_and_never_for_several_again(
+def counting_the_first(body: dict[str, Any]) -> Reply:
+    """Play llama.cpp as it is in 2026: the tokens of the other replies cannot be known."""
+    reply = json.loads(sampling(body).body)
+    reply["usage"]["completion_tokens"] = 7
+    return answer(reply | {"timings": {"predicted_n": 7}})
+
+
+def late(body: dict[str, Any]) -> Reply:
+    reply = sampling(body)
+    reply.delay = 30 if "n" in body else 0
+    return reply
+
+
+@pytest.mark.parametrize(
+    ("respond", "first"),
+    [
+        (without_n(failure(status, message)), [(3, 7), *SINGLY])
+        for status, message in (
+            (500, "Only one completion choice is allowed"),
+            (400, "n_cmpl cannot be greater than the number of slots, please increase -np"),
+            (400, "Field 'n': Value must be between 1 <= value <= 2, but got 3"),
+            (400, "Invalid n value (currently only n = 1 is supported)"),
+            (400, "n must be 1 when using greedy sampling, got 3."),
+            (400, "Unsupported value: 'n' does not support 3 with this model."),
+            (422, '[{"loc": ["body", "n"], "msg": "Extra inputs are not permitted"}]'),
+        )
+    ]
+    + [
+        (lambda body: choices(f"seed {body['seed']}"), [(3, 7), *SINGLY[1:]]),  # gives fewer
+        (counting_the_first, [(3, 7), *SINGLY[1:]]),
+        (late, [(3, 7), *SINGLY]),
+        # Faults and unknown reasons count against that prompt alone.
+        (without_n(failure(400, "no")), [(3, 7), *SINGLY]),
+        (without_n(failure(503, "busy")), [(3, 7), (3, 7), *SINGLY]),
+        (without_n(answer([])), [(3, 7), (3, 7), *SINGLY]),
+        (without_n(Reply(body="<html>")), [(3, 7), (3, 7), *SINGLY]),
+    ],
+)
+async def test_an_endpoint_that_cannot_give_several_is_asked_one_by_one(
     endpoint: Server,
+    respond: Callable[[dict[str, Any]], Reply],
+    first: list[tuple[int | None, int]],
 ) -> None:
-    endpoint.respond = lambda body: choices(f"seed {body['seed']}")
-    async with engine(endpoint) as asking:
-        assert replies(await vote(asking)) == ["seed 7", "seed 8", "seed 9"]
-        assert asked(endpoint) == [(3, 7), (None, 8), (None, 9)]
-        await vote(asking)
-    assert [n for n, _ in asked(endpoint)[3:]] == [None] * 3
-
-
-async def test_an_endpoint_that_counts_the_first_alone_is_asked_one_by_one(
-    endpoint: Server,
-) -> None:
-    """llama.cpp as it is in 2026: the tokens of the other replies cannot be known."""
-
-    def respond(body: dict[str, Any]) -> Reply:
-        reply = json.loads(sampling(body).body)
-        reply["usage"]["completion_tokens"] = 7
-        return answer(reply | {"timings": {"predicted_n": 7}})
-
     endpoint.respond = respond
-    async with engine(endpoint) as asking:
+    async with engine(endpoint, bounds=Bounds(seconds=0.5)) as asking:
         outcome = await vote(asking)
-    assert asked(endpoint) == [(3, 7), (None, 8), (None, 9)]
+        assert asked(endpoint) == first
+        await vote(asking)
+    assert replies(outcome) == ["seed 7", "seed 8", "seed 9"]
     assert [one.completion.usage.output for one in outcome.exchanges] == [7, 7, 7]
+    assert asked(endpoint)[len(first) :] == SINGLY
 
 
 async def test_a_refusal_without_a_known_reason_is_tried_without(endpoint: Server) -> None:
-    endpoint.respond = lambda body: failure(400, "no") if "n" in body else sampling(body)
+    endpoint.respond = without_n(failure(400, "no"))
     async with engine(endpoint) as asking:
-        assert replies(await vote(asking)) == ["seed 7", "seed 8", "seed 9"]
+        await vote(asking)
         endpoint.respond = sampling
         await drive(make(VOTE).solve(Problem("Compute $2 + 2$.")), asking)
-    assert asked(endpoint) == [(3, 7), (None, 7), (None, 8), (None, 9), (3, 7)]
+    assert asked(endpoint) == [(3, 7), *SINGLY, (3, 7)]
 
 
 def once_spoilt(spoil: Callable[[dict[str, Any]], None]) -> Callable[[dict[str, Any]], Reply]:
     """Play an endpoint whose second choice, where there is one, is spoilt."""
 
     def respond(body: dict[str, Any]) -> Reply:
-        found = [
-            {
-                "index": n,
-                "message": {"content": f"seed {body['seed'] + n}"},
-                "finish_reason": "stop",
-            }
-            for n in range(body.get("n") or 1)
-        ]
-        if len(found) > 1:
-            spoil(found[1])
-        counts = {"prompt_tokens": 11, "completion_tokens": 7 * len(found)}
-        return answer({"choices": found, "usage": counts})
+        whole = json.loads(sampling(body).body)
+        if len(whole["choices"]) > 1:
+            spoil(whole["choices"][1])
+        return answer(whole)
 
     return respond
 
@@ -1087,16 +994,6 @@ async def test_a_choice_that_is_cut_or_empty_is_a_reply_like_any_other(endpoint:
     assert len(endpoint.requests) == 2
 
 
-@pytest.mark.parametrize("fault", [failure(503, "busy"), answer([]), Reply(body="<html>")])
-async def test_a_fault_is_asked_again_and_at_last_one_by_one(
-    endpoint: Server, fault: Reply
-) -> None:
-    endpoint.respond = lambda body: fault if "n" in body else sampling(body)
-    async with engine(endpoint) as asking:
-        assert replies(await vote(asking)) == ["seed 7", "seed 8", "seed 9"]
-    assert [n for n, _ in asked(endpoint)] == [3, 3, None, None, None]
-
-
 async def test_too_many_requests_is_no_reason_against_several(endpoint: Server) -> None:
     slow = failure(429, "slow down", Retry_After="0")
     waits = [slow, slow, slow]
@@ -1104,18 +1001,6 @@ async def test_too_many_requests_is_no_reason_against_several(endpoint: Server) 
     async with engine(endpoint) as asking:
         await vote(asking)
     assert [n for n, _ in asked(endpoint)] == [3, 3, 3, 3]
-
-
-async def test_several_that_take_too_long_are_asked_for_one_by_one(endpoint: Server) -> None:
-    def respond(body: dict[str, Any]) -> Reply:
-        reply = sampling(body)
-        reply.delay = 30 if "n" in body else 0
-        return reply
-
-    endpoint.respond = respond
-    async with engine(endpoint, bounds=Bounds(seconds=0.5)) as asking:
-        assert replies(await vote(asking)) == ["seed 7", "seed 8", "seed 9"]
-    assert asked(endpoint) == [(3, 7), (None, 7), (None, 8), (None, 9)]
 
 
 async def test_what_fails_for_good_fails_every_sample_once(endpoint: Server) -> None:
@@ -1216,9 +1101,8 @@ async def test_who_stops_waiting_stops_the_request() -> None:
             started.set()
             try:
                 await asyncio.sleep(60)
-            except asyncio.CancelledError:
+            finally:
                 stopped.set()
-                raise
             return Completion("late")
 
     running = asyncio.create_task(vote(Waits(Completion(""))))
