@@ -16,6 +16,8 @@ from constraint_first.method.registry import make
 from constraint_first.problem import Problem
 from constraint_first.protocol import Completion, Message, Run, Usage
 
+PROBLEM = Problem("What is $2+2$?")
+
 # --- direct
 
 
@@ -33,34 +35,38 @@ def test_one_call_has_the_whole_budget(method: str, stage: str) -> None:
     if method == "direct":
         assert_unchanged("direct.txt", call.messages[0].content)
     run.advance((Completion(r"So it is \boxed{4}."),))
-    assert run.result.answer == "4"
-    assert run.result.details["how"] == "boxed"
+    assert (run.result.answer, run.result.details["how"]) == ("4", "boxed")
 
 
 def test_a_reply_cut_off_before_its_answer_has_none() -> None:
-    run = Run(Direct().solve(Problem("?")))
-    run.advance((Completion("First we add the", finish="length"),))
-    assert run.result.answer is None
-    assert run.result.truncated
-    assert run.result.text == "First we add the"
+    result = play(Direct(), PROBLEM, Completion("First we add the", finish="length")).result
+    assert (result.answer, result.truncated, result.text) == (None, True, "First we add the")
 
 
 # --- extended
-
-
-PROBLEM = Problem("What is $2+2$?")
 
 
 def wrote(tokens: int, text: str, finish: str = "stop") -> Completion:
     return Completion(text, "length" if finish == "length" else "stop", usage=Usage(50, tokens))
 
 
-def test_a_reply_that_is_long_enough_stands() -> None:
-    run = play(ExtendedCoT(), PROBLEM, wrote(CFR_OUTPUT, r"\boxed{4}"))
+@pytest.mark.parametrize(
+    ("method", "replies"),
+    [
+        (ExtendedCoT(), [(CFR_OUTPUT, r"\boxed{4}")]),
+        (ExtendedCoT(rounds=1), [(5, r"\boxed{4}"), (5, "I am sure.")]),
+        (ExtendedCoT(rounds=0), [(5, r"\boxed{4}")]),
+        (ExtendedCoT(tokens=99, budget=50), [(50, r"\boxed{4}")]),  # its target is not chased
+    ],
+)
+def test_a_reply_that_is_long_enough_or_the_last_stands(
+    method: ExtendedCoT, replies: list[tuple[int, str]]
+) -> None:
+    run = play(method, PROBLEM, *(wrote(*reply) for reply in replies))
     assert run.result.answer == "4"
-    assert run.result.details["output"] == CFR_OUTPUT
-    assert run.result.details["rounds"] == 0
-    assert "25,338 tokens" in run.exchanges[0].call.messages[0].content
+    assert run.result.details["output"] == sum(tokens for tokens, _ in replies)
+    assert run.result.details["rounds"] == len(replies) - 1
+    assert f"{method.tokens:,} tokens" in run.exchanges[0].call.messages[0].content
 
 
 def test_it_reasons_on_until_the_counted_tokens_reach_the_target() -> None:
@@ -81,18 +87,6 @@ def test_it_reasons_on_until_the_counted_tokens_reach_the_target() -> None:
     assert run.result.answer == "4"
     assert run.result.details["output"] == 1_000
     assert run.result.details["rounds"] == 2
-
-
-def test_the_rounds_are_limited() -> None:
-    run = play(ExtendedCoT(rounds=1), PROBLEM, wrote(5, r"\boxed{4}"), wrote(5, "I am sure."))
-    assert run.result.answer == "4"
-    assert run.result.details["rounds"] == 1
-    assert play(ExtendedCoT(rounds=0), PROBLEM, wrote(5, r"\boxed{4}")).done
-
-
-def test_a_target_beyond_the_budget_is_not_chased() -> None:
-    run = play(ExtendedCoT(tokens=99, budget=50), PROBLEM, wrote(50, r"\boxed{4}"))
-    assert len(run.exchanges) == 1
 
 
 def test_where_nothing_can_be_counted_or_continued_the_first_reply_stands() -> None:
@@ -141,12 +135,8 @@ def test_each_iteration_works_on_the_latest_answer() -> None:
     run = play(SelfRefine(2), PROBLEM, r"\boxed{5}", "No.", r"\boxed{6}", "No.", r"\boxed{4}")
     assert r"\boxed{6}" in run.exchanges[3].call.messages[0].content
     assert run.result.answer == "4"
-
-
-def test_a_revision_without_an_answer_changes_nothing() -> None:
-    run = play(SelfRefine(), PROBLEM, r"\boxed{4}", "Fine.", "")
-    assert run.result.answer == "4"
-    assert run.result.text == r"\boxed{4}"
+    kept = play(SelfRefine(), PROBLEM, r"\boxed{4}", "Fine.", "")  # a revision without an answer
+    assert (kept.result.answer, kept.result.text) == ("4", r"\boxed{4}")
 
 
 # --- plain
@@ -157,13 +147,9 @@ REQUEST = Problem("Write about rain. Use no commas.")
 
 def test_the_request_goes_out_and_the_reply_comes_back_as_they_are() -> None:
     run = play(Plain(), REQUEST, "<think>hm</think>\nRain falls. \n")
-    (asked,) = run.exchanges[0].call.messages
-    assert (asked.role, asked.content) == ("user", REQUEST.text)
+    assert run.exchanges[0].call.messages == (Message("user", REQUEST.text),)
     assert (run.result.answer, run.result.text) == ("Rain falls.", "Rain falls.")
     assert [one.name for one in prompts_of(Plain())] == ["reply"]
-
-
-def test_a_reply_that_says_nothing_is_no_answer() -> None:
     assert play(Plain(), REQUEST, " \n").result.answer is None
     assert whole_reply(Completion("Rain fa", finish="length")).truncated
 

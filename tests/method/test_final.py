@@ -1,5 +1,6 @@
 """Final calls: their reply is the solution, whatever it says."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -60,20 +61,13 @@ def answer(step: Call | Program, at: int) -> Answer:
     return reply(step) if at < 0 else ANY_REPLY[at % len(ANY_REPLY)]
 
 
-def played(method: Method, problem: Problem, answers: list[tuple[Answer, ...]]) -> Run[Solution]:
+def played(
+    method: Method, problem: Problem, answers: Sequence[tuple[Answer, ...]]
+) -> Run[Solution]:
     run = Run(method.solve(problem))
     for one in answers:
         run.advance(one)
     return run
-
-
-def returns(method: Method, problem: Problem, answers: list[tuple[Answer, ...]]) -> bool:
-    """Say whether any reply to the next call would be the solution, by trying several."""
-    for one in ANY_REPLY:
-        run = played(method, problem, [*answers, (one,)])
-        if not run.done or run.result.text.strip() != one.text.strip():
-            return False
-    return True
 
 
 @pytest.mark.parametrize("problem", [CUED, PLAIN, TEA], ids=["cued", "plain", "demanding"])
@@ -84,20 +78,23 @@ def test_a_final_call_is_one_whose_reply_is_the_solution_whatever_it_says(
     method = make(name)
     for seed in (-1, *range(len(ANY_REPLY))):
         answers: list[tuple[Answer, ...]] = []
-        run = played(method, problem, answers)
-        while run.round:
-            finals = [step for step in run.round if isinstance(step, Call) and step.final]
-            if finals:
-                assert len(run.round) == 1
-                assert returns(method, problem, answers)
-            turn = len(answers)
-            answers.append(
-                tuple(
-                    answer(step, seed if seed < 0 else seed + turn + n)
-                    for n, step in enumerate(run.round)
-                )
-            )
-            run = played(method, problem, answers)
+        while steps := played(method, problem, answers).round:
+            if any(isinstance(step, Call) and step.final for step in steps):
+                assert len(steps) == 1
+                for one in ANY_REPLY:
+                    run = played(method, problem, [*answers, (one,)])
+                    assert run.done
+                    assert run.result.text.strip() == one.text.strip()
+            at = [seed if seed < 0 else seed + len(answers) + n for n in range(len(steps))]
+            answers.append(tuple(map(answer, steps, at)))
+
+
+async def run_stages(method: str, problem: Problem, output: Output) -> list[str]:
+    async def sandbox(program: Program) -> Output:
+        return output
+
+    run = await drive(make(method).solve(problem), Scripted(reply), sandbox=sandbox)
+    return [one.call.stage for one in run.exchanges if one.call.final]
 
 
 @pytest.mark.parametrize(
@@ -119,33 +116,22 @@ def test_a_final_call_is_one_whose_reply_is_the_solution_whatever_it_says(
         ("self-consistency(samples=1)", CUED, ["direct"]),
         ("search(width=1)", CUED, ["solve"]),
         ("checked(base=direct)", PLAIN, ["direct"]),  # nothing is stated: it is not changed
-        ("checked(base=direct)", CUED, []),
-        ("cfr-brief(question=1)", CUED, []),
-        ("self-refine", CUED, []),
-        ("extended(tokens=5)", CUED, []),
-        ("self-consistency(samples=2)", CUED, []),
-        ("program", CUED, []),
-        ("program(fallback=none)", CUED, []),
-        ("vote", CUED, []),
-        ("until-agreed", CUED, []),
-        ("prove(samples=2)", CUED, []),
-        ("search", CUED, []),
+        *(
+            (method, CUED, list[str]())
+            for method in (
+                *("checked(base=direct)", "cfr-brief(question=1)", "self-refine", "program"),
+                *("extended(tokens=5)", "self-consistency(samples=2)", "program(fallback=none)"),
+                *("vote", "until-agreed", "prove(samples=2)", "search"),
+            )
+        ),
     ],
 )
 async def test_which_calls_are_final(method: str, problem: Problem, expected: list[str]) -> None:
-    async def sandbox(program: Program) -> Output:
-        return Output("5")
-
-    run = await drive(make(method).solve(problem), Scripted(reply), sandbox=sandbox)
-    assert [one.call.stage for one in run.exchanges if one.call.final] == expected
+    assert await run_stages(method, problem, Output("5")) == expected
 
 
 async def test_a_program_that_fails_leads_to_a_fall_back_whose_call_is_final() -> None:
-    async def crash(program: Program) -> Output:
-        return Output("", "ValueError: no")
-
-    run = await drive(make("program").solve(CUED), Scripted(reply), sandbox=crash)
-    assert [one.call.stage for one in run.exchanges if one.call.final] == ["direct"]
+    assert await run_stages("program", CUED, Output("", "ValueError: no")) == ["direct"]
 
 
 @dataclass(frozen=True)
