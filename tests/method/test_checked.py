@@ -5,6 +5,7 @@ from played import play, stages
 
 from constraint_first.method.baselines import Direct, Plain
 from constraint_first.method.method import (
+    Method,
     broken,
     configuration,
     is_sound,
@@ -33,29 +34,34 @@ from constraint_first.protocol import Completion, Output, Run
 
 
 REMAINDER = Problem("Find the remainder when $3^{50}$ is divided by 7.")
+SAID = "The answer is a remainder: an integer from 0 to 6."
 COUNT = Problem("How many integers from 1 to 100 are divisible by 3?")
+
+
+def interventions(run: Run[Solution]) -> list[dict[str, Any]]:
+    return cast("list[dict[str, Any]]", run.result.details["interventions"])
+
+
+def made(run: Run[Solution]) -> list[tuple[str, str, str | None]]:
+    return [(one["what"], one["before"], one["after"]) for one in interventions(run)]
 
 
 def test_a_sound_answer_passes_untouched() -> None:
     run = play(Checked(), REMAINDER, r"\boxed{2}")
     assert run.exchanges[0].call == Run(Direct().solve(REMAINDER)).calls[0]
-    assert run.result.answer == "2"
-    assert run.result.details["interventions"] == []
+    assert (run.result.answer, made(run)) == ("2", [])
     assert play(Checked(), REMAINDER, "I cannot tell the answer.").result.answer is None
 
 
 def test_a_repair_says_which_words_it_rests_on_and_can_be_left_out() -> None:
     run = play(Checked(), REMAINDER, r"\boxed{16}")
-    (done,) = as_list(run.result)
-    assert (run.result.answer, done["what"], done["before"], done["after"]) == (
-        *("2", "repair"),
-        *("16", "2"),
-    )
+    assert (run.result.answer, made(run)) == ("2", [("repair", "16", "2")])
+    (done,) = interventions(run)
     assert done["words"] == ["Find the remainder when $3^{50}$ is divided by 7"]
     off = make("checked(repair=off)")
     assert isinstance(off, Checked)
     run = play(off, REMAINDER, r"\boxed{16}", r"\boxed{16}")
-    assert (run.result.answer, [one["what"] for one in as_list(run.result)]) == ("16", ["turn"])
+    assert (run.result.answer, made(run)) == ("16", [("turn", "16", "16")])
     assert "repair" in repr(off)
     assert "repair" not in repr(Checked()), "attempts in old stores are still its own"
     assert configuration(off) != configuration(Checked())
@@ -77,12 +83,6 @@ def test_constraints_that_were_misread_elsewhere_do_not_overrule_an_answer() -> 
         assert play(Checked(), Problem(text), rf"\boxed{{{answer}}}").result.answer == answer
 
 
-def as_list(solution: Solution) -> list[dict[str, Json]]:
-    made = solution.details["interventions"]
-    assert isinstance(made, list)
-    return [one for one in made if isinstance(one, dict)]
-
-
 def test_else_one_turn_names_what_is_broken() -> None:
     run = play(Checked(), COUNT, r"Say \boxed{33.5}", r"No: \boxed{33}")
     assert stages(run) == ["direct", "correct"]
@@ -91,35 +91,28 @@ def test_else_one_turn_names_what_is_broken() -> None:
     assert COUNT.text in asked.content
     assert replied.content == r"Say \boxed{33.5}"
     assert "Your final answer 33.5 cannot be right" in told.content
-    (done,) = as_list(run.result)
-    assert isinstance(done["broken"], list)
-    assert f"- {done['broken'][0]}" in told.content
-    assert (done["what"], done["after"], run.result.answer) == ("turn", "33", "33")
+    assert f"- {interventions(run)[0]['broken'][0]}" in told.content
+    assert (made(run), run.result.answer) == ([("turn", "33.5", "33")], "33")
 
 
 def test_else_a_fresh_sample_is_drawn() -> None:
     run = play(Checked(), COUNT, r"\boxed{33.5}", "I am not sure.", r"\boxed{34}")
     first, _, fresh = (exchange.call for exchange in run.exchanges)
     assert (fresh.messages, fresh.sample != first.sample) == (first.messages, True)
-    assert [one["what"] for one in as_list(run.result)] == ["turn", "fresh sample"]
-    assert [one["after"] for one in as_list(run.result)] == [None, "34"]
+    assert made(run) == [("turn", "33.5", None), ("fresh sample", "33.5", "34")]
     assert run.result.answer == "34"
-
-
-def test_where_nothing_helps_the_first_answer_stands() -> None:
-    run = play(Checked(), COUNT, r"\boxed{33.5}", r"\boxed{0.5}", r"\boxed{1.5}")
-    assert run.result.answer == "33.5"
-    assert len(as_list(run.result)) == 2
+    none = play(Checked(), COUNT, r"\boxed{33.5}", r"\boxed{0.5}", r"\boxed{1.5}")
+    assert (none.result.answer, len(made(none))) == ("33.5", 2)  # nothing helps
 
 
 def test_interventions_within_a_sample_are_kept_beside_that_of_drawing_it() -> None:
     block = "```python\nprint(1)\n```"
     checked = Checked(Programmed(fallback=None, check="repair"))
-    problem = Problem("Find the remainder when $3^{50}$ is divided by 7.")
-    run = play(checked, problem, block, Output("1/2"), "?", block, Output("16"))
+    run = play(checked, REMAINDER, block, Output("1/2"), "?", block, Output("16"))
     assert run.result.answer == "2"
-    made = [(one["what"], one["before"], one["after"]) for one in as_list(run.result)]
-    assert made == [("turn", "1/2", None), ("repair", "16", "2"), ("fresh sample", "1/2", "2")]
+    assert made(run) == [
+        ("turn", "1/2", None), ("repair", "16", "2"), ("fresh sample", "1/2", "2")
+    ]  # fmt: skip
 
 
 def test_a_fresh_sample_of_a_vote_repeats_no_call() -> None:
@@ -166,14 +159,9 @@ def test_a_certain_repair_is_made_and_noted() -> None:
 def test_a_solution_gives_its_checks_back() -> None:
     details = assess(REMAINDER, Solution("9", "")).details
     found = read_summary(details, REMAINDER.text)
-    said = "The answer is a remainder: an integer from 0 to 6."
     words = "Find the remainder when $3^{50}$ is divided by 7"
-    assert found.checks == (CheckedSentence("violated", said, words),)
-    assert found.known
-    assert found.confidence == 0
-
-
-def test_interventions_and_votes_are_read() -> None:
+    assert found.checks == (CheckedSentence("violated", SAID, words),)
+    assert (found.known, found.confidence) == (True, 0)
     done: Json = {"what": "repair", "before": "16", "after": "2"}
     found = read_summary({"interventions": [done], "samples": ["2", None]}, "")
     assert found.interventions == (Intervention("repair", "16", "2"),)
@@ -235,13 +223,11 @@ def test_an_answer_that_breaks_a_constraint_is_worth_nothing(
 
 
 def test_checks_say_what_was_looked_at() -> None:
-    sentence = "The answer is a remainder: an integer from 0 to 6."
     for answer, truth in (
         ("9", "violated"), ("2", "holds"), ("words", "undecided"), (None, "undecided")
     ):  # fmt: skip
         checks = assess(REMAINDER, solution(answer)).details["checks"]
-        shown = {"sentence": sentence, "kind": "modular", "span": [0, 48], "truth": truth}
-        assert checks == [shown]
+        assert checks == [{"sentence": SAID, "kind": "modular", "span": [0, 48], "truth": truth}]
     assert assess(Problem("Simplify $x+x$."), solution("2x")).details["checks"] == []
 
 
@@ -249,11 +235,7 @@ def test_every_method_is_assessed_and_asks_what_it_asked_before() -> None:
     run = Run(assessed(Direct(), REMAINDER))
     assert run.calls == Run(Direct().solve(REMAINDER)).calls
     run.advance((Completion(r"\boxed{2}"),))
-    assert run.result.details["how"] == "boxed"
-    assert run.result.details["confidence"] == 0.5
-    voting = Run(assessed(make("self-consistency(samples=2)"), REMAINDER))
-    voting.advance((Completion(r"\boxed{2}"),) * 2)
-    assert voting.result.details["confidence"] == 0.833
+    assert (run.result.details["how"], run.result.details["confidence"]) == ("boxed", 0.5)
 
 
 # --- sound
@@ -266,26 +248,25 @@ GERMAN_REPLY = "Der Regen fällt auf die Stadt und auf den Fluss."
 TWO = Problem("Give two different responses about rain. Separate them with six asterisks: ******.")
 
 
-def interventions(run: Run[Solution]) -> list[dict[str, Any]]:
-    return cast("list[dict[str, Any]]", run.result.details["interventions"])
-
-
-def test_a_sound_reply_is_never_touched() -> None:
-    run = play(Sound(), COMMAS, "Rain falls.")
-    assert (run.result.text, interventions(run)) == ("Rain falls.", [])
-
-
-def test_a_request_without_a_demand_goes_straight_to_the_model() -> None:
-    run = play(Sound(), Problem("Tell me about rain."), "Rain, rain, rain.")
-    assert (run.result.text, interventions(run)) == ("Rain, rain, rain.", [])
+@pytest.mark.parametrize(
+    ("method", "problem", "reply"),
+    [
+        (Sound(), COMMAS, "Rain falls."),
+        (Sound(), Problem("Tell me about rain."), "Rain, rain, rain."),  # no demand
+        (make("sound(repair=off,add=off,then=off)"), COMMAS, "Rain, rain."),
+        (Sound(), COMMAS, ""),
+    ],
+)
+def test_a_sound_reply_is_never_touched(method: Method, problem: Problem, reply: str) -> None:
+    run = play(method, problem, reply)
+    assert (run.result.text, run.result.answer, made(run)) == (reply, reply or None, [])
 
 
 def test_an_edit_that_is_certain_costs_no_call() -> None:
     run = play(Sound(), COMMAS, "Rain, rain, rain.")
     assert run.result.text == run.result.answer == "Rain rain rain."
-    (done,) = interventions(run)
-    assert (done["what"], done["before"]) == ("repair", "Rain, rain, rain.")
-    assert done["broken"] == ["The reply does without “,”."]
+    assert made(run) == [("repair", "Rain, rain, rain.", "Rain rain rain.")]
+    assert interventions(run)[0]["broken"] == ["The reply does without “,”."]
 
 
 def test_what_is_missing_is_asked_for_by_itself() -> None:
@@ -296,31 +277,31 @@ def test_what_is_missing_is_asked_for_by_itself() -> None:
     assert [one.role for one in asked.messages] == ["user", "assistant", "user"]
     assert asked.max_tokens < 300
     assert run.result.text == f"Rain falls.\n\n{more}"
-    assert [one["what"] for one in interventions(run)] == ["addition"]
+    assert made(run) == [("addition", "Rain falls.", run.result.text)]
 
 
 def test_else_a_fresh_sample_is_drawn_sound() -> None:
-    run = play(Sound(), GERMAN, "The rain falls on the fields.", "Der Regen fällt auf das Feld.")
+    replies = ("The rain falls on the fields.", "Der Regen fällt auf das Feld.")
+    run = play(Sound(), GERMAN, *replies)
     first, fresh = (one.call for one in run.exchanges)
     assert (fresh.messages, fresh.sample != first.sample) == (first.messages, True)
-    assert run.result.text == "Der Regen fällt auf das Feld."
-    (done,) = interventions(run)
-    assert (done["what"], done["before"]) == ("fresh sample", "The rain falls on the fields.")
+    assert run.result.text == replies[1]
+    assert made(run) == [("fresh sample", *replies)]
+    turned = play(Sound(then="turn"), GERMAN, *replies)
+    assert stages(turned) == ["reply", "correct"]
+    assert "in German" in turned.exchanges[1].call.messages[-1].content
+    assert (turned.result.text, made(turned)) == (replies[1], [("turn", *replies)])
 
 
-def test_or_a_turn_that_names_what_is_broken() -> None:
-    run = play(Sound(then="turn"), GERMAN, "The rain falls on us.", "Der Regen fällt auf uns alle.")
-    assert stages(run) == ["reply", "correct"]
-    assert "in German" in run.exchanges[1].call.messages[-1].content
-    assert run.result.text == "Der Regen fällt auf uns alle."
-
-
-def test_where_nothing_helps_the_reply_that_breaks_least_stands_and_says_so() -> None:
-    run = play(Sound(), GERMAN, "The rain falls on us all.", "It is the rain that falls on us.")
+@pytest.mark.parametrize("most", [1, 2, 4])
+def test_where_nothing_helps_the_reply_that_breaks_least_stands_and_says_so(most: int) -> None:
+    others = ["It is the rain that falls on us."] * (most - 1)
+    run = play(Sound(most=most), GERMAN, "The rain falls on us all.", *others)
+    assert len(run.exchanges) == most
     assert run.result.text == "The rain falls on us all."
-    checks = cast("list[dict[str, Any]]", assess(GERMAN, run.result).details["checks"])
-    assert [one["truth"] for one in checks] == ["violated"]
-    assert assess(GERMAN, run.result).details["confidence"] == 0.0
+    details = cast("dict[str, Any]", assess(GERMAN, run.result).details)
+    assert [one["truth"] for one in details["checks"]] == ["violated"]
+    assert details["confidence"] == 0.0
 
 
 def test_two_responses_are_put_together_from_two() -> None:
@@ -328,26 +309,11 @@ def test_two_responses_are_put_together_from_two() -> None:
     assert run.result.text == "Rain is wet.\n\n******\n\nRain is cold."
 
 
-@pytest.mark.parametrize("most", [1, 2, 4])
-def test_it_never_asks_for_more_replies_than_it_may(most: int) -> None:
-    replies = ["The rain falls on us all."] * most
-    run = play(Sound(most=most), GERMAN, *replies)
-    assert len(run.exchanges) == most
-
-
-def test_every_mechanism_can_be_switched_off() -> None:
-    off = make("sound(repair=off,add=off,then=off)")
-    assert isinstance(off, Sound)
-    assert play(off, COMMAS, "Rain, rain.").result.text == "Rain, rain."
+def test_a_mechanism_that_is_off_asks_with_no_prompt() -> None:
+    off, turn = make("sound(repair=off,add=off,then=off)"), Sound(then="turn")
     assert [one.name for one in prompts_of(off)] == ["reply"]
-    asked = [one.name for one in prompts_of(Sound(then="turn"))]
-    assert asked == ["reply", "reply-add", "reply-correct"]
+    assert [one.name for one in prompts_of(turn)] == ["reply", "reply-add", "reply-correct"]
     assert Sound().base == Plain()
-
-
-def test_an_empty_reply_is_left_as_it_is() -> None:
-    run = play(Sound(), COMMAS, "")
-    assert (run.result.answer, interventions(run)) == (None, [])
 
 
 def test_nothing_more_is_asked_for_demands_that_contradict_each_other() -> None:

@@ -17,7 +17,7 @@ from constraint_first.method.constraint_first import (
 )
 from constraint_first.method.registry import make
 from constraint_first.problem import Problem, Solution
-from constraint_first.protocol import Call, Completion, Finish, Run
+from constraint_first.protocol import Call, Completion, Finish, Message, Run
 
 # --- constraint first
 
@@ -32,15 +32,12 @@ def asked(run: Run[Solution]) -> list[Call]:
 
 
 def test_cfr_extracts_then_solves_within_the_papers_budgets() -> None:
-    run = play(CFR(), CUED, json.dumps(SPEC), r"So \boxed{5}.")
-    stages = [(call.stage, call.max_tokens) for call in asked(run)]
-    assert stages == [("stage1", 1_024), ("stage2", 31_744)]
+    run = play(CFR(reply="prose"), CUED, json.dumps(SPEC), r"So \boxed{5}.")
+    stages = [(call.stage, call.max_tokens, call.json) for call in asked(run)]
+    assert stages == [("stage1", 1_024, True), ("stage2", 31_744, False)]
     assert run.result.answer == "5"
     assert run.result.details["rung"] == "parsed"
     assert run.result.details["constraints"] == SPEC
-
-
-def test_cfr_with_the_papers_reply_keeps_its_fields() -> None:
     reply = {"certificate_type": "computation", "final_answer": "5", "solution": "…"}
     run = play(CFR(reply="json"), CUED, json.dumps(SPEC), json.dumps(reply))
     assert asked(run)[1].json
@@ -130,18 +127,14 @@ def test_a_stage_1_that_cannot_be_used_or_says_nothing_falls_back_to_direct(
     assert ("constraints" in run.result.details) == (stage == "stage2")
 
 
-def test_routed_takes_two_stages_where_there_is_a_cue() -> None:
+def test_routed_takes_two_stages_where_there_is_a_cue_and_is_direct_elsewhere() -> None:
     run = play(Routed(), CUED, json.dumps(SPEC), r"\boxed{5}")
     assert stages(run) == ["stage1", "stage2"]
     assert run.result.details["routed"] is True
     assert run.result.details["cues"] == {"modular_remainder": ["remainder"]}
-
-
-def test_routed_is_direct_where_there_is_none() -> None:
     run = play(Routed(), PLAIN, r"\boxed{243}")
     assert asked(run) == list(Run(Direct().solve(PLAIN)).calls)
-    assert run.result.details["routed"] is False
-    assert run.result.details["cues"] == {}
+    assert (run.result.details["routed"], run.result.details["cues"]) == (False, {})
 
 
 def test_the_aime_convention_routes_only_as_an_ablation() -> None:
@@ -176,30 +169,26 @@ def test_a_question_stands_at_the_beginning_and_alone(reply: str, question: str)
 
 
 def test_the_constraint_stage_answers_and_the_solver_goes_on() -> None:
-    run = Run(replace(BRIEF, questions=1).solve(CUED))
-    for reply in (SPEC_QUESTION, ASKS, "Yes, of the answer.", r"\boxed{2}"):
-        run.advance((Completion(reply),))
-    first, second, clarify, last = (exchange.call for exchange in run.exchanges)
-    stages = [call.stage for call in (first, second, clarify, last)]
-    assert stages == ["stage1", "stage2", "clarify", "stage2"]
+    replies = (SPEC_QUESTION, ASKS, "Yes, of the answer.", r"\boxed{2}")
+    run = play(replace(BRIEF, questions=1), CUED, *replies)
+    first, second, clarify, last = asked(run)
+    assert stages(run) == ["stage1", "stage2", "clarify", "stage2"]
     assert second.messages[0].content.endswith("Otherwise solve the problem now.")
-    assert clarify.messages[:2] == (*first.messages, clarify.messages[1])
-    assert clarify.messages[1].content == SPEC_QUESTION
+    assert clarify.messages[:2] == (*first.messages, Message("assistant", SPEC_QUESTION))
     assert "Does C1 speak of the final answer?" in clarify.messages[2].content
     assert not clarify.json
     assert last.messages[1].content == ASKS
     assert "Yes, of the answer." in last.messages[2].content
-    asked = {"question": "Does C1 speak of the final answer?", "reply": "Yes, of the answer."}
-    assert run.result.details["questions"] == [asked]
+    noted = {"question": "Does C1 speak of the final answer?", "reply": "Yes, of the answer."}
+    assert run.result.details["questions"] == [noted]
     assert run.result.answer == "2"
 
 
 def test_questions_are_bounded() -> None:
-    run = Run(replace(BRIEF, questions=1).solve(CUED))
-    for reply in (SPEC_QUESTION, ASKS, "Yes.", "QUESTION: Is 5 in the range?"):
-        run.advance((Completion(reply),))
-    assert run.result.answer is None  # one question too many is no answer either
-    assert run.result.details["how"] == "question"
+    replies = (SPEC_QUESTION, ASKS, "Yes.", "QUESTION: Is 5 in the range?")
+    result = play(replace(BRIEF, questions=1), CUED, *replies).result
+    # One question too many is no answer either.
+    assert (result.answer, result.details["how"]) == (None, "question")
     with pytest.raises(ValueError, match="at most 3 questions"):
         CFR("prose", questions=4)
     with pytest.raises(ValueError, match="use reply=prose"):
@@ -207,9 +196,8 @@ def test_questions_are_bounded() -> None:
 
 
 def test_without_questions_nothing_is_offered() -> None:
-    run = Run(CFR().solve(CUED))
-    run.advance((Completion(SPEC_QUESTION),))
-    assert "QUESTION" not in run.calls[0].messages[0].content
+    run = play(CFR(), CUED, SPEC_QUESTION, r"\boxed{5}")
+    assert "QUESTION" not in asked(run)[1].messages[0].content
     assert make("cfr(reply=prose,question=1)") == CFR("prose", questions=1)
     assert make("routed-cfr-brief(question=2)") == Routed(replace(BRIEF, questions=2))
     assert repr(CFR("prose", questions=1)).endswith(", questions=1)")
@@ -284,12 +272,8 @@ def test_the_decision_is_read(reply: str, decision: bool | None) -> None:
     assert (call.stage, call.json) == ("router", True)
     run.advance((Completion(reply),))
     assert run.calls[0].stage == ("stage1" if decision else "direct")
-
-
-def test_what_was_decided_is_remembered() -> None:
-    run = Run(LLMRouted().solve(CUED))
-    run.advance((Completion("It depends."),))
-    run.advance((Completion(r"\boxed{5}"),))
-    assert run.result.answer == "5"
-    assert run.result.details["routed"] is False
-    assert run.result.details["router_readable"] is False
+    if not decision:
+        run.advance((Completion(r"\boxed{5}"),))
+        details = run.result.details
+        assert (run.result.answer, details["routed"]) == ("5", False)
+        assert details["router_readable"] is (decision is not None)
