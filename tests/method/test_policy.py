@@ -63,13 +63,9 @@ def test_the_hash_is_of_what_is_decided_and_of_nothing_else() -> None:
 
 
 def test_json_leaves_out_what_is_not_known() -> None:
-    assert EVIDENCE.to_json()["interval"] == [10.0, 21.0]
-    assert replace(EVIDENCE, interval=None, tokens=None).to_json() == {
-        "problems": 120,
-        "before": 40.0,
-        "after": 55.5,
-        "gain": 15.5,
-    }
+    known = {"problems": 120, "before": 40.0, "after": 55.5, "gain": 15.5}
+    assert replace(EVIDENCE, interval=None, tokens=None).to_json() == known
+    assert EVIDENCE.to_json() == known | {"interval": [10.0, 21.0], "tokens": 0.9}
     written = POLICY.to_json()
     assert written["schema"] == 2
     assert written["rules"] == [
@@ -108,13 +104,11 @@ gain = 9
 
 def test_a_policy_is_read() -> None:
     policy = parse_policy("p.toml", SMALL)
-    assert policy.model == "small"
-    assert policy.otherwise == "direct"
-    assert policy.rules[0] == Rule(("latex",), "reminder")
+    assert (policy.model, policy.otherwise) == ("small", "direct")
     evidence = Evidence(10, 10.0, 20.0, 10.0, (1.0, 20.0), 0.9)
-    assert policy.rules[1] == Rule(
-        ("not latex", "stated"), "check", evidence, Evidence(10, 10, 19, 9)
-    )
+    held_out = Evidence(10, 10, 19, 9)
+    checked = Rule(("not latex", "stated"), "check", evidence, held_out)
+    assert policy.rules == (Rule(("latex",), "reminder"), checked)
 
 
 @pytest.mark.parametrize(
@@ -154,19 +148,23 @@ def test_a_policy_that_is_none(old: str, new: str, message: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_evidence_of_the_whole_and_of_runs_is_read_as_strictly() -> None:
-    with pytest.raises(InputError, match=r"p, line 4: by_family: 'problems' must be a whole num"):
-        parse_policy("p", 'schema = 1\nmodel = "m"\n[by_family]\nproblems = 1.5\n')
-    with pytest.raises(InputError, match=r"p, line 3: runs 1: needs 'problems'"):
-        parse_policy("p", 'schema = 1\nmodel = "m"\n[[runs]]\nbenchmark = "b"\n')
-
-
-@pytest.mark.parametrize("text", ["[" * 100_000, "a = " + "9" * 10_000, "\0", "{", "rules = 1"])
-def test_hostile_files_are_refused_in_one_line(text: str, tmp_path: Path) -> None:
-    path = tmp_path / "p.toml"
-    path.write_text(text)
-    with pytest.raises(InputError) as caught:
-        find_policy(str(path))
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[by_family]\nproblems = 1.5\n", "p, line 4: by_family: 'problems' must be a whole num"),
+        ('[[runs]]\nbenchmark = "b"\n', "p, line 3: runs 1: needs 'problems'"),
+        ("[" * 100_000, "p: not TOML"),
+        ("a = " + "9" * 10_000, "p: not TOML"),
+        ("\0", "p: not TOML"),
+        ("{", "p: not TOML"),
+        ("rules = 1", "p, line 3: 'rules' must be a list of tables"),
+    ],
+)
+def test_evidence_of_the_whole_and_hostile_texts_are_read_as_strictly(
+    text: str, message: str
+) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        parse_policy("p", f'schema = 1\nmodel = "m"\n{text}')
     assert "\n" not in str(caught.value)
 
 
@@ -184,11 +182,7 @@ def test_a_method_that_cannot_be_made_is_named_with_its_policy(tmp_path: Path) -
 
 
 def test_a_policy_that_is_not_there() -> None:
-    with pytest.raises(InputError, match=r"none\.toml: cannot be read"):
-        find_policy("none.toml")
-    with pytest.raises(
-        InputError, match=r"policy 'gpt-7': no \.toml file, and none .*cfr calibrate"
-    ):
+    with pytest.raises(InputError, match=r"'gpt-7': no \.toml file, and none .*cfr calibrate"):
         find_policy("gpt-7")
 
 
@@ -198,43 +192,22 @@ SHARES = st.floats(0, 100)
 AMOUNTS = st.floats(0, 1e300)
 POINTS = st.floats(-100, 100)
 INTERVALS = st.tuples(POINTS, POINTS).map(lambda ends: (min(ends), max(ends)))
+COUNTS = st.integers(0, 10**9)
 EVIDENCES = st.builds(
-    Evidence,
-    st.integers(0, 10**9),
-    SHARES,
-    SHARES,
-    POINTS,
-    st.none() | INTERVALS,
-    st.none() | AMOUNTS,
+    Evidence, COUNTS, SHARES, SHARES, POINTS, st.none() | INTERVALS, st.none() | AMOUNTS
 )
+SOME = st.none() | EVIDENCES
 CONDITIONS = st.sampled_from([*FEATURES, *(NOT + feature for feature in FEATURES)])
-RULES = st.builds(
-    Rule,
-    st.lists(CONDITIONS, max_size=3).map(tuple),
-    NAMES,
-    st.none() | EVIDENCES,
-    st.none() | EVIDENCES,
-)
-RUNS = st.builds(
-    RunsEvidence,
-    TEXTS,
-    st.integers(0, 10**9),
-    st.integers(0, 10**9),
-    st.lists(NAMES, max_size=3).map(tuple),
-    TEXTS,
-)
+RULES = st.builds(Rule, st.lists(CONDITIONS, max_size=3).map(tuple), NAMES, SOME, SOME)
+RUNS = st.builds(RunsEvidence, TEXTS, COUNTS, COUNTS, st.lists(NAMES, max_size=3).map(tuple), TEXTS)
 POLICIES = st.builds(
     Policy,
     NAMES,
     st.lists(RULES, max_size=3).map(tuple),
     NAMES,
-    TEXTS,
-    TEXTS,
-    TEXTS,
-    AMOUNTS,
-    st.none() | AMOUNTS,
-    st.none() | EVIDENCES,
-    st.none() | EVIDENCES,
+    *(TEXTS, TEXTS, TEXTS),
+    *(AMOUNTS, st.none() | AMOUNTS),
+    *(SOME, SOME),
     st.lists(RUNS, max_size=2).map(tuple),
 )
 
@@ -270,25 +243,27 @@ def test_the_policies_of_the_package_are_whole(name: str) -> None:
     assert all(math.isfinite(one.evidence.gain) for one in policy.rules if one.evidence)
 
 
-def test_a_models_policy_is_found_by_any_of_its_names() -> None:
-    for name in (
-        DEFAULT_MODEL,
-        "Qwen/Qwen2.5-Coder-1.5B-Instruct",
-        "~/models/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
-        "C:\\models\\qwen2.5-coder-1.5b-instruct.Q8_0.gguf",
-        "qwen2.5-coder-1.5b-instruct-awq",
-        "Qwen/Qwen2.5-Coder-1.5B-Instruct-GPTQ-Int4",
-        "Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF:Q4_K_M",
-    ):
-        assert shipped_for(name) == DEFAULT_MODEL, name
-    for name in (
-        "",
-        "qwen2.5-coder-7b-instruct",
-        "qwen2.5-coder-1.5b",
-        "../policies",
-        "_q1" * 99 + "!",
-    ):
-        assert shipped_for(name) == "", name
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        (
+            [
+                DEFAULT_MODEL,
+                "Qwen/Qwen2.5-Coder-1.5B-Instruct",
+                "~/models/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
+                "C:\\models\\qwen2.5-coder-1.5b-instruct.Q8_0.gguf",
+                "qwen2.5-coder-1.5b-instruct-awq",
+                "Qwen/Qwen2.5-Coder-1.5B-Instruct-GPTQ-Int4",
+                "Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF:Q4_K_M",
+            ],
+            DEFAULT_MODEL,
+        ),
+        (["", *"qwen2.5-coder-7b-instruct qwen2.5-coder-1.5b ../policies".split()], ""),
+        (["_q1" * 99 + "!"], ""),
+    ],
+)
+def test_a_models_policy_is_found_by_any_of_its_names(names: list[str], found: str) -> None:
+    assert {shipped_for(name) for name in names} == {found}
 
 
 # --- calibrated
@@ -297,6 +272,11 @@ def test_a_models_policy_is_found_by_any_of_its_names() -> None:
 MEASURED = replace(EVIDENCE, problems=1_234)
 LEARNT = Policy(
     "m", (Rule(("latex",), "reminder", MEASURED), Rule(("cue.modular_remainder",), "check"))
+)
+LEARNS = calibrate_by(LEARNT, make)
+TEA, POEM = (
+    Problem(text)
+    for text in ("Write about tea. Do not use any commas.", "Write me a poem about tea.")
 )
 LATEX, CUED, PLAIN = (
     Problem(text)
@@ -312,28 +292,24 @@ def solved(method: Calibrated, problem: Problem) -> Solution:
 
 
 def test_each_problem_goes_to_the_method_of_its_rule() -> None:
-    method = calibrate_by(LEARNT, make)
-    assert method.choose(LATEX) == Chosen(Reminder(), 1)
-    assert method.choose(CUED) == Chosen(CheckAnswer(), 2)
-    assert method.choose(PLAIN) == Chosen(Direct(), 0)
-    assert (
-        method.explain(LATEX) == "reminder on problems with LaTeX (+15.5 points on 1,234 of them)"
-    )
-    assert method.explain(CUED) == "check on problems with a cue of modular remainder"
-    assert method.explain(PLAIN) == "no rule fits; direct"
+    for problem, chosen, why in (
+        (LATEX, Chosen(Reminder(), 1), "reminder on problems with LaTeX (+15.5 points on 1,234 of"),
+        (CUED, Chosen(CheckAnswer(), 2), "check on problems with a cue of modular remainder"),
+        (PLAIN, Chosen(Direct(), 0), "no rule fits; direct"),
+        # Neither the benchmark nor the id decides.
+        (replace(PLAIN, id="latex", benchmark="math500"), Chosen(Direct(), 0), "no rule fits; "),
+    ):
+        assert LEARNS.choose(problem) == chosen
+        assert LEARNS.explain(problem).startswith(why)
+    for text in ("\ud800", "", "$" * 1_000):
+        assert LEARNS.choose(Problem(text)).rule in (0, 1, 2)
 
 
 def test_the_rule_and_its_evidence_are_noted() -> None:
-    method = calibrate_by(LEARNT, make)
-    noted = solved(method, LATEX).details["policy"]
+    noted = solved(LEARNS, LATEX).details["policy"]
     assert noted == {"rule": 1, "when": ["latex"], "method": "reminder", **MEASURED.to_json()}
-    assert solved(method, PLAIN).details["policy"] == {"rule": 0, "method": "direct"}
-    assert solved(method, PLAIN).answer == "4"
-
-
-def test_neither_benchmark_nor_id_decides() -> None:
-    method = calibrate_by(LEARNT, make)
-    assert method.choose(replace(PLAIN, id="latex", benchmark="math500")).rule == 0
+    assert solved(LEARNS, PLAIN).details["policy"] == {"rule": 0, "method": "direct"}
+    assert solved(LEARNS, PLAIN).answer == "4"
 
 
 def test_the_fingerprint_is_that_of_what_is_decided() -> None:
@@ -345,57 +321,44 @@ def test_the_fingerprint_is_that_of_what_is_decided() -> None:
     ]
     assert len({fingerprint(calibrate_by(one, make)) for one in policies}) == 3
     later = calibrate_by(replace(LEARNT, made="later", answer="Yes"), make)
-    assert fingerprint(later) == fingerprint(calibrate_by(LEARNT, make))
+    assert fingerprint(later) == fingerprint(LEARNS)
     assert "cue" not in repr(later)  # the hash stands for the conditions
     assert LEARNT.digest in repr(later)
-
-
-def test_other_models_of_its_methods_are_known() -> None:
-    policy = replace(LEARNT, rules=(Rule((), "cfr(extractor=small)"),))
-    assert models_of(calibrate_by(policy, make)) == ("small",)
-
-
-@pytest.mark.parametrize("text", ["\ud800", "", "$" * 1_000])
-def test_any_problem_is_decided(text: str) -> None:
-    assert calibrate_by(LEARNT, make).choose(Problem(text)).rule in (0, 1, 2)
+    other = replace(LEARNT, rules=(Rule((), "cfr(extractor=small)"),))
+    assert models_of(calibrate_by(other, make)) == ("small",)
 
 
 def test_requests_are_left_to_sound_and_plain_replies() -> None:
-    method = calibrate_by(LEARNT, make)
-    demanding = Problem("Write about tea. Do not use any commas.")
-    free = Problem("Write me a poem about tea.")
-    assert method.choose(demanding) == Chosen(make("sound(add=off,then=off)"), 0)
-    assert method.choose(free).method == make("plain")
-    assert method.leaves_alone(free)
-    assert method.explain(demanding) == (
-        "a request that demands something of its reply; the reply is checked"
-    )
+    assert LEARNS.choose(TEA) == Chosen(make("sound(add=off,then=off)"), 0)
+    assert LEARNS.choose(POEM).method == make("plain")
+    assert LEARNS.leaves_alone(POEM)
+    said = "a request that demands something of its reply; the reply is checked"
+    assert LEARNS.explain(TEA) == said
     why = "it asks for a text (“Write me a poem”)"
-    assert method.explain(free) == f"passed to the model untouched, because {why}"
+    assert LEARNS.explain(POEM) == f"passed to the model untouched, because {why}"
     noted = {"rule": 0, "method": "plain", "why": why}
-    assert solved(method, free).details["policy"] == noted
-    assert solved(method, demanding).details["policy"] == {
-        "rule": 0,
-        "method": "sound(add=off,then=off)",
-    }
+    assert solved(LEARNS, POEM).details["policy"] == noted
+    noted = {"rule": 0, "method": "sound(add=off,then=off)"}
+    assert solved(LEARNS, TEA).details["policy"] == noted
 
 
-def test_a_policy_that_knows_requests_decides_about_them() -> None:
-    policy = replace(LEARNT, rules=(Rule(("demand",), "sound(most=4)"), *LEARNT.rules))
-    method = calibrate_by(policy, make)
-    demanding = Problem("Write about tea. Do not use any commas.")
-    assert method.choose(demanding) == Chosen(make("sound(most=4)"), 1)
-    assert method.leaves_alone(Problem("Write me a poem about tea."))
-
-
-def test_a_rule_for_everything_is_for_requests_where_it_leads_to_whole_replies() -> None:
-    demanding = Problem("Write about tea. Do not use any commas.")
-    for name, wanted in (("sound(then=turn)", 1), ("program", 0)):
-        method = calibrate_by(replace(LEARNT, rules=(Rule((), name),)), make)
-        assert method.choose(demanding).rule == wanted
+@pytest.mark.parametrize(
+    ("rule", "counts"),
+    [
+        (Rule(("demand",), "sound(most=4)"), True),
+        (Rule((), "sound(then=turn)"), True),  # for everything, where it leads to whole replies
+        (Rule((), "program"), False),
+    ],
+)
+def test_a_policy_that_knows_requests_decides_about_them(rule: Rule, *, counts: bool) -> None:
+    method = calibrate_by(replace(LEARNT, rules=(rule, *LEARNT.rules)), make)
+    wanted = Chosen(make(rule.method), 1) if counts else LEARNS.choose(TEA)
+    assert method.choose(TEA) == wanted
+    assert method.leaves_alone(POEM)
 
 
 PROGRAMS = Policy("m", (Rule(("not functions",), "program"),))
+COMPUTES = calibrate_by(PROGRAMS, make)
 
 
 @pytest.mark.parametrize(
@@ -418,14 +381,15 @@ PROGRAMS = Policy("m", (Rule(("not functions",), "program"),))
         ("Factor $7x^3 - 21x^2 + 14x$.", "an expression"),
         ("Find the derivative of $x^3$.", "an expression"),
         ("Find the range of values of $x$ for which $x + 4 > 0$.", "an expression"),
+        ("Tom hat 5 Äpfel und kauft 3 dazu. Wie viele Äpfel hat er jetzt?", "English"),
         ("If 3 pens cost $p$ dollars, find the cost of 7 pens in terms of $p$.", "an expression"),
     ],
 )
 def test_programs_are_for_problems_that_ask_for_a_number(text: str, form: str) -> None:
-    method = calibrate_by(PROGRAMS, make)
-    assert method.choose(Problem(text)).method == Direct()
-    assert form in method.explain(Problem(text))
-    assert method.explain(Problem(text)).startswith("direct: programs print numbers")
+    why = COMPUTES.explain(Problem(text))
+    assert COMPUTES.choose(Problem(text)).method == Direct()
+    assert form in why
+    assert why.startswith("direct: programs print numbers") or "English" in why
 
 
 @pytest.mark.parametrize(
@@ -442,20 +406,13 @@ def test_programs_are_for_problems_that_ask_for_a_number(text: str, form: str) -
     ],
 )
 def test_a_number_is_still_left_to_programs(text: str) -> None:
-    assert calibrate_by(PROGRAMS, make).choose(Problem(text)).rule == 1
+    assert COMPUTES.choose(Problem(text)).rule == 1
 
 
 def test_a_rule_that_was_learnt_for_a_form_counts_for_it() -> None:
     text = Problem("Simplify: $3(8v + 9)$")
     learnt = replace(PROGRAMS, rules=(Rule(("asks.expression",), "program"),))
     assert calibrate_by(learnt, make).choose(text).rule == 1
-
-
-def test_rules_learnt_from_english_say_nothing_of_other_languages() -> None:
-    method = calibrate_by(PROGRAMS, make)
-    text = "Tom hat 5 Äpfel und kauft 3 dazu. Wie viele Äpfel hat er jetzt?"
-    assert method.choose(Problem(text)).method == Direct()
-    assert "English" in method.explain(Problem(text))
 
 
 @pytest.mark.parametrize(
@@ -472,7 +429,7 @@ def test_rules_learnt_from_english_say_nothing_of_other_languages() -> None:
 def test_a_problem_in_a_conversation_is_left_to_the_model(
     ahead: list[Message], *, alone: bool
 ) -> None:
-    method = in_conversation(calibrate_by(PROGRAMS, make), ahead)
+    method = in_conversation(COMPUTES, ahead)
     assert isinstance(method, Calibrated)
     assert method.leaves_alone(Problem("What is 2 + 2?")) != alone
     assert in_conversation(Direct(), ahead) == Direct()
