@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 from played import play
 
 from constraint_first.method.baselines import Direct
+from constraint_first.method.method import Method
 from constraint_first.method.program import (
     AVAILABLE,
     MODULES,
@@ -26,6 +27,10 @@ def steps(run: Run[Solution]) -> list[str]:
     return [entry.call.stage if isinstance(entry, Exchange) else "run" for entry in run.transcript]
 
 
+def first_call(method: Method, problem: Problem = PROBLEM) -> Call:
+    return Run(method.solve(problem)).calls[0]
+
+
 def test_what_a_program_prints_is_the_answer() -> None:
     run = Run(Programmed().solve(PROBLEM))
     (call,) = run.calls
@@ -34,9 +39,8 @@ def test_what_a_program_prints_is_the_answer() -> None:
     assert run.round == (Program("print(3**50 % 7)\n"),)
     run.advance((Output("2\n"),))
     assert (run.result.answer, run.result.text) == ("2", REPLY)
-    assert run.result.details["how"] == "printed"
     ran = {"source": "print(3**50 % 7)\n", "output": "2\n", "error": ""}
-    assert run.result.details["programs"] == [ran]
+    assert run.result.details == {"how": "printed", "programs": [ran]}
 
 
 @pytest.mark.parametrize(
@@ -59,14 +63,11 @@ def test_a_program_that_leads_nowhere_falls_back(output: Output, why: str) -> No
 
 
 def test_without_a_check_or_a_fallback_the_printed_answer_stands() -> None:
-    unchecked = play(Programmed(check="off"), PROBLEM, REPLY, Output("12"))
-    alone = play(Programmed(fallback=None), PROBLEM, REPLY, Output("12"))
-    assert unchecked.result.answer == alone.result.answer == "12"
-    crashed = play(
-        Programmed(fallback=None), PROBLEM, REPLY, Output("", "SyntaxError: invalid syntax")
-    )
-    assert crashed.result.answer is None
-    assert crashed.result.details["how"] == "program crashed"
+    alone = Programmed(fallback=None)
+    for method in (Programmed(check="off"), alone):
+        assert play(method, PROBLEM, REPLY, Output("12")).result.answer == "12"
+    crashed = play(alone, PROBLEM, REPLY, Output("", "SyntaxError: invalid syntax")).result
+    assert (crashed.answer, crashed.details["how"]) == (None, "program crashed")
 
 
 def test_a_certain_repair_comes_before_the_fallback() -> None:
@@ -93,30 +94,31 @@ def test_a_program_that_the_budget_cut_off_is_not_run() -> None:
     assert run.result.details["fell_back"] == "program cut off"
     alone = play(Programmed(fallback=None), PROBLEM, cut).result
     assert (alone.answer, alone.truncated) == (None, True)
-
-
-def test_a_whole_program_in_a_reply_that_was_cut_off_later_is_run() -> None:
-    cut = Completion("```python\nprint(3**50 % 7)\n```\nThis prints", "length")
-    run = play(Programmed(), PROBLEM, cut, Output("2"))
+    later = Completion("```python\nprint(3**50 % 7)\n```\nThis prints", "length")
+    run = play(Programmed(), PROBLEM, later, Output("2"))
     assert (run.result.answer, run.result.truncated) == ("2", True)
 
 
-def test_the_style_and_what_is_told_are_in_the_prompt() -> None:
-    def prompt(method: Programmed) -> str:
-        return Run(method.solve(PROBLEM)).calls[0].messages[0].content
-
-    assert "Begin the program with comments" in prompt(Programmed("thinking"))
-    assert "Begin the program" not in prompt(Programmed())
-    assert "Your whole reply is one python block:" in prompt(Programmed("bare"))
-    assert "Your whole reply is one short python block:" in prompt(Programmed("short"))
-    told = prompt(Programmed(tell="stated"))
-    assert PROBLEM.text in told
-    assert "What the text says of the answer:\n- " in told
-    assert f"library. {AVAILABLE} Reply" in prompt(Programmed(modules="told"))
-    assert "library. Reply with one python block." in prompt(Programmed())
-    plain = Run(Programmed(tell="stated").solve(Problem("Compute $1+1$.")))
-    assert isinstance(plain.round[0], Call)
-    assert "What the text says" not in plain.round[0].messages[0].content
+@pytest.mark.parametrize(
+    ("method", "present", "words"),
+    [
+        (Programmed("thinking"), True, "Begin the program with comments"),
+        (Programmed(), False, "Begin the program"),
+        (Programmed("bare"), True, "Your whole reply is one python block:"),
+        (Programmed("short"), True, "Your whole reply is one short python block:"),
+        (Programmed(tell="stated"), True, PROBLEM.text),
+        (Programmed(tell="stated"), True, "What the text says of the answer:\n- "),
+        (Programmed(modules="told"), True, f"library. {AVAILABLE} Reply"),
+        (Programmed(), True, "library. Reply with one python block."),
+    ],
+)
+def test_the_style_and_what_is_told_are_in_the_prompt(
+    method: Programmed, words: str, *, present: bool
+) -> None:
+    assert (words in first_call(method).messages[0].content) == present
+    plain = first_call(Programmed(tell="stated"), Problem("Compute $1+1$."))
+    assert "What the text says" not in plain.messages[0].content
+    assert first_call(make("program(tokens=400)")).max_tokens == 400
 
 
 @pytest.mark.parametrize(
@@ -188,6 +190,11 @@ def test_hostile_replies_and_outputs_are_read_in_no_time() -> None:
     assert read_output(Output("0." + "3" * 100_000)).how
 
 
+def test_what_is_promised_names_every_module() -> None:
+    assert all(module in AVAILABLE for module in MODULES)
+    assert "\n" not in AVAILABLE
+
+
 PIECES = st.sampled_from(
     ["```", "```python\n", "~~~py", "\n", "print(1)", "Fraction(1, 2)", "12.0", "Decimal('", "\0"]
 )
@@ -200,17 +207,3 @@ def test_any_text_can_be_a_reply_or_an_output(text: str) -> None:
     found = read_output(Output(text))
     assert found.answer is None or found.answer.strip()
     assert (found.answer is None) == (found.how != "printed")
-
-
-def test_a_program_may_be_held_to_so_many_tokens() -> None:
-    (call,) = Run(make("program(tokens=400)").solve(Problem("What is 1 + 1?"))).round
-    assert isinstance(call, Call)
-    assert call.max_tokens == 400
-
-
-# --- standard library
-
-
-def test_what_is_promised_names_every_module() -> None:
-    assert all(module in AVAILABLE for module in MODULES)
-    assert "\n" not in AVAILABLE

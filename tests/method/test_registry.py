@@ -17,7 +17,7 @@ from constraint_first.method.constraint_first import (
     renamed_label,
     spelled,
 )
-from constraint_first.method.method import Method, MethodError, parameters, read_options, split_name
+from constraint_first.method.method import Method, MethodError, parameters, read_options
 from constraint_first.method.policy import find_policy, parse_policy, shipped_names, write_policy
 from constraint_first.method.program import Programmed
 from constraint_first.method.registry import METHODS, make, names
@@ -143,30 +143,18 @@ def factory(
     del one, many, word
 
 
-def read(options: str) -> dict[str, object]:
-    return dict(
-        read_options("name", parameters(factory), options, lambda text: f"<{text.strip()}>")
-    )
-
-
-def test_a_name_is_split_from_its_options() -> None:
-    assert split_name(" vote( base=a , samples=3) ") == ("vote", " base=a , samples=3")
-    assert split_name("direct") == ("direct", "")
-    with pytest.raises(MethodError, match="write it as NAME"):
-        split_name("vote(base=a")
-
-
-def test_several_methods_are_joined_by_plus() -> None:
-    assert read("many=a+b") == {"many": ("<a>", "<b>")}
-    assert read("many=cfr(constraints=6+3) + b") == {"many": ("<cfr(constraints=6+3)>", "<b>")}
-    assert read("many=cfr(extractor='a+(b'),one=c") == {
-        "many": ("<cfr(extractor='a+(b')>",),
-        "one": "<c>",
-    }
-
-
-def test_none_is_no_method_and_else_a_word() -> None:
-    assert read("one=none,word=none") == {"one": None, "word": "none"}
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ("many=a+b", {"many": ("<a>", "<b>")}),
+        ("many=cfr(constraints=6+3) + b", {"many": ("<cfr(constraints=6+3)>", "<b>")}),
+        ("many=cfr(extractor='a+(b'),one=c", {"many": ("<cfr(extractor='a+(b')>",), "one": "<c>"}),
+        ("one=none,word=none", {"one": None, "word": "none"}),  # no method, and a word
+    ],
+)
+def test_several_methods_are_joined_by_plus(options: str, found: dict[str, object]) -> None:
+    kinds = parameters(factory)
+    assert dict(read_options("name", kinds, options, lambda text: f"<{text.strip()}>")) == found
 
 
 # --- plugin
@@ -201,17 +189,10 @@ def picky(size: int = 1) -> Echo:
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     (tmp_path / "echo_method_for_tests.py").write_text(MODULE)
-    points = {
-        "echo": "echo_method_for_tests:Echo",
-        "direct": "echo_method_for_tests:Echo",
-        "missing": "no_such_module_for_tests:Echo",
-        "gone": "echo_method_for_tests:gone",
-        "nothing": "echo_method_for_tests:NOTHING",
-        "useless": "echo_method_for_tests:useless",
-        "picky": "echo_method_for_tests:picky",
-        "twice": "echo_method_for_tests:Echo",
-    }
-    register(tmp_path, "echo-method", points)
+    places = {"gone": "gone", "nothing": "NOTHING", "useless": "useless", "picky": "picky"}
+    places |= dict.fromkeys(("echo", "direct", "twice"), "Echo")
+    points = {name: f"echo_method_for_tests:{place}" for name, place in places.items()}
+    register(tmp_path, "echo-method", points | {"missing": "no_such_module_for_tests:Echo"})
     return tmp_path
 
 
@@ -227,20 +208,10 @@ def register(folder: Path, package: str, points: dict[str, str]) -> None:
 def test_a_method_of_another_package_is_made_by_name() -> None:
     method = make("echo(times=3,word=hello,base=cfr(reply=json))")
     assert repr(method).startswith("Echo(times=3, word='hello', base=CFR(reply='json'")
-    assert method.label == "Echo"
+    assert (method.label, make("direct").label) == ("Echo", "Direct CoT")  # which is built in
     assert "base=Echo(" in repr(make("self-consistency(base=echo,samples=2)"))
-
-
-@pytest.mark.usefixtures("install")
-def test_installed_methods_are_listed_without_being_imported() -> None:
+    # They are listed without being imported.
     assert names()[-7:] == ("echo", "gone", "missing", "nothing", "picky", "twice", "useless")
-    with pytest.raises(MethodError, match=r"'ecko': not known; did you mean 'echo'\?"):
-        make("ecko")
-
-
-@pytest.mark.usefixtures("install")
-def test_a_built_in_method_cannot_be_replaced() -> None:
-    assert make("direct").label == "Direct CoT"
 
 
 @pytest.mark.usefixtures("install")
@@ -252,6 +223,7 @@ def test_a_built_in_method_cannot_be_replaced() -> None:
         ("nothing", "echo-method is no factory"),
         ("useless", "'useless': its plugin made a str, which has no label"),
         ("picky", "'picky': size must be even"),
+        ("ecko", r"'ecko': not known; did you mean 'echo'\?"),
         ("echo(loud=1)", "'echo': no option 'loud'; choose from times, word, base"),
     ],
 )
@@ -373,12 +345,12 @@ def test_a_policy_from_before_decides_what_it_decided() -> None:
 def test_a_policy_of_today_has_other_names_and_another_digest() -> None:
     text = write_policy(parse_policy("p", OLD_POLICY))
     assert "schema = 2" in text
-    again = parse_policy("p", text)
-    assert again == parse_policy("p", OLD_POLICY)
-    papers = parse_policy("p", 'schema = 2\nmodel = "m"\notherwise = "routed-cfr"\n')
-    before = parse_policy("p", 'schema = 1\nmodel = "m"\notherwise = "routed-cfr"\n')
-    assert make(papers.otherwise) == Routed()
-    assert make(before.otherwise) == Routed(BRIEF)
+    assert parse_policy("p", text) == parse_policy("p", OLD_POLICY)
+    before, papers = (
+        parse_policy("p", f'schema = {schema}\nmodel = "m"\notherwise = "routed-cfr"\n')
+        for schema in (1, 2)
+    )
+    assert (make(before.otherwise), make(papers.otherwise)) == (Routed(BRIEF), Routed())
     assert papers.digest != before.digest
 
 
