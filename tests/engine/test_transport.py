@@ -174,13 +174,7 @@ async def test_a_reply_is_read_only_so_far(endpoint: Server, reply: Reply) -> No
     endpoint.script(reply)
     with pytest.raises(BadReply, match=r"larger than 0\.1 MB .* --max-reply-bytes"):
         await ask(endpoint)
-
-
-async def test_a_client_that_has_enough_hangs_up(endpoint: Server) -> None:
-    endpoint.script(Reply(endless=b"a" * 10_000))
-    with pytest.raises(BadReply):
-        await ask(endpoint)
-    assert endpoint.left.wait(10)
+    assert not reply.endless or endpoint.left.wait(10)  # it hung up
 
 
 async def test_a_reply_may_be_as_large_as_is_allowed(endpoint: Server) -> None:
@@ -298,14 +292,11 @@ async def test_another_model_of_the_endpoint_is_asked_over_the_same_connections(
     async with opened(Endpoint(endpoint.url, "m", "secret-key")) as transport:
         lent = transport.lend(Endpoint(endpoint.url, "other", "secret-key"))
         assert lent.is_open
-        async with lent.exchange("POST", "chat/completions", b"{}") as response:
-            incoming = await lent.accept(response)
-            assert await incoming.read()
-        assert endpoint.headers[0]["Authorization"] == "Bearer secret-key"
         endpoint.script(failure(404, "no such model"))
         with pytest.raises(EngineError, match="'other'"):
             async with lent.exchange("POST", "chat/completions", b"{}") as response:
                 await lent.accept(response)
+        assert endpoint.headers[0]["Authorization"] == "Bearer secret-key"
 
 
 async def test_an_exchange_gives_whatever_comes_back(endpoint: Server) -> None:
@@ -337,7 +328,7 @@ async def test_an_exchange_gives_whatever_comes_back(endpoint: Server) -> None:
     ],
 )
 def test_an_address_is_shown_without_what_could_be_a_key(address: str, shown: str) -> None:
-    assert without_secrets(address) == shown
+    assert without_secrets(address) == Endpoint(address, "m").shown == shown
 
 
 # --- endpoint.
@@ -347,51 +338,35 @@ KEY = "sk-0123456789abcdef"
 
 
 @pytest.mark.parametrize(
-    "url",
+    ("way_out", "urls"),
     [
-        "http://127.0.0.1:8801/v1",
-        "https://api.example.com",
-        "http://[::1]:8000/v1/",
-        "http://under_score:80/v1",
-        "http://münchen.example/v1",
-        "http://me:hush@host/v1",
+        (
+            "begin with http:// or https://",
+            ["127.0.0.1:8801/v1", "localhost:8000/v1", "not an address", "", "ftp://host/v1"],
+        ),
+        (
+            "its host or its port cannot be",
+            [
+                *("http://", "http:///v1", "http://a..b/v1", "http://-host/v1", "http://[::1/v1"),
+                *(f"http://{'a' * 64}.example/v1", f"http://{'a.' * 130}b/v1"),
+                *("http://host:99999/v1", "http://host:0/v1", "http://[zz::1]/v1"),
+                "http://me:pa/ss@host/v1",
+            ],
+        ),
+        (
+            "a space or a control character",
+            ["http://ho st/v1", "http://host/v1\n", "http://host/\x1b[31m"],
+        ),
+        ("leave /chat/completions out", ["http://host/v1/chat/completions"]),
     ],
 )
-def test_an_address_that_can_be_asked(url: str) -> None:
-    Endpoint(url, "m").check()
-
-
-@pytest.mark.parametrize(
-    ("url", "way_out"),
-    [
-        ("127.0.0.1:8801/v1", "begin with http:// or https://"),
-        ("localhost:8000/v1", "begin with http:// or https://"),
-        ("not an address", "begin with http://"),
-        ("", "begin with http://"),
-        ("ftp://host/v1", "begin with http://"),
-        ("http://", "its host or its port cannot be"),
-        ("http:///v1", "its host or its port cannot be"),
-        ("http://a..b/v1", "its host or its port cannot be"),
-        (f"http://{'a' * 64}.example/v1", "its host or its port cannot be"),
-        (f"http://{'a.' * 130}b/v1", "its host or its port cannot be"),
-        ("http://-host/v1", "its host or its port cannot be"),
-        ("http://host:99999/v1", "its host or its port cannot be"),
-        ("http://host:0/v1", "its host or its port cannot be"),
-        ("http://[::1/v1", "its host or its port cannot be"),
-        ("http://[zz::1]/v1", "its host or its port cannot be"),
-        ("http://me:pa/ss@host/v1", "its host or its port cannot be"),
-        ("http://ho st/v1", "a space or a control character"),
-        ("http://host/v1\n", "a space or a control character"),
-        ("http://host/\x1b[31m", "a space or a control character"),
-        ("http://host/v1/chat/completions", "leave /chat/completions out"),
-    ],
-)
-def test_an_address_that_cannot_be(url: str, way_out: str) -> None:
-    with pytest.raises(Rejected) as caught:
-        Endpoint(url, "m").check()
-    assert way_out in str(caught.value)
-    assert str(caught.value).isprintable()
-    assert "pa/ss" not in str(caught.value)
+def test_an_address_that_cannot_be(way_out: str, urls: list[str]) -> None:
+    for url in urls:
+        with pytest.raises(Rejected) as caught:
+            Endpoint(url, "m").check()
+        assert way_out in str(caught.value)
+        assert str(caught.value).isprintable()
+        assert "pa/ss" not in str(caught.value)
 
 
 @pytest.mark.parametrize("odd", ["\n", "\0", "\x7f", "…", "\udce9", "ключ"])
@@ -401,17 +376,25 @@ def test_a_key_that_cannot_be_sent(odd: str) -> None:
     assert KEY[:8] not in str(caught.value)
 
 
-def test_a_key_and_a_password_cannot_both_be_sent() -> None:
-    with pytest.raises(Unauthorized, match="only one of them can be sent") as caught:
-        Endpoint("http://me:hush@h/v1", "m", KEY).check()
-    assert "hush" not in str(caught.value)
-    assert KEY not in str(caught.value)
-
-
-def test_services_stand_ahead_of_the_query() -> None:
-    endpoint = Endpoint("https://host/v1/?api-version=2024-02-01", "m")
-    assert endpoint.url("models") == "https://host/v1/models?api-version=2024-02-01"
-    assert Endpoint("http://h", "m").url("models") == "http://h/models"
+@pytest.mark.parametrize(
+    ("address", "url"),
+    [
+        (
+            "https://host/v1/?api-version=2024-02-01",
+            "https://host/v1/models?api-version=2024-02-01",
+        ),
+        ("http://h", "http://h/models"),
+        ("http://127.0.0.1:8801/v1", "http://127.0.0.1:8801/v1/models"),
+        ("http://[::1]:8000/v1/", "http://[::1]:8000/v1/models"),
+        ("http://under_score:80/v1", "http://under_score:80/v1/models"),
+        ("http://münchen.example/v1", "http://münchen.example/v1/models"),
+        ("http://me:hush@host/v1", "http://me:hush@host/v1/models"),
+    ],
+)
+def test_services_stand_ahead_of_the_query(address: str, url: str) -> None:
+    endpoint = Endpoint(address, "m")
+    endpoint.check()
+    assert endpoint.url("models") == url
 
 
 def test_everything_that_is_sent_in_secret_is_blotted_out() -> None:
@@ -420,13 +403,10 @@ def test_everything_that_is_sent_in_secret_is_blotted_out() -> None:
     said = f"no {KEY} and hush and {basic} and t0k3n-of-mine"
     assert endpoint.redaction.quote(said) == "no [key] and [key] and [key] and [key]"
     assert KEY not in repr(endpoint)
-
-
-@pytest.mark.parametrize("url", ["http://[::1/v1", "me@x", ""])
-def test_whatever_the_address_it_can_be_shown(url: str) -> None:
-    with pytest.raises(EngineError):
-        Endpoint(url, "m").check()
-    assert "me" not in Endpoint(url, "m").shown
+    with pytest.raises(Unauthorized, match="only one of them can be sent") as caught:
+        endpoint.check()
+    assert "hush" not in str(caught.value)
+    assert KEY not in str(caught.value)
 
 
 # --- redaction.
@@ -452,12 +432,6 @@ def test_a_key_is_blotted_out_however_it_is_written(written: str) -> None:
     assert REDACTION.quote(f"wrong key {written}!") == "wrong key [key]!"
 
 
-def test_parts_of_a_key_are_blotted_out_too() -> None:
-    shown = REDACTION.quote(f"{LIVE_KEY[:12]}********{LIVE_KEY[-9:]}")
-    assert shown == "[key]********[key]"
-    assert REDACTION.quote(f"it begins with {LIVE_KEY[:7]}") == f"it begins with {LIVE_KEY[:7]}"
-
-
 @pytest.mark.parametrize("at", range(150, 205))
 def test_a_text_is_cut_only_after_the_key_is_out(at: int) -> None:
     shown = REDACTION.quote("x" * at + " key: " + LIVE_KEY)
@@ -465,14 +439,21 @@ def test_a_text_is_cut_only_after_the_key_is_out(at: int) -> None:
     assert not any(LIVE_KEY[n : n + 4] in shown for n in range(len(LIVE_KEY) - 4))
 
 
-def test_a_short_key_is_blotted_out_as_a_word_alone() -> None:
-    assert Redaction(("k",)).quote("key k of Bearer k, ok?") == "key [key] of Bearer [key], ok?"
-    assert Redaction(("EMPTY",)).quote("NONEMPTY EMPTY") == "NONEMPTY [key]"
-
-
-def test_several_secrets_that_overlap() -> None:
-    shown = Redaction(("abcdefgh12", "12345678")).quote("<abcdefgh12345678>")
-    assert shown == "<[key]>"
+@pytest.mark.parametrize(
+    ("secrets", "said", "shown"),
+    [
+        (("k",), "key k of Bearer k, ok?", "key [key] of Bearer [key], ok?"),
+        (("EMPTY",), "NONEMPTY EMPTY", "NONEMPTY [key]"),
+        (("abcdefgh12", "12345678"), "<abcdefgh12345678>", "<[key]>"),
+        ((LIVE_KEY,), f"{LIVE_KEY[:12]}********{LIVE_KEY[-9:]}", "[key]********[key]"),
+        ((LIVE_KEY,), f"it begins with {LIVE_KEY[:7]}", f"it begins with {LIVE_KEY[:7]}"),
+    ],
+)
+def test_a_short_key_is_blotted_out_as_a_word_alone(
+    secrets: tuple[str, ...], said: str, shown: str
+) -> None:
+    assert Redaction(secrets).quote(said) == shown
+    assert not any(secret in repr(Redaction(secrets)) for secret in secrets if len(secret) > 8)
 
 
 def test_a_quotation_is_one_line_that_can_be_shown_and_stored() -> None:
@@ -482,10 +463,6 @@ def test_a_quotation_is_one_line_that_can_be_shown_and_stored() -> None:
     assert len(shown) == 200
     assert shown.isprintable()
     assert shown.encode()
-
-
-def test_secrets_are_not_in_its_repr() -> None:
-    assert LIVE_KEY not in repr(REDACTION)
 
 
 @given(st.text(max_size=300), st.text(max_size=300), st.sampled_from([LIVE_KEY, "k", "p4ss"]))
