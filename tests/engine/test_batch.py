@@ -38,12 +38,12 @@ from constraint_first.model.error import (
     ModelNotFound,
     Redaction,
     Rejected,
-    ServerFault,
+    Transient,
     Unauthorized,
 )
 from constraint_first.model.limit import Price, Retry
 from constraint_first.model.transport import Bounds, DecodingRefused, Endpoint
-from constraint_first.model.wire import Decoding, error_message
+from constraint_first.model.wire import Decoding
 from constraint_first.protocol import Message, Usage
 
 # --- client.
@@ -223,22 +223,17 @@ def written(**fields: Any) -> bytes:
         (400, None, {"error": {"message": "too long"}}, b'{"error":{"message":"too long"}}'),
         (400, None, {"message": "too long"}, b'{"error":{"message":"too long"}}'),
         (400, None, "too long", b'{"error":"too long"}'),
+        # A request that was not performed has no response.
+        (0, None, {"message": "expired"}, b'{"error":{"message":"expired"}}'),
+        (0, None, {"code": "batch_cancelled"}, b'{"error":{"code":"batch_cancelled"}}'),
     ],
 )
 def test_a_result_is_a_status_and_a_body(status: int, body: Any, error: Any, said: bytes) -> None:
-    response = {"status_code": status, "request_id": "req_1", "body": body}
+    response = {"status_code": status, "request_id": "req_1", "body": body} if status else None
     name, result = read_result(written(response=response, error=error))
-    assert (name, result) == ("a", Result(status, said))
+    assert name == "a"
+    assert result == Result(status, said, cancelled=b"cancelled" in said)
     assert result.succeeded == (status == 200)
-
-
-def test_a_request_that_was_not_performed_says_why() -> None:
-    error = {"code": "batch_expired", "message": "the completion window expired"}
-    _, result = read_result(written(response=None, error=error))
-    assert (result.status, result.cancelled) == (NOT_PERFORMED, False)
-    assert error_message(result.body) == "the completion window expired"
-    _, result = read_result(written(response=None, error={"code": "batch_cancelled"}))
-    assert result.cancelled
 
 
 @pytest.mark.parametrize(
@@ -305,6 +300,10 @@ def said(status: int, body: Any) -> Result:
     return Result(status, json.dumps(body).encode())
 
 
+def refused(message: str) -> Result:
+    return said(400, {"error": {"message": message}})
+
+
 def model(waves: Waves) -> BatchModel:
     made = BatchModel(Endpoint("http://a/v1", "m"), "http://a/v1", Bounds())
     made.wave = waves
@@ -338,14 +337,8 @@ async def test_a_result_is_the_completion() -> None:
 
 
 async def test_a_parameter_that_is_refused_is_left_out_of_the_next_request() -> None:
-    refused: list[str] = []
-
-    def find(name: RequestId) -> Result | None:
-        refused.append(name.body)
-        known = {refused[0]: said(400, {"error": {"message": "response_format is unknown"}})}
-        return known.get(name.body)
-
-    waves = Waves(find)
+    results = {0: refused("response_format is unknown")}
+    waves = Waves(lambda _: results.pop(0, None))
     with pytest.raises(Deferred):
         await model(waves).complete(CALL)
     (request,) = waves.requests
@@ -353,12 +346,18 @@ async def test_a_parameter_that_is_refused_is_left_out_of_the_next_request() -> 
     assert waves.used == [Usage()]
 
 
-async def test_a_refusal_and_a_refused_setting_are_those_of_an_ordinary_call() -> None:
-    waves = Waves(lambda _: said(400, {"error": {"message": "bad"}}))
-    with pytest.raises(Rejected, match=r"http://a/v1: HTTP 400 \(bad\)"):
-        await model(waves).complete(CALL)
-    waves = Waves(lambda _: said(400, {"error": {"message": "temperature is not supported"}}))
-    with pytest.raises(DecodingRefused):
+@pytest.mark.parametrize(
+    ("message", "kind", "said"),
+    [
+        ("bad", Rejected, r"http://a/v1: HTTP 400 \(bad\)"),
+        ("temperature is not supported", DecodingRefused, "choose another --temperature"),
+    ],
+)
+async def test_a_refusal_and_a_refused_setting_are_those_of_an_ordinary_call(
+    message: str, kind: type[Rejected], said: str
+) -> None:
+    waves = Waves(lambda _: refused(message))
+    with pytest.raises(kind, match=said):
         await model(waves).complete(CALL, decoding=Decoding())
 
 
@@ -377,9 +376,8 @@ async def test_what_may_pass_is_asked_again_as_often_as_it_may(
     asked = model(waves)
     with pytest.raises(Deferred):
         await asked.complete(CALL)
-    assert len(waves.requests) == 1
-    assert waves.used == [used]
-    with pytest.raises(Exception, match=r"down|expired|no choices"):
+    assert (len(waves.requests), waves.used) == (1, [used])
+    with pytest.raises(Transient, match=r"down|expired|no choices"):
         await asked.complete(CALL)
     assert len(waves.requests) == 1
 
@@ -388,8 +386,6 @@ async def test_what_somebody_cancelled_is_not_asked_again() -> None:
     waves = Waves(lambda _: Result(NOT_PERFORMED, b"cancelled", cancelled=True))
     with pytest.raises(Rejected, match="not performed"):
         await model(waves).complete(CALL)
-    with pytest.raises(ServerFault):
-        await model(Waves(lambda _: Result(NOT_PERFORMED, b"x"), tries=0)).complete(CALL)
 
 
 async def test_it_is_asked_between_waves_alone() -> None:
@@ -457,45 +453,37 @@ def line(custom_id: str, status: int = 200, body: Any = "reply") -> str:
     return json.dumps({"custom_id": custom_id, "response": response, "error": None}) + "\n"
 
 
+def body_of(index: ResultIndex, problem: int) -> bytes | None:
+    if (found := index.find(place(problem))) is None:
+        return None
+    assert str(found.request) == name(problem)
+    return found.result.body
+
+
 def test_results_are_found_by_place_in_whatever_order_they_stand(tmp_path: Path) -> None:
     output, errors = tmp_path / "output.jsonl", tmp_path / "errors.jsonl"
     output.write_text("\n" + line(name(2), body="two") + line(name(1), body="one"))
     errors.write_text(line(name(3), 400, body="no").rstrip("\n"))
     index = ResultIndex(10_000)
     read = index.read([output, errors], {name(1), name(2), name(3), name(4)})
-    found = index.find(place(1))
-    assert found is not None
-    assert (str(found.request), found.result.body) == (name(1), b"one")
+    assert [body_of(index, n) for n in (1, 2, 3, 4)] == [b"one", b"two", b"no", None]
     assert [one.request.place for one in read.failed] == [place(3)]
-    assert read.missing == {name(4)}
-    assert (read.answered, len(index)) == (2, 3)
-    assert index.find(place(4)) is None
+    assert (read.missing, read.answered, len(index)) == ({name(4)}, 2, 3)
     assert not read.odd
 
 
 def test_lines_that_cannot_be_used_are_counted_by_what_is_wrong(tmp_path: Path) -> None:
     path = tmp_path / "output.jsonl"
-    path.write_text(
-        "not json\n"
-        + line("request-1")
-        + line(name(9))
-        + line(name(1), 500)
-        + line(name(1), body="first")
-        + line(name(1), body="second")
-        + line(name(2), body="x" * 3_000)
-        + line(name(3), body="third")
-    )
+    lines = ["not json\n", line("request-1"), line(name(9)), line(name(1), 500)]
+    lines += [line(name(1), body="first"), line(name(1), body="second")]
+    path.write_text("".join([*lines, line(name(2), body="x" * 3_000), line(name(3), body="third")]))
     index = ResultIndex(1_000)
     read = index.read([path], {name(1), name(2), name(3)})
     assert str(read) == (
         "1 × a line that is no result (not JSON); 2 × a result that nobody asked for; "
         "1 × a second line for one request; 1 × a line larger than 0.001 MB"
     )
-    found, third = index.find(place(1)), index.find(place(3))
-    assert found is not None
-    assert found.result.body == b"first"
-    assert third is not None
-    assert third.result.body == b"third"
+    assert [body_of(index, n) for n in (1, 2, 3)] == [b"first", None, b"third"]
     assert not read.failed
     assert read.missing == {name(2)}
 
@@ -503,16 +491,13 @@ def test_lines_that_cannot_be_used_are_counted_by_what_is_wrong(tmp_path: Path) 
 def test_a_large_file_is_not_held_in_memory(tmp_path: Path) -> None:
     path, wanted = tmp_path / "output.jsonl", [name(n) for n in range(200)]
     with path.open("w") as file:
-        for one in wanted:
-            file.write(line(one, body="x" * 100_000))
+        file.writelines(line(one, body="x" * 100_000) for one in wanted)
     tracemalloc.start()
     index = ResultIndex(10**6)
     assert index.read([path], set(wanted)).answered == 200
     assert tracemalloc.get_traced_memory()[1] < path.stat().st_size / 10
     tracemalloc.stop()
-    found = index.find(place(199))
-    assert found is not None
-    assert len(found.result.body) == 100_000
+    assert len(body_of(index, 199) or b"") == 100_000
 
 
 def test_a_file_that_changes_meanwhile_is_named(tmp_path: Path) -> None:
@@ -551,35 +536,23 @@ def test_a_batch_is_read_as_documented() -> None:
         "batch_abc123", "completed", "file-abc123", "file-cvaTdG", "file-HOWS94", 95, 5,
         1711471533.0, "tag",
     )  # fmt: skip
-
-
-def test_some_statuses_are_waited_through_and_others_are_the_end() -> None:
-    waited = ["validating", "in_progress", "finalizing", "cancelling"]
-    ends = ["completed", "failed", "expired", "cancelled"]
-    for status in (*waited, *ends):
-        found = read_status(DOCUMENTED | {"status": status}, "cfr")
-        assert found.has_ended == (status in ends), status
+    for status in ("validating", "in_progress", "finalizing", "cancelling"):
+        assert not read_status(DOCUMENTED | {"status": status}, "cfr").has_ended, status
+    for status in ("completed", "failed", "expired", "cancelled"):
+        assert read_status(DOCUMENTED | {"status": status}, "cfr").has_ended, status
 
 
 def test_a_batch_that_failed_says_why_without_the_key() -> None:
     error = {"code": "invalid_model", "message": "no model for sk-0123456789", "line": 3}
-    found = read_status(
-        DOCUMENTED | {"errors": {"object": "list", "data": [error]}},
-        "cfr",
-        Redaction(("sk-0123456789",)),
-    )
+    failed = DOCUMENTED | {"errors": {"object": "list", "data": [error]}}
+    found = read_status(failed, "cfr", Redaction(("sk-0123456789",)))
     assert found.reason == "invalid_model: no model for [key]"
     assert read_status(DOCUMENTED | {"errors": ["odd"]}, "cfr").reason == "odd"
 
 
 def test_what_makes_no_sense_is_left_out() -> None:
-    odd: dict[str, Any] = {
-        "output_file_id": 3,
-        "error_file_id": "a\nb",
-        "request_counts": [],
-        "metadata": "x",
-    }
-    odd |= {"created_at": "now", "errors": 7}
+    odd: dict[str, Any] = {"output_file_id": 3, "error_file_id": "a\nb", "request_counts": []}
+    odd |= {"metadata": "x", "created_at": "now", "errors": 7}
     found = read_status(DOCUMENTED | odd, "cfr")
     assert found == BatchStatus("batch_abc123", "completed", "file-abc123")
 
