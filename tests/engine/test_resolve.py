@@ -33,91 +33,85 @@ from constraint_first.model.resolve import (
     served_name,
     user_file,
 )
+from constraint_first.model.transport import Endpoint
 from constraint_first.problem import Problem
 from constraint_first.protocol import Call, Completion, Exchange, Usage
 
 # --- resolve.
 
 
-def test_nothing_named_means_the_embedded_model(pulled: list[str]) -> None:
-    engine = resolve(ModelRef())
-    assert isinstance(engine, Local)
+def test_nothing_named_means_the_embedded_model(
+    pulled: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert isinstance(resolve(ModelRef()), Local)
     assert pulled == [DEFAULT_MODEL]
-
-
-def test_a_gguf_file_runs_here(pulled: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://elsewhere/v1")
+    assert isinstance(resolve(ModelRef(model=DEFAULT_MODEL)), Local)
     engine = resolve(ModelRef(model="some/file.gguf", context=999))
     assert isinstance(engine, Local)
     assert (engine.path, engine.context) == (Path("some/file.gguf"), 999)
-    assert pulled == []
+    assert pulled == [DEFAULT_MODEL] * 2
 
 
-def test_an_address_means_an_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OTHER_KEY", "k")
-    engine = resolve(ModelRef("m", "http://h/v1", "OTHER_KEY", 8_000))
-    assert isinstance(engine, OpenAI)
-    assert (engine.endpoint.model, engine.endpoint.base_url) == ("m", "http://h/v1")
-    assert (engine.endpoint.key, engine.endpoint.context) == ("k", 8_000)
+DEEPSEEK = "https://api.deepseek.com/v1"
 
 
-def test_the_address_may_come_from_the_environment(
-    pulled: list[str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("ref", "environment", "endpoint"),
+    [
+        (
+            ModelRef("m", "http://h/v1", "OTHER", 8_000),
+            {"OTHER": "k"},
+            Endpoint("http://h/v1", "m", "k", "OTHER", 8_000),
+        ),
+        (
+            ModelRef("deepseek-chat"),
+            {"DEEPSEEK_API_KEY": "k", "OPENAI_API_KEY": "other"},
+            Endpoint(DEEPSEEK, "deepseek-chat", "k", "DEEPSEEK_API_KEY", 1_000_000),
+        ),
+        (  # what is said wins over a preset
+            ModelRef("deepseek-chat", key_name="MINE", context=9_000),
+            {"MINE": "k"},
+            Endpoint(DEEPSEEK, "deepseek-chat", "k", "MINE", 9_000),
+        ),
+        (  # a key of a preset goes to no other address
+            ModelRef("deepseek-chat", "http://h/v1"),
+            {"DEEPSEEK_API_KEY": "k"},
+            Endpoint("http://h/v1", "deepseek-chat"),
+        ),
+        (
+            ModelRef("deepseek-chat"),
+            {"DEEPSEEK_API_KEY": "k", "OPENAI_BASE_URL": "http://h/v1"},
+            Endpoint("http://h/v1", "deepseek-chat"),
+        ),
+        (  # a preset without a key sends none
+            ModelRef("justrl-1.5b"),
+            {"OPENAI_API_KEY": "secret"},
+            Endpoint("http://127.0.0.1:8000/v1", "hbx/JustRL-DeepSeek-1.5B", "", ""),
+        ),
+    ],
+)
+def test_an_address_or_a_preset_means_an_endpoint(
+    ref: ModelRef, environment: dict[str, str], endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://h/v1")
-    engine = resolve(ModelRef(model="deepseek-chat"))
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    engine = resolve(ref)
     assert isinstance(engine, OpenAI)
-    assert engine.endpoint.base_url == "http://h/v1"
-    assert isinstance(resolve(ModelRef(model=DEFAULT_MODEL)), Local)
-    assert pulled == [DEFAULT_MODEL]
+    assert engine.endpoint == endpoint
 
 
-def test_a_name_that_leads_nowhere() -> None:
-    with pytest.raises(EngineError, match=r"'gpt-7': no \.gguf file .*deepseek-chat.*--base-url"):
-        resolve(ModelRef(model="gpt-7"))
-
-
-def test_a_preset_names_endpoint_key_and_context(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DEEPSEEK_API_KEY", "k")
-    monkeypatch.setenv("OPENAI_API_KEY", "other")
-    engine = resolve(ModelRef(model="deepseek-chat"))
-    assert isinstance(engine, OpenAI)
-    assert engine.endpoint.base_url == "https://api.deepseek.com/v1"
-    assert (engine.endpoint.model, engine.endpoint.key) == ("deepseek-chat", "k")
-    assert (engine.endpoint.key_name, engine.endpoint.context) == ("DEEPSEEK_API_KEY", 1_000_000)
-
-
-def test_what_is_said_wins_over_a_preset(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MINE", "k")
-    engine = resolve(ModelRef(model="deepseek-chat", key_name="MINE", context=9_000))
-    assert isinstance(engine, OpenAI)
-    assert (engine.endpoint.key, engine.endpoint.context) == ("k", 9_000)
-    assert "deepseek.com" in engine.endpoint.base_url
-
-
-@pytest.mark.parametrize("by", ["option", "environment"])
-def test_the_key_of_a_preset_goes_to_no_other_address(
-    by: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DEEPSEEK_API_KEY", "k")
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://h/v1" if by == "environment" else "")
-    engine = resolve(ModelRef("deepseek-chat", "http://h/v1" if by == "option" else None))
-    assert isinstance(engine, OpenAI)
-    assert (engine.endpoint.base_url, engine.endpoint.key) == ("http://h/v1", "")
-
-
-def test_a_missing_key_is_named_before_anything_is_sent() -> None:
-    with pytest.raises(Unauthorized, match=r"'deepseek-chat': .* DEEPSEEK_API_KEY is not set"):
-        resolve(ModelRef(model="deepseek-chat"))
-    with pytest.raises(Unauthorized, match="MINE is not set"):
-        resolve(ModelRef(model="deepseek-chat", key_name="MINE"))
-
-
-def test_a_preset_without_a_key_sends_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "secret")
-    engine = resolve(ModelRef(model="justrl-1.5b"))
-    assert isinstance(engine, OpenAI)
-    assert (engine.endpoint.model, engine.endpoint.key) == ("hbx/JustRL-DeepSeek-1.5B", "")
+@pytest.mark.parametrize(
+    ("ref", "said"),
+    [
+        (ModelRef("deepseek-chat"), "'deepseek-chat': .* DEEPSEEK_API_KEY is not set"),
+        (ModelRef("deepseek-chat", key_name="MINE"), "MINE is not set"),
+        (ModelRef("gpt-7"), r"'gpt-7': no \.gguf file .*deepseek-chat.*--base-url"),
+    ],
+)
+def test_a_missing_key_is_named_before_anything_is_sent(ref: ModelRef, said: str) -> None:
+    with pytest.raises(EngineError, match=said):
+        resolve(ref)
 
 
 @pytest.mark.parametrize(
@@ -328,20 +322,14 @@ def exchange(usage: Usage, model: str | None = None) -> Exchange:
 
 def test_each_call_is_priced_by_the_model_that_answered() -> None:
     listed = PriceList(Price(1, 1), {"small": Price(10, 10), "free": None})
-    own, small = exchange(Usage(10**6)), exchange(Usage(0, 10**6), "small")
-    assert listed.total([own, small]) == Cost(11.0)
-    assert str(listed.total([own, small])) == "$11.00"
-
-
-def test_what_is_not_known_makes_a_cost_incomplete() -> None:
-    listed = PriceList(Price(1, 1), {"free": None})
     own = exchange(Usage(10**6))
-    assert str(listed.total([own, exchange(Usage(5), "free")])) == "$1.00+"
-    assert str(listed.total([own, exchange(Usage(reported=False))])) == "$1.00+"
+    for other, cost in (
+        (exchange(Usage(0, 10**6), "small"), "$11.00"),
+        (exchange(Usage(5), "free"), "$1.00+"),
+        (exchange(Usage(reported=False)), "$1.00+"),
+    ):
+        assert str(listed.total([own, other])) == cost
     assert PriceList(None, {"free": None}).total([own]) is None
-
-
-def test_costs_are_added_up_where_any_is_known() -> None:
     assert sum_costs([None, Cost(1.0), Cost(0.5, complete=False)]) == Cost(1.5, complete=False)
     assert sum_costs([None]) is None
 
@@ -389,11 +377,6 @@ def test_what_is_no_problem_is_one_plain_call_with_every_model(model: str, text:
     assert solved.answer == "Hi!"
 
 
-def test_the_library_replies_to_a_request() -> None:
-    solved = solve("Write of tea, without commas.", engine=Scripted(["Tea, warm tea."]))
-    assert solved.solution.details["policy"] == {"rule": 0, "method": "sound(add=off,then=off)"}
-
-
 def ship(monkeypatch: pytest.MonkeyPatch, method: str, *, sandbox: bool) -> None:
     """Ship a policy of one method for every problem, on a machine with or without the sandbox."""
     policy = Policy("m", (Rule((), method),))
@@ -419,11 +402,8 @@ def test_a_policy_that_runs_programs_needs_their_sandbox(
     choice = choose_method(DEFAULT_MODEL)
     assert choice.method == "calibrated(policy=unmeasured)"
     assert "pip install 'constraint-first[programs]'" in choice.why
-
-
-def test_without_programs_no_sandbox_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     ship(monkeypatch, "reminder", sandbox=False)
-    assert choose_method(DEFAULT_MODEL).method.startswith("calibrated")
+    assert choose_method(DEFAULT_MODEL).method == f"calibrated(policy={DEFAULT_MODEL})"
 
 
 def test_auto_is_the_default_of_the_library() -> None:
@@ -431,6 +411,8 @@ def test_auto_is_the_default_of_the_library() -> None:
     assert solved.answer == "4"
     assert solved.method == make("calibrated(policy=unmeasured)")
     assert [one.call.stage for one in solved.exchanges] == ["direct"]
+    solved = solve("Write of tea, without commas.", engine=Scripted(["Tea, warm tea."]))
+    assert solved.solution.details["policy"] == {"rule": 0, "method": "sound(add=off,then=off)"}
 
 
 def test_auto_is_no_method_by_itself() -> None:
