@@ -14,11 +14,7 @@ _FORWARDED = (
 
 
 class _LazyPattern:
-    """Compiles at the first access; from then on its attributes are those of the pattern.
-
-    They are copied into the instance, so ``__getattr__`` runs once and a later ``search`` costs
-    one look into a dictionary. Two threads at the first access compile the same pattern twice.
-    """
+    """Compiles at its first use and copies the pattern's methods into itself."""
 
     def __init__(self, pattern: str | bytes, flags: int) -> None:
         self.pattern = pattern
@@ -36,8 +32,5 @@ class _LazyPattern:
 
 
 def lazy_pattern(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """Make what ``re.compile`` makes, but compile it at its first use.
-
-    Give it to no function of ``re``: call its methods.
-    """
+    """Compile a pattern at its first use; call its methods, not functions of ``re``."""
     return cast("Any", _LazyPattern(pattern, flags))

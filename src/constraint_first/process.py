@@ -42,8 +42,6 @@ class NotStarted(Undecided):
 
 
 class Worker:
-    """One process and the pipe to it."""
-
     def __init__(self, program: tuple[str, ...], environment: Mapping[str, str]) -> None:
         self._process = subprocess.Popen(  # noqa: S603 — our own interpreter
             [sys.executable, "-P", *program],
@@ -124,7 +122,6 @@ class Pool:
         self._closed = False
 
     def ask(self, task: str, *arguments: Json, patience: float = PATIENCE) -> Json:
-        """Have a task done by a free worker; raise Undecided where the task kills it."""
         with suppress(NotStarted), self._borrowed() as worker:
             return worker.ask(task, *arguments, patience=patience)
         with self._borrowed() as worker:
@@ -175,10 +172,7 @@ P = TypeVar("P", bound=_Closes)
 
 
 class OnePerProcess(Generic[P]):
-    """Workers that a process makes at its first use and closes when it ends.
-
-    A forked child makes others: it must not use its parent's pipes.
-    """
+    """Workers made at first use, closed at exit, and made anew in a forked child."""
 
     def __init__(self, make: Callable[[], P]) -> None:
         self._make = make

@@ -47,8 +47,7 @@ class Call:
     schema: str = ""
     """The JSON Schema of that object as text, for engines that can enforce one."""
     sample: int = 0
-    """Which of several equal calls this is. An engine adds it to its seed, where it has one, so
-    that the samples of a vote differ and still repeat."""
+    """Which of several equal calls this is; it is added to the seed."""
     model: str | None = field(default=None, repr=False)
     """Another model that is to answer it; None for the one that the method is run with."""
     # Not in ``repr``, whose hash names stored calls.
@@ -68,7 +67,6 @@ class Call:
         model: str | None = None,
         final: bool = False,
     ) -> Call:
-        """Build the usual call: a single user message."""
         messages = (Message("user", content),)
         return cls(messages, stage, max_tokens, json, schema, model=model, final=final)
 
@@ -87,12 +85,10 @@ class Usage:
     reported: bool = True
     """False when a completion came without counts, so that a sum over it is only a lower bound."""
     shared: int = 0
-    """Those of the input that an earlier call of the attempt had sent to the same model word for
-    word: the prompt that several samples have in common. The driver of a method counts them."""
+    """Input that an earlier call of the attempt had sent to the same model."""
 
     @property
     def total(self) -> int:
-        """Input and output together; a prompt that several samples share counts every time."""
         return self.input + self.output
 
     def __add__(self, other: Usage) -> Usage:
@@ -208,10 +204,7 @@ def undecided(steps: Steps[T]) -> Steps[T]:
 
 
 def together(branches: Iterable[Steps[T]]) -> Steps[tuple[T, ...]]:
-    """Run several branches in lock-step, so that each round asks for all of them at once.
-
-    Branches may finish after different numbers of rounds; results come back in the given order.
-    """
+    """Run branches in lock-step: each round asks for the steps of all of them."""
     runs = [Run(steps) for steps in branches]
     while steps := tuple(step for run in runs for step in run.round):
         answers = iter((yield steps))
@@ -222,11 +215,7 @@ def together(branches: Iterable[Steps[T]]) -> Steps[tuple[T, ...]]:
 
 
 class Run(Generic[T]):
-    """A method under way, as data: the round it waits for, the transcript so far, then its result.
-
-    Engines differ only in how they obtain the answers for ``round``. All state of a run lives here,
-    and nothing here waits, blocks or fails for outside reasons.
-    """
+    """A method under way, as data: the round it waits for, its transcript, its result."""
 
     __slots__ = ("_result", "_steps", "round", "transcript")
 
@@ -234,7 +223,6 @@ class Run(Generic[T]):
         self._steps = steps
         self._result: list[T] = []
         self.transcript: list[Entry] = []
-        """Every step so far with its answer, in the order in which the method yielded them."""
         self.round: tuple[Step, ...] = ()
         """The steps to perform next; empty once the run is done."""
         try:
@@ -248,7 +236,6 @@ class Run(Generic[T]):
 
     @property
     def exchanges(self) -> list[Exchange]:
-        """The calls so far with their completions."""
         return [entry for entry in self.transcript if isinstance(entry, Exchange)]
 
     @property

@@ -27,10 +27,7 @@ def without_thinking(text: str) -> str:
 
 
 def split_thinking(text: str) -> tuple[str, str]:
-    """Split a reply into its thinking, without the marks, and what it says.
-
-    A reply that starts as a JSON object is not split: a mark in it is part of what it says.
-    """
+    """Split a reply into its thinking and what it says; JSON objects are never split."""
     start, end = _said(text)
     if (start, end) == (0, len(text)) or text.lstrip()[:1] == "{":
         return "", text
@@ -41,7 +38,6 @@ def split_thinking(text: str) -> tuple[str, str]:
 
 
 def _said(text: str) -> tuple[int, int]:
-    """Find where what is said begins and where it ends."""
     start, end = 0, len(text)
     # One character is found far faster than several, and most replies have none of these.
     if "<" not in text and "◁" not in text and "[THINK]" not in text:
@@ -55,10 +51,7 @@ def _said(text: str) -> tuple[int, int]:
 
 
 class ThinkingStream:
-    """A reply sorted into thinking and the rest while it is being written.
-
-    What could be the beginning of a mark is held back until the next piece decides it.
-    """
+    """Sorts a reply into thinking and the rest while it is written."""
 
     def __init__(self) -> None:
         self._held = ""
@@ -85,7 +78,6 @@ class ThinkingStream:
         yield from _part(text[:sure], self._closing)
 
     def end(self) -> Iterator[tuple[str, bool]]:
-        """Return what was held back: the reply has ended, so it is no mark."""
         yield from _part(self._held, self._closing)
         self._held = ""
 

@@ -54,8 +54,8 @@ CFR_OUTPUT: Final = 25_338
 class ExtendedCoT:
     """Direct CoT that reasons on until its output matches a measured CFR budget.
 
-    The latest reply with a final answer counts. All rounds share one budget. Where the endpoint
-    reports no token counts there is nothing to match, and the first reply stands.
+    The latest reply with a final answer counts. All rounds share one budget. Without token
+    counts the first reply stands.
     """
 
     label: ClassVar[str] = "Extended CoT (token-matched)"
@@ -68,7 +68,6 @@ class ExtendedCoT:
     continuing: Prompt = wording("continue")
 
     def solve(self, problem: Problem) -> Steps[Solution]:
-        """Ask at length, then again and again until enough has been written."""
         prompt = self.prompt.fill(problem=problem.text, tokens=f"{self.tokens:,}")
         only = self.rounds == 0
         call = Call.user(prompt, stage="solve", max_tokens=self.budget, final=only)
@@ -138,11 +137,7 @@ class PlanAndSolve(_OneCall):
 
 @dataclass(frozen=True)
 class SelfRefine:
-    """Drafts by Direct CoT, then criticises and revises a fixed number of times.
-
-    A revision that has no final answer leaves the one before it standing. The number of calls does
-    not depend on what the criticism says, so that the cost of a comparison is known beforehand.
-    """
+    """Drafts by Direct CoT, then criticises and revises a fixed number of times."""
 
     label: ClassVar[str] = "Self-Refine"
     iterations: int = field(default=1, metadata=option())
@@ -178,11 +173,7 @@ Mind: TypeAlias = Literal["nothing", "reminder", "list"]
 
 @dataclass(frozen=True)
 class Plain:
-    """The request as it stands, and the reply as it stands: what a model does by itself.
-
-    ``mind=reminder`` and ``mind=list`` are what the paper's baselines would be for requests of any
-    kind; the list is written by the model, in a call of its own.
-    """
+    """The request and the reply as they are; ``mind`` adds the paper's baselines for requests."""
 
     label: ClassVar[str] = "Plain reply"
     mind: Mind = field(default="nothing", metadata=option())
@@ -194,7 +185,6 @@ class Plain:
 
     @property
     def in_use(self) -> tuple[object, ...]:
-        """The prompts that it asks with as it is set."""
         if self.mind == "list":
             return (self.list, self.told, self.reply)
         return (self.reply if self.mind == "nothing" else self.reminder,)

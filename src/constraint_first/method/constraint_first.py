@@ -122,10 +122,7 @@ _A_CUE: Final = 256
 
 
 def label_by_stages(paper: str, brief: str) -> str:
-    """Label a method by whose two stages it has: the paper's, or those of our variant.
-
-    It is a property. To type checkers it is what the label of every other method is.
-    """
+    """Make a property: the label by whether the two stages are the paper's or our variant's."""
 
     def label(method: Any) -> str:
         stages = method if isinstance(method, CFR) else method.constrained
@@ -138,8 +135,7 @@ def label_by_stages(paper: str, brief: str) -> str:
 class CFR:
     """CFR (always-on): Stage 1 lists the constraints, Stage 2 solves under them.
 
-    Where Stage 1's reply cannot be used at all, or says that there are no constraints, the problem
-    is solved by Direct CoT.
+    Without a usable Stage 1, or without constraints, the problem is solved by Direct CoT.
     """
 
     label: ClassVar[str] = label_by_stages("CFR (always-on)", "CFR-brief (always-on)")
@@ -175,12 +171,10 @@ class CFR:
 
     @property
     def other_models(self) -> tuple[str, ...]:
-        """The model of Stage 1, where it is another than Stage 2's."""
         return (self.extractor,) if self.extractor else ()
 
     @property
     def in_use(self) -> tuple[object, ...]:
-        """The prompts of its set and style, those for questions where it takes some."""
         return (
             self.fallback,
             self.templates.stage1(self.prompts),
@@ -224,7 +218,6 @@ class CFR:
         return replace(call, model=self.extractor or None)
 
     def _extent(self, problem: Problem) -> tuple[int, Limit | None]:
-        """Say how much Stage 1 may write."""
         if self.stage1 == "fixed":
             return self.extraction_budget, self.limit
         cues = max(1, len(route(problem.text)))
@@ -251,8 +244,6 @@ BRIEF: Final = CFR("prose", prompts="brief", limit=FEW, json="schema")
 
 
 class Routing(NamedTuple):
-    """A router's decision: whether to take two stages, and the cues that were found."""
-
     routed: bool
     cues: tuple[Cue, ...]
 
@@ -290,10 +281,7 @@ Own: TypeAlias = Literal["off", "join"]
 
 @dataclass(frozen=True)
 class StatedCFR:
-    """CFR whose constraints are read from the text, so that none of them is made up.
-
-    Where the text states none, and the model adds none, the problem is solved by Direct CoT.
-    """
+    """CFR whose constraints are read from the text; Direct CoT where there are none."""
 
     label: ClassVar[str] = "Stated-CFR"
     own: Own = field(default="off", metadata=option())
@@ -302,7 +290,6 @@ class StatedCFR:
 
     @property
     def in_use(self) -> tuple[object, ...]:
-        """The prompts of its base, that of Stage 1 only where the model is asked for its own."""
         join = self.own == "join"
         return (self.base,) if join else (self.base.stage2_prompt, self.base.fallback)
 
@@ -346,11 +333,7 @@ _MEANING: Final[dict[str, bool]] = {"yes": True, "true": True, "no": False, "fal
 
 @dataclass(frozen=True)
 class LLMRouted:
-    """Routed-CFR with the model itself as the router, or another one.
-
-    A reply that says neither yes nor no counts as no: like the regular expressions, the router
-    sends a problem to two stages only on evidence.
-    """
+    """Routed-CFR with the model itself, or another one, as the router; unclear replies mean no."""
 
     label: ClassVar[str] = label_by_stages("LLM router", "LLM router (CFR-brief)")
     constrained: Method = field(default=CFR(), metadata=inner_options("budget", "question"))
@@ -366,7 +349,6 @@ class LLMRouted:
 
     @property
     def other_models(self) -> tuple[str, ...]:
-        """The model that decides, where it is another than the one that solves."""
         return (self.model,) if self.model else ()
 
     def solve(self, problem: Problem) -> Steps[Solution]:
@@ -393,10 +375,7 @@ def read_decision(reply: str) -> bool | None:
 
 @dataclass(frozen=True)
 class FormatOnly:
-    """Asks for the answer's form, then for a solution in that form, within CFR's two budgets.
-
-    Where the first reply says nothing, the problem is solved by Direct CoT, as CFR does it.
-    """
+    """Asks for the answer's form, then for a solution in that form; Direct CoT without a form."""
 
     label: ClassVar[str] = "Format-only extraction + solve"
     extraction_budget: int = EXTRACTION_BUDGET
@@ -457,10 +436,7 @@ def spelled(method: str) -> str:
 
 
 def renamed_label(method: str, label: str) -> str:
-    """Say which label a method has today whose name and label are from then.
-
-    A method that was given as an object goes by its ``repr``, which names the paper's prompts.
-    """
+    """Return today's label of a method from before; an object goes by its ``repr``."""
     if label not in (CFR().label, Routed().label, LLMRouted().label):
         return label
     for kind, name in _OBJECTS.items():
@@ -498,7 +474,6 @@ def _prompts(option: str) -> str | None:
 
 
 def _walk(text: str, change: _Change) -> str:
-    """Change a method and those that it holds; what is no method's name stays as it is."""
     try:
         name, inside = split_name(text)
     except MethodError:

@@ -45,7 +45,6 @@ BUDGET: Final = 32_768
 model's context is smaller."""
 
 UNSAID: Final = "unsaid"
-"""In a field's metadata: the value that ``configuration`` leaves out, in place of the default."""
 _OPTION: Final = "option"
 _INNER: Final = "inner"
 
@@ -63,10 +62,9 @@ def option(
     kind: object = None,
     **metadata: object,
 ) -> dict[str, object]:
-    """Mark a field, by its metadata, as an option in a method's name: ``cfr(constraints=6+3)``.
+    """Mark a field as an option in a method's name: ``cfr(constraints=6+3)``.
 
-    It goes by the field's own name unless another is given. ``read`` makes the value of the field
-    out of what was written, of type ``kind`` where that is another than the field's.
+    ``read`` makes the field's value from what was written, of type ``kind``.
     """
     return {_OPTION: _Option(name, kind, read), **metadata}
 
@@ -77,7 +75,6 @@ def inner_options(*without: str) -> dict[str, object]:
 
 
 def options_of(method: Any) -> Iterator[tuple[str, object]]:
-    """List the options of a method, each with the type of its values."""
     kinds = get_type_hints(type(cast("object", method)))
     for one in fields(method):
         if (without := one.metadata.get(_INNER)) is not None:
@@ -88,7 +85,6 @@ def options_of(method: Any) -> Iterator[tuple[str, object]]:
 
 
 def with_options(method: M, chosen: Mapping[str, object]) -> M:
-    """Set the options of a method, by their names."""
     changes: dict[str, object] = {}
     for one in fields(cast("Any", method)):
         if _INNER in one.metadata:
@@ -105,17 +101,12 @@ def wording(name: str) -> Any:
 
 @runtime_checkable
 class Method(Protocol):
-    """A frozen dataclass that knows how to ask for a solution.
-
-    Its ``repr`` is its configuration. It must be deterministic given the completions it receives.
-    """
+    """A frozen dataclass that asks for a solution; its ``repr`` is its configuration."""
 
     label: ClassVar[str]
     """Its name as the paper prints it."""
 
-    def solve(self, problem: Problem) -> Steps[Solution]:
-        """Ask for a solution, call by call."""
-        ...
+    def solve(self, problem: Problem) -> Steps[Solution]: ...
 
 
 @runtime_checkable
@@ -123,9 +114,7 @@ class AsksOthers(Protocol):
     """A method some of whose calls are for other models than the one that it is run with."""
 
     @property
-    def other_models(self) -> tuple[str, ...]:
-        """The names of those models, as ``--model`` would have them."""
-        ...
+    def other_models(self) -> tuple[str, ...]: ...
 
 
 @runtime_checkable
@@ -133,9 +122,7 @@ class ChoosesPrompts(Protocol):
     """A method that holds more prompts than it asks with, because its options choose among them."""
 
     @property
-    def in_use(self) -> tuple[object, ...]:
-        """The prompts and methods that it may ask with as it is set."""
-        ...
+    def in_use(self) -> tuple[object, ...]: ...
 
 
 @runtime_checkable
@@ -148,21 +135,14 @@ class Revises(Protocol):
 
 
 def may_revise(method: object, problem: Problem) -> bool:
-    """Whether a method, or one that it holds, may change a reply after it was written.
-
-    Such a reply must not be shown as the final one before the method has returned.
-    """
+    """Whether a method, or one that it holds, may change a reply after it was written."""
     if isinstance(method, Revises):
         return method.revises(problem)
     return any(may_revise(one, problem) for one in _held(method))
 
 
 def marks_final(method: object) -> bool:
-    """Whether the calls that a method marks as final are to be believed.
-
-    Ours are. A method of another package may use one of ours and then change what it returned; it
-    says with ``marks_final = True`` in its class that it has seen to that.
-    """
+    """Whether to believe ``Call.final``: ours, and other packages' with ``marks_final = True``."""
     ours = __package__ or ""
     return all(
         type(one).__module__.startswith(ours) or getattr(one, "marks_final", False)
@@ -198,11 +178,11 @@ def prompts_of(method: object) -> tuple[Prompt, ...]:
 
 
 def configuration(method: Any) -> str:
-    """Write a method as a dataclass does, its later options only where they are not the default.
+    """Write a method as a dataclass does, without prompts and options at their default.
 
-    A later option is a field with ``repr=False``: without it, a method is called what it was called
-    before there was one, and its attempts in old stores are still its own. Where the default has
-    changed since, the field's metadata has the one that goes unsaid. Prompts are too long.
+    A later option is a field with ``repr=False``, so that attempts in old stores are still the
+    method's own. Where the default has changed since, the field's metadata has the one that
+    goes unsaid.
     """
     shown = [f for f in fields(method) if f.repr or _is_chosen(f, getattr(method, f.name))]
     options = ", ".join(f"{one.name}={getattr(method, one.name)!r}" for one in shown)
@@ -219,7 +199,6 @@ def said(reply: Completion | Solution) -> str:
 
 
 def conversation(call: Call, reply: Completion, prompt: str) -> tuple[Message, ...]:
-    """Continue the conversation of a call by its reply and another prompt."""
     return (*call.messages, Message("assistant", said(reply)), Message("user", prompt))
 
 
@@ -294,10 +273,7 @@ def sentences(stated: Iterable[Stated]) -> str:
 
 
 def mended(stated: Sequence[Stated], solution: Solution, text: str = "") -> Solution:
-    """Make the repair of an answer that is certain, and note it; leave any other as it is.
-
-    ``text`` is the problem's, whose words are quoted.
-    """
+    """Make the repair of an answer that is certain, and note it with the words of ``text``."""
     before = solution.answer or ""
     faults = broken(stated, before)
     after = repair(stated, before) if faults else None
@@ -317,10 +293,7 @@ def intervened(solution: Solution, made: dict[str, Json]) -> Solution:
 def intervention(
     what: str, before: str, after: str | None, faults: Iterable[Stated], text: str = ""
 ) -> dict[str, Json]:
-    """Describe what was done about an answer, so that a person or an analysis can undo it.
-
-    It has the answer before and after, what was broken, and the words of the text that say so.
-    """
+    """Describe what was done about an answer, with what it broke and the words that say so."""
     listed = [*faults]
     told: list[Json] = [one.sentence for one in listed]
     quoted: list[Json] = [*dict.fromkeys(one.quote(text) for one in listed)] if text else []
@@ -336,8 +309,6 @@ GROUP: Final = "cfr.methods"
 
 
 class MethodError(CfrError):
-    """A method, or an option of one, that does not exist or cannot be had."""
-
     exit_code = 2
 
 
@@ -382,7 +353,6 @@ def _package(point: EntryPoint) -> str:
 # quotation marks.
 
 Make: TypeAlias = Callable[[str], object]
-"""Makes a method from its name."""
 
 DEEPEST: Final = 16
 """How many brackets within brackets a method's name may have."""
@@ -391,12 +361,10 @@ _SHAPE: Final = lazy_pattern(r"(?P<name>[\w-]+)(?:\((?P<options>.*)\))?", re.DOT
 
 
 def nesting(text: str) -> int:
-    """Count the brackets within brackets."""
     return max(accumulate(({"(": 1, ")": -1}.get(one, 0) for one in text), initial=0))
 
 
 def split_name(text: str) -> tuple[str, str]:
-    """Split what was written into the method's name and its options."""
     shape = _SHAPE.fullmatch(text.strip())
     if not shape:
         raise MethodError(f"method {text!r}: write it as NAME or NAME(OPTION=VALUE,…)")
@@ -404,7 +372,6 @@ def split_name(text: str) -> tuple[str, str]:
 
 
 def parameters(factory: Callable[..., object]) -> Mapping[str, object]:
-    """List the parameters of a factory, each with its type."""
     kinds = get_type_hints(factory)
     return {name: kinds.get(name) for name in inspect.signature(factory).parameters}
 
@@ -412,7 +379,6 @@ def parameters(factory: Callable[..., object]) -> Mapping[str, object]:
 def read_options(
     name: str, kinds: Mapping[str, object], options: str, make: Make
 ) -> Iterator[tuple[str, object]]:
-    """Read the options of a method by the types of their values."""
     known = list(kinds)
     for option in split_options(options):
         key, equals, value = map(str.strip, option.partition("="))

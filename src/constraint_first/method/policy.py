@@ -1,7 +1,4 @@
-"""A policy: which method answers which problems of one model, with the evidence for each rule.
-
-``cfr calibrate`` learns it from graded runs; its file is TOML that a person can edit.
-"""
+"""A policy: which method answers which problems of one model; a TOML file with evidence."""
 
 from __future__ import annotations
 
@@ -103,8 +100,6 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class RunsEvidence:
-    """The runs on one benchmark that a policy was learnt from."""
-
     benchmark: str
     problems: int
     attempts: int
@@ -144,10 +139,9 @@ class Policy:
 
     @property
     def digest(self) -> str:
-        """A hash of what the policy decides: its evidence may be measured again all the same.
+        """Hash what the policy decides, by the names that its file was written with.
 
-        Stores know series by it, so it is made of the names that the policy was written with, and
-        a second schema counts only where it makes a difference.
+        Stores know series by it; a second schema counts only where it makes a difference.
         """
         current = (self.otherwise, *(rule.method for rule in self.rules))
         schema = 1 if self.first_names or not any(map(changed_meaning, current)) else SCHEMA
@@ -257,18 +251,13 @@ def shipped_names() -> tuple[str, ...]:
 
 
 def shipped_for(model: str) -> str:
-    """Find the policy that comes with the package for a model; empty where there is none."""
     wanted = plain_model(model)
     own = (name for name in shipped_names() if name not in (PAPER, UNMEASURED))
     return next((name for name in own if plain_model(name) == wanted), "")
 
 
 def plain_model(name: str) -> str:
-    """Name a model as all who serve it would.
-
-    A folder ahead of the name, capitals, and what follows about its file and its quantization do
-    not matter.
-    """
+    """Name a model without folder, capitals, file type and quantization."""
     return _FILE.sub("", re.split(r"[/\\]", name)[-1].casefold())
 
 
@@ -320,7 +309,6 @@ class _Located:
         self._text = text
 
     def read(self, table: str, number: int, reader: Callable[[], T]) -> T:
-        """Call a reader of the whole file, of a table, or of one of several by its number."""
         try:
             return reader()
         except FieldError as error:
@@ -341,7 +329,6 @@ class _Located:
 
 
 def _check_schema(table: Mapping[str, Any]) -> None:
-    """Check the version first: of a later one nothing else can be said."""
     if not 1 <= (schema := read_field(table, "schema", WHOLE)) <= SCHEMA:
         raise FieldError(
             f"schema {schema} is not from 1 to {SCHEMA}, those that this version reads; "
@@ -417,7 +404,6 @@ def _lines(policy: Policy) -> Iterator[str]:
 
 
 def _pairs(table: Mapping[str, Json]) -> Iterator[str]:
-    """Write the fields of a table but for the tables within it."""
     for name, value in table.items():
         if not isinstance(value[0] if isinstance(value, list) and value else value, dict):
             yield f"{name} = {_value(value)}"
@@ -461,7 +447,6 @@ class Calibrated:
     digest: str
     """The hash of what the policy decides, with the version of the rules ahead of it."""
     methods: tuple[Method, ...]
-    """One for each rule, in order."""
     otherwise: Method
     policy: Policy = field(repr=False)
     sound: Method = field(default=Sound(add="off", then="off"), repr=False)
@@ -473,7 +458,6 @@ class Calibrated:
     """Whether the text is all that the model is told; see ``in_conversation``."""
 
     def choose(self, problem: Problem) -> Chosen:
-        """Decide by the problem's text alone."""
         kind = read_kind(problem.text)
         if kind.what == "other":
             return Chosen(self.plain, 0, f"it {kind.why}")
@@ -541,11 +525,9 @@ _WHO: Final = lazy_pattern(r"\s*(?:you are\b[^.!?\n]{1,80}[.!]?\s*){1,3}", re.IG
 
 
 def in_conversation(method: Method, ahead: Sequence[Message]) -> Method:
-    """Have a policy solve nothing where other messages come first.
+    """Have a policy solve nothing behind other messages: the text is not the whole problem.
 
-    After earlier turns the last message is not the whole problem, and a system message may ask for
-    another form of reply; one that only says who the model is ("You are a helpful assistant.")
-    does not. Any other method is returned as it is.
+    A system message that only says who the model is does not count.
     """
     alone = all(one.role == "system" and _WHO.fullmatch(one.content) for one in ahead)
     return method if alone or not isinstance(method, Calibrated) else replace(method, alone=False)

@@ -63,12 +63,7 @@ Modules: TypeAlias = Literal["untold", "told"]
 
 @dataclass(frozen=True)
 class Programmed:
-    """One program, and another method where it leads nowhere.
-
-    That is where the program crashes, prints no answer, or prints one that breaks a constraint of
-    the text. A reply without a program is read like any reply. Without a fall-back the solution is
-    what the program came to, sound or not.
-    """
+    """One program; another method where it crashes, prints no answer or breaks a constraint."""
 
     label: ClassVar[str] = "Program"
     style: Style = field(default="plain", metadata=option())
@@ -89,7 +84,6 @@ class Programmed:
 
     @property
     def in_use(self) -> tuple[object, ...]:
-        """The prompt of its style, that for constraints where it tells them."""
         told = self.told if self.tell == "stated" else ()
         return self._wording, told, self.fallback
 
@@ -117,7 +111,6 @@ class Programmed:
         return Call.user(prompt, stage="program", max_tokens=self.budget)
 
     def _fault(self, problem: Problem, solution: Solution) -> str:
-        """Say why a solution cannot stand; nothing where it can."""
         if solution.answer is None:
             return str(solution.details["how"])
         faults = broken(stated_in(problem, self.check), solution.answer)
@@ -125,10 +118,7 @@ class Programmed:
 
 
 def run_program(reply: Completion) -> Steps[Solution]:
-    """Run the program of a reply and make a solution of what it prints.
-
-    A program that the budget cut off is not run: what it prints so far need not be its answer.
-    """
+    """Run the program of a reply, unless the budget cut it off, and read what it prints."""
     source = read_program(reply.text)
     if source is None:
         return solution_from(reply)
@@ -147,10 +137,7 @@ _FENCE: Final = lazy_pattern(r"^[ \t]*(?:```|~~~)[`~]*[ \t]*(\w*)[^\n]*\n?", re.
 
 
 def read_program(reply: str) -> str | None:
-    """Find the program in a reply: the last block that is marked as Python, closed or not.
-
-    A block without a mark counts where no other does and it prints something.
-    """
+    """Find the last block marked as Python, closed or not; else an unmarked one that prints."""
     blocks = list(_blocks(without_thinking(reply)))
     marked = [block.source for block in blocks if block.language.startswith("py")]
     plain = [block.source for block in blocks if not block.language and "print(" in block.source]
@@ -195,11 +182,7 @@ _FEW_DIGITS: Final = 10
 
 
 def read_output(output: Output) -> Extracted:
-    """Read the answer that a program printed: its last line, Python's spelling put away.
-
-    ``Fraction(3, 4)`` is 3/4, ``12.0`` is 12, ``0.30000000000000004`` is 0.3, and ``Answer: 5`` is
-    5. An empty list, ``None`` and ``nan`` are no answers.
-    """
+    """Read the last line that a program printed, with Python's spelling of numbers removed."""
     if output.error:
         return Extracted(None, "program crashed")
     lines = (line.strip() for line in reversed(output.text.splitlines()))

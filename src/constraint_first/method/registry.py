@@ -1,8 +1,4 @@
-"""Methods by name: ``direct``, ``cfr(reply=json)``, ``self-consistency(base=routed-cfr)``.
-
-A name may carry options in brackets: fields of the method. Methods that other packages
-bring are looked for only when a name is not among those below.
-"""
+"""Methods by name: ``direct``, ``cfr(reply=json)``, ``self-consistency(base=routed-cfr)``."""
 
 from __future__ import annotations
 
@@ -146,11 +142,9 @@ METHODS: Final[dict[str, Callable[..., Method]]] = {
     ),
     "calibrated": calibrated,
 }
-"""What makes each method that is built in, by its name on the command line."""
 
 
 def names() -> tuple[str, ...]:
-    """List all methods that can be named: the built-in ones, then those of plugins."""
     return (*METHODS, *(name for name in plugin.names() if name not in METHODS))
 
 
@@ -184,7 +178,6 @@ def make(text: str) -> Method:
 
 
 def _options(factory: Callable[..., object]) -> Mapping[str, object]:
-    """List the options that a factory takes, each with the type of its values."""
     if not isinstance(factory, _BuiltIn):
         return parameters(factory)
     staged = isinstance(factory.default, CFR | Routed | LLMRouted)
@@ -238,7 +231,6 @@ class Wording:
 
 
 def original_prompts() -> dict[str, Prompt]:
-    """List the prompts of all methods that are built in, by name."""
     held = (one for factory in METHODS.values() for one in parts_of(factory()))
     return {one.name: one for one in held if isinstance(one, Prompt)}
 
@@ -261,10 +253,7 @@ def _made(name: str) -> Method | None:
 
 
 def reword(method: M, wording: Wording) -> M:
-    """Put own prompts into a method, and into the methods that it holds.
-
-    One that asks with none of them, as its options are, is returned as it is.
-    """
+    """Put own prompts into a method and those it holds; unchanged where it uses none."""
     used = {*map(_NAME, prompts_of(method))}
     own = {prompt.name: prompt for prompt in wording.prompts if prompt.name in used}
     return cast("M", _reworded(method, own)) if own else method
@@ -290,7 +279,6 @@ def _reworded(part: Any, own: Mapping[str, Prompt]) -> Any:
 
 
 def worded_name(method: str, wording: Wording) -> str:
-    """Name a reworded method: ``cfr(reply=json,wording=mine)``."""
     before = method.removesuffix("()")
     if before.endswith(")"):
         return f"{before[:-1]},wording={wording.name})"
@@ -314,11 +302,7 @@ _LONGEST_NAME: Final = 60
 
 
 def read_wording(folder: str | Path, more: Iterable[Prompt] = ()) -> Wording:
-    """Read own prompts: each ``NAME.txt`` of a folder replaces the prompt of that name.
-
-    ``more`` are prompts beside the built-in ones: those of methods from other packages. A file with
-    the original's text replaces nothing.
-    """
+    """Read own prompts, ``NAME.txt`` each; ``more`` are prompts from other packages."""
     path = expand_user(str(folder))
     known = {prompt.name: prompt for prompt in more} | original_prompts()
     files = list(_prompt_files(path, known))
@@ -396,7 +380,6 @@ def require_used(wording: Wording, methods: Iterable[object]) -> None:
 
 
 def with_wording(method: M, wording: Wording | None) -> M:
-    """Put own prompts into a method, where there are any; some of them must be for it."""
     if wording is None:
         return method
     require_used(wording, [method])

@@ -51,11 +51,9 @@ from constraint_first.protocol import Call, Message, Steps, altered, ask, undeci
 class Checked:
     """A method whose answer is mended where it breaks a stated constraint.
 
-    Three things are tried until one leads to an answer that breaks none: a repair of its form that
-    is certain and costs nothing; one more turn, in which the model is told what its answer breaks;
-    a fresh sample. Where all fail, or the model gives the same answer again, the first one stands:
-    the text may have been misread. ``interventions`` among the details has each that was made, with
-    the answer before and after it and the words of the text that it rests on.
+    Three things are tried until one leads to an answer that breaks none: a certain repair; one
+    more turn that names what is broken; a fresh sample. Where all fail, or the model repeats
+    itself, the first answer stands.
     """
 
     label: ClassVar[str] = "Checked"
@@ -71,11 +69,9 @@ class Checked:
         return configuration(self)
 
     def revises(self, problem: Problem) -> bool:
-        """Whether there is a constraint that an answer may break."""
         return bool(stated_in(problem)) or may_revise(self.base, problem)
 
     def solve(self, problem: Problem) -> Steps[Solution]:
-        """Solve, check, and intervene where the check fails."""
         stated, steps = stated_in(problem), self.base.solve(problem)
         first = yield from undecided(steps) if stated else steps
         faults = broken(stated, first.answer) if first.answer else ()
@@ -101,7 +97,6 @@ class Checked:
     def _turn(
         self, problem: Problem, first: Solution, faults: tuple[Stated, ...]
     ) -> Steps[Solution]:
-        """Go on with the conversation: the problem, the reply, what its answer breaks."""
         correction = self.correct.fill(answer=first.answer or "", constraints=sentences(faults))
         messages = (
             Message("user", self.pose.fill(problem=problem.text)),
@@ -147,7 +142,6 @@ def assess(problem: Problem, solution: Solution) -> Solution:
 
 @lru_cache(maxsize=2_048)  # a series makes all problems once before it makes any again
 def _read(text: str) -> tuple[tuple[Stated, ...], tuple[Stated, ...], tuple[str, ...]]:
-    """Read what a text states and demands, and which demands contradict each other."""
     demands = read_demands(text)
     return read_stated(text), demands, tuple(map(tell_conflict, find_conflicts(demands)))
 
@@ -166,12 +160,10 @@ def _confidence(solution: Solution, truths: list[Truth]) -> float:
 
 
 def confidence_of(own: int, votes: list[int]) -> float:
-    """Say how likely an answer is right that has some of the votes.
+    """Return the probability that an answer with ``own`` of the votes is right.
 
-    This is Bayes' rule for samples that are right half of the time and otherwise give one of five
-    wrong answers, all alike: an answer with n votes weighs 5ⁿ, and one without a vote 1. One
-    sample alone comes to 0.50, two that agree to 0.83, two of three to 0.74, two that differ to
-    0.36 each.
+    Bayes' rule for samples that are right half of the time and else give one of five wrong
+    answers: n votes weigh 5ⁿ. Alone 0.50, two that agree 0.83, two of three 0.74.
     """
     weights = [_WRONG_ANSWERS**count for count in votes or [own]]
     unseen = max(0, _WRONG_ANSWERS + 1 - len(weights))
@@ -194,7 +186,6 @@ class CheckedSentence(NamedTuple):
     truth: Truth
     sentence: str
     words: str
-    """The words of the problem that state it."""
 
 
 class Intervention(NamedTuple):
@@ -204,17 +195,13 @@ class Intervention(NamedTuple):
     before: str
     after: str
     words: tuple[str, ...] = ()
-    """The words of the problem that it rests on."""
 
     @property
     def because(self) -> str:
-        """Quote them; nothing where they are not on record."""
         return ", ".join(f"“{' '.join(one.split())}”" for one in self.words)
 
 
 class CheckSummary(NamedTuple):
-    """What an answer is worth."""
-
     checks: tuple[CheckedSentence, ...]
     """What the text says twice is there once."""
     interventions: tuple[Intervention, ...]
@@ -262,7 +249,6 @@ def _quoted(done: Mapping[str, Json]) -> tuple[str, ...]:
 
 
 def _words(check: Mapping[str, Json], problem: str) -> str:
-    """Quote the text where it states a constraint."""
     span = check.get("span")
     ends = [end for end in span if isinstance(end, int)] if isinstance(span, list) else []
     return problem[slice(*ends)] if len(ends) == 2 else ""
@@ -279,12 +265,10 @@ nothing."""
 
 @dataclass(frozen=True)
 class Sound:
-    """A reply that does what its request demands, as far as the demands can be read and checked.
+    """A reply that is checked by what its request demands, and edited or asked for again.
 
-    A reply that breaks nothing is never touched. Where nothing helps, the reply that breaks least
-    stands; where demands contradict each other, nothing more is asked for their sake.
-    ``interventions`` among the details has each change that led to it, with the reply before and
-    after: the first of them has what the base method replied.
+    A reply that breaks nothing is never touched; where nothing helps, the one that breaks least
+    stands. ``interventions`` among the details has each change, with the text before and after.
     """
 
     label: ClassVar[str] = "Sound reply"
@@ -303,7 +287,6 @@ class Sound:
 
     @property
     def in_use(self) -> tuple[object, ...]:
-        """The methods and prompts that it may ask with as it is set."""
         added = (self.addition,) if self.add == "on" else ()
         turned = (self.correct,) if self.then == "turn" else ()
         posed = (self.pose,) if added or turned else ()
@@ -314,7 +297,6 @@ class Sound:
         return read_demands(problem.text)
 
     def revises(self, problem: Problem) -> bool:
-        """Whether the reply is checked, and may be edited, added to or asked for again."""
         return self._acts(problem) or may_revise(self.base, problem)
 
     def _acts(self, problem: Problem) -> bool:
@@ -322,7 +304,6 @@ class Sound:
         return active and bool(self.demands(problem))
 
     def solve(self, problem: Problem) -> Steps[Solution]:
-        """Reply, check, and go on until the reply is sound or all was tried."""
         demands = self.demands(problem)
         steps = self.base.solve(problem)
         first = yield from undecided(steps) if self._acts(problem) else steps

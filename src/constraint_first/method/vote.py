@@ -50,16 +50,14 @@ class Sampled:
 
     samples: int
     samples_option: ClassVar[str] = "samples"
-    """What they are called on the command line."""
 
 
 @dataclass(frozen=True)
 class SelfConsistency(Sampled):
     """Majority vote over samples of another method, which run side by side.
 
-    Answers are compared by how they are written, small differences of notation aside. A tie goes to
-    the answer whose first vote came earliest, in the order of the samples. A sample without an
-    answer does not vote; where no sample has one, the first sample is the solution.
+    Answers are compared by how they are written; a tie goes to the earliest vote. A sample
+    without an answer does not vote; where none has one, the first is the solution.
     """
 
     label: ClassVar[str] = "Self-Consistency"
@@ -87,11 +85,7 @@ class SelfConsistency(Sampled):
 
 
 def as_sample(number: int, *, may_end: bool = False) -> Callable[[Call], Call]:
-    """Give the calls of a sample its number, so that equal calls can be told apart.
-
-    Which reply is the answer is open before the votes are counted; ``may_end`` says that this
-    sample decides.
-    """
+    """Number the calls of a sample; ``may_end`` says that this sample decides."""
     # Votes within votes: their samples still have numbers of their own.
     return lambda call: replace(
         call, sample=call.sample * _MOST_VOTES + number, final=call.final and may_end
@@ -233,17 +227,13 @@ class Vote(_Agreement):
 
 @dataclass(frozen=True)
 class UntilAgreed(_Agreement):
-    """The first sound answer that two samples give, or more where more must agree.
-
-    The first two are drawn at once, because two are needed in any case.
-    """
+    """The first sound answer that two samples give, or more where more must agree."""
 
     label: ClassVar[str] = "Until two agree"
     samples: int = field(default=4, metadata=option("most"))
     samples_option: ClassVar[str] = "most"
 
     def solve(self, problem: Problem) -> Steps[Solution]:
-        """Draw two samples, then one after the other."""
         stated, enough = stated_in(problem, self.check), max(_AGREE, self.agree)
         drawn = list((yield from together(self._sample(problem, n) for n in range(_AGREE))))
         while len(drawn) < self.samples and not _settled(count_sound(stated, drawn), enough):
@@ -252,11 +242,7 @@ class UntilAgreed(_Agreement):
 
 
 def value_ballot(answer: str) -> str:
-    """Write an answer the way it is counted where programs vote too: by its value, if it has one.
-
-    A program prints 3/4 where a chain of thought writes a LaTeX fraction. Units are left out, dates
-    and times of day stay as they are written.
-    """
+    """Write an answer by its value, if it has one: a program prints 3/4 for a LaTeX fraction."""
     value = None if _TIME.search(answer) else read_answer(answer)
     if value is None:
         return ballot(answer)
@@ -283,10 +269,7 @@ def _settled(votes: Counter[str], agree: int = _AGREE) -> bool:
 def _choose(
     stated: Sequence[Stated], votes: Counter[str], solutions: Sequence[Solution], agree: int
 ) -> Solution:
-    """Choose what enough agree on, the earliest of several; else the last sound answer.
-
-    The last is the fall-back's where there is one.
-    """
+    """Choose the earliest answer that enough agree on; else the last sound one."""
     sound = [one for one in solutions if is_sound(stated, one.answer)]
     if _settled(votes, agree):
         ((winner, _),) = votes.most_common(1)
@@ -314,13 +297,11 @@ _MOST_CLAIMS: Final = 8
 class Search(Sampled):
     """Branches that are begun side by side, pruned by what they claim, and finished.
 
-    Where no branch survives the problem is solved by Direct CoT. Answers that break a constraint
-    do not vote, unless there are no others.
+    Direct CoT where none survives; unsound answers vote only where there are no others.
     """
 
     label: ClassVar[str] = "Constraint search"
     samples: int = field(default=3, metadata=option("width"))
-    """How many branches are begun."""
     samples_option: ClassVar[str] = "width"
     exploring_budget: int = _EXPLORING
     solving_budget: int = BUDGET - _EXPLORING
@@ -332,7 +313,6 @@ class Search(Sampled):
         check_samples(self)
 
     def solve(self, problem: Problem) -> Steps[Solution]:
-        """Begin all branches, drop those that contradict the text, finish the others."""
         stated = stated_in(problem)
         prompt = self.explore.fill(problem=problem.text)
         call = Call.user(prompt, stage="explore", max_tokens=self.exploring_budget)
@@ -374,24 +354,18 @@ def _fails(stated: Sequence[Stated], begun: Completion, problem: str) -> bool:
 
 @dataclass(frozen=True)
 class Prove(Sampled):
-    """Samples, each translated into a program, and a vote among those that their program confirms.
-
-    Where no program confirms its chain all chains vote, as in the paper. A tie goes to the answer
-    whose first vote came earliest.
-    """
+    """A vote among chains of thought that a program confirms; among all where none is."""
 
     label: ClassVar[str] = "PROVE"
     base: Method = field(default=Direct(), metadata=option())
     samples: int = field(default=5, metadata=option())
     budget: int = BUDGET
-    """For each translation."""
     translate: Prompt = wording("translate")
 
     def __post_init__(self) -> None:
         check_samples(self)
 
     def solve(self, problem: Problem) -> Steps[Solution]:
-        """Sample, translate, run, count."""
         pairs = yield from together(
             altered(self._sample(problem), as_sample(n)) for n in range(self.samples)
         )

@@ -61,8 +61,6 @@ class BadResult(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What became of one request."""
-
     status: int
     """HTTP's, or ``NOT_PERFORMED``."""
     body: bytes
@@ -86,7 +84,6 @@ def request_line(custom_id: str, body: bytes) -> bytes:
 
 
 def read_result(line: bytes) -> tuple[str, Result]:
-    """Read a line of an output or error file: whose result it is, and what it is."""
     try:
         value: Json = orjson.loads(line)
     except orjson.JSONDecodeError:
@@ -130,8 +127,6 @@ _LONGEST_ID: Final = 256
 
 @dataclass(frozen=True, slots=True)
 class BatchStatus:
-    """A batch at its provider: how far it is, and where its results are."""
-
     id: str
     status: str
     """validating, failed, in_progress, finalizing, completed, expired, cancelling, cancelled."""
@@ -247,11 +242,7 @@ class BatchClient:
     async def create(
         self, input_file: str, tag: str, since: float, *, made_before: bool
     ) -> BatchStatus:
-        """Make a batch of an uploaded file, or find it where it was made before.
-
-        ``made_before`` says that this may have been asked for already. A try whose reply was lost
-        is such a case too.
-        """
+        """Make a batch of an uploaded file, or find the one that was (perhaps) made before."""
         body = {
             "input_file_id": input_file,
             "endpoint": ENDPOINT,
@@ -271,11 +262,7 @@ class BatchClient:
         return await self._again(make)
 
     async def find(self, input_file: str, tag: str, since: float) -> BatchStatus | None:
-        """Look a batch up among those that the endpoint lists, the newest first.
-
-        Where there are two, as when a try that seemed lost came through late, the younger is
-        cancelled. ``since`` is when it can have been made at the earliest.
-        """
+        """Find a batch in the endpoint's list, newest first; of two the younger is cancelled."""
         found = [
             one
             async for one in self._listed(since - _CLOCKS_APART)
@@ -288,7 +275,6 @@ class BatchClient:
         return found[0] if found else None
 
     async def look(self, batch: str) -> BatchStatus:
-        """Ask for the status of a batch, once: the caller reports faults while it waits."""
         return self._status(await self._json("GET", f"batches/{_in_path(batch)}"))
 
     async def download(self, file: str, path: Path) -> None:
@@ -418,7 +404,7 @@ _DIGITS: Final = 12
 
 @dataclass(frozen=True, slots=True, order=True)
 class Place:
-    """A call within a store: its series, problem, run and number in the attempt."""
+    """A call within a store, as its ``custom_id`` names it."""
 
     series: int
     problem: int
@@ -435,13 +421,10 @@ class PlacedCall(Call):
 
     place: Place = Place(0, 0, 0, 0)
     asked: str = ""
-    """The digest of the call as the journal has it."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestId:
-    """What a ``custom_id`` says: the place, the call as its method made it, the body as sent."""
-
     place: Place
     asked: str
     body: str
@@ -481,12 +464,9 @@ class FoundResult:
 
 @dataclass(slots=True)
 class ReadBatch:
-    """What the files of one batch brought."""
-
     failed: list[FoundResult] = field(default_factory=list[FoundResult])
     """Requests that got something else than a reply."""
     missing: set[str] = field(default_factory=set[str])
-    """Requests of which there is no line."""
     answered: int = 0
     odd: Counter[str] = field(default_factory=Counter[str])
     """Lines that could not be used, counted by what is wrong with them."""
@@ -496,10 +476,7 @@ class ReadBatch:
 
 
 class ResultIndex:
-    """Where each result stands, by the place of its call.
-
-    ``longest`` is the size of a line beyond which it is not looked at.
-    """
+    """Where each result stands, by the place of its call; lines over ``longest`` are left out."""
 
     def __init__(self, longest: int) -> None:
         self._longest = longest
@@ -510,10 +487,7 @@ class ResultIndex:
         return len(self._lines)
 
     def read(self, paths: Iterable[Path], wanted: set[str]) -> ReadBatch:
-        """Go through the files of one batch, whose requests are ``wanted``.
-
-        Of two lines for one request the first counts, and a reply before anything else.
-        """
+        """Read the files of one batch; of two lines for a request the first success counts."""
         found = ReadBatch(missing=set(wanted))
         failures: dict[Place, FoundResult] = {}
         good: set[Place] = set()
@@ -535,7 +509,6 @@ class ResultIndex:
         return found
 
     def find(self, place: Place) -> FoundResult | None:
-        """Return the result of a call; None where there is none."""
         if place not in self._lines:
             return None
         request, path, start, length = self._lines[place]
@@ -586,10 +559,7 @@ class ResultIndex:
 
 
 class Deferred(BaseException):
-    """A call that has no reply yet: its attempt ends here and is replayed after the next wave.
-
-    Not an error, and so no Exception: whatever handles those must let it pass.
-    """
+    """A call without a reply yet, replayed after the next wave. ``except Exception`` passes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -597,17 +567,13 @@ class Request:
     model: BatchModel
     name: RequestId
     body: bytes
-    """The JSON text that is sent."""
     most: Usage
-    """What it can take at the most."""
 
 
 class Wave(Protocol):
     """What came back of the last wave, and what is asked in the next."""
 
-    def find(self, name: RequestId) -> Result | None:
-        """Return what became of a request; None where it was not made yet."""
-        ...
+    def find(self, name: RequestId) -> Result | None: ...
 
     def failed(self, name: RequestId) -> bool:
         """Count a request that got no reply; whether it may be made again."""
@@ -630,7 +596,6 @@ class BatchModel(OpenAI):
         super().__init__(endpoint, retry=Retry(attempts=1), bounds=bounds)
         self._refused.add("n")
         self.where = where
-        """The address or the folder that its batches go to, as it may be shown."""
         self.price = price
         self.wave: Wave | None = None
 

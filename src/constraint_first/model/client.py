@@ -102,11 +102,7 @@ class Asked(ABC):
         watcher: Watcher = SILENT,
         decoding: Decoding | Decode | None = None,
     ) -> Completion:
-        """Perform a call without asking again after a fault.
-
-        A decoding that is given is never adapted to what the model refuses; a function says what is
-        sent in the place of the model's own, which is.
-        """
+        """Perform a call once; a given decoding is not adapted to what the model refuses."""
 
     @abstractmethod
     def most_samples(self, group: SampledCall) -> int:
@@ -128,10 +124,7 @@ class Asked(ABC):
 
 
 class OpenAI(Asked):
-    """An engine for one model behind one endpoint: ``async with OpenAI(endpoint) as engine``.
-
-    Over a transport that is open already it is open too, and closing is left to its owner.
-    """
+    """An engine for one model behind one endpoint: ``async with OpenAI(endpoint) as engine``."""
 
     def __init__(
         self,
@@ -181,14 +174,12 @@ class OpenAI(Asked):
         return self.endpoint.model
 
     def report_to(self, tell: Tell) -> None:
-        """Choose where a line goes when the endpoint's connections are no longer kept alive."""
         self._transport.host.tell = tell
 
     def most_samples(self, group: SampledCall) -> int:  # noqa: ARG002
         return 1 if "n" in self._refused else _MOST_SAMPLES
 
     async def models(self) -> list[dict[str, Json]]:
-        """List what the endpoint serves; the entries are as it describes them."""
         async with self._transport.exchange("GET", "models") as response:
             body = await (await self._transport.accept(response)).read()
         try:
@@ -264,10 +255,11 @@ class OpenAI(Asked):
         before: tuple[int | None, Decoding],
         change: Callable[[Decoding], Decoding],
     ) -> str:
-        """Do from now on without what was refused, where that is dispensable; say what it is.
+        """Leave out or lower what was refused, where the call can do without it; return a note.
 
-        ``before`` are the context and the decoding that the request was made from, which ``change``
-        makes what is sent. Other calls may have been refused the same meanwhile.
+        ``before`` are the context and the decoding that the request was made from, which
+        ``change`` turns into what is sent. Other calls may have been refused the same
+        meanwhile.
         """
         context, own = before
         match refusal:
@@ -376,10 +368,7 @@ CallDone: TypeAlias = Callable[[Call, Completion, float], None]
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """A model that is being served, how fast it may be asked, and what it costs.
-
-    A method may name others to be asked beside it, each of which has limits and a price of its own.
-    """
+    """A model that is being served, its limits and its price."""
 
     served: Served
     limiter: Limiter | None = None
@@ -392,7 +381,6 @@ class ServedModel:
     others: Mapping[str, ServedModel] = field(default_factory=dict[str, "ServedModel"])
     """Models that are asked beside it, by the names that methods have for them."""
     ref: ModelRef | None = None
-    """How it was named; None for an engine that was given as an object."""
 
     @property
     def prices(self) -> PriceList:
@@ -415,12 +403,9 @@ class ServedModel:
 
 @dataclass(frozen=True, slots=True)
 class _Route:
-    """How the calls of one client get to one model."""
-
     model: ServedModel
     ask: Callable[[Call, Watcher], Awaitable[Completion]]
     longest: int | None
-    """The longest reply that the model can give, where that is known."""
 
 
 class Client:
@@ -472,7 +457,6 @@ class Client:
 
     @property
     def main(self) -> Served:
-        """The engine of the main model."""
         return self._main.served
 
     @property
@@ -494,7 +478,6 @@ class Client:
         )
 
     async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
-        """Perform a call by its model, and by no other."""
         route = self._routes.get(call.model)
         if route is None:
             raise ModelNotFound(
@@ -511,11 +494,7 @@ class Client:
         return completion
 
     def most_samples(self, group: SampledCall) -> int:
-        """Say how many of a group's samples to ask for in one request now.
-
-        As many as the model takes and as may run at the same time; one at a time where the budget
-        is short of all together.
-        """
+        """Return how many samples fit into one request now; 1 where the budget is short."""
         route = self._routes.get(group.model)
         if route is None:
             return 1
@@ -598,10 +577,7 @@ class Client:
 
 
 class _Heard(Watcher):
-    """Watches an engine that asks again by itself: each of its tries is charged and counted.
-
-    What happens is passed on with the call as it was asked, which names its model.
-    """
+    """Watches an engine that asks again by itself: each of its tries is charged and counted."""
 
     def __init__(
         self,
@@ -677,7 +653,6 @@ class Sampler:
         self._groups: dict[Call, tuple[list[Call], asyncio.Task[dict[int, _Result]]]] = {}
 
     async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
-        """Perform a call, together with its equals."""
         if watcher.streams:  # several replies at once cannot be followed piece by piece
             return await self._engine.complete(call, watcher)
         alike = replace(call, sample=0)
@@ -703,11 +678,7 @@ class Sampler:
         return dict(zip(order, chain.from_iterable(results), strict=True))
 
     def _parts(self, calls: Sequence[Call]) -> Iterator[Sequence[Call]]:
-        """Divide calls into requests: samples that follow on, as many as the engine takes.
-
-        An endpoint with a seed gives the replies to a request the seeds that follow it, so that
-        samples in a row are the same whether they are asked for together or one by one.
-        """
+        """Divide calls into requests of consecutive samples: an endpoint counts its seed up."""
         start = 0
         for place in range(1, len(calls) + 1):
             if place == len(calls) or calls[place].sample != calls[place - 1].sample + 1:
@@ -717,7 +688,6 @@ class Sampler:
                 start = place
 
     async def _ask(self, calls: Sequence[Call], watcher: Watcher) -> list[_Result]:
-        """Ask for samples in one request, and one by one for those that it did not bring."""
         found: Sequence[_Result | None] = [None] * len(calls)
         if len(calls) > 1:
             found = await self._ask_together(calls, watcher)

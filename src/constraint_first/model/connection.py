@@ -53,10 +53,7 @@ _REST: Final = 0.25
 _RESTS: Final = 8
 """Rests without a stray byte that end the probation."""
 _SPARE: Final = _RESTS
-"""Connections that may be opened beside resting ones; then a request waits for one of those.
-
-As many as it takes to end the probation, so that there is one such wait at the most.
-"""
+"""Connections opened beside resting ones; as many as end the probation."""
 _LOOK: Final = 0.02
 _IDLE: Final = 15.0
 """Seconds after which an idle connection is closed."""
@@ -91,23 +88,15 @@ class Host:
 
     @property
     def on_probation(self) -> bool:
-        """Whether it may still turn out to repeat replies, and that would do harm.
-
-        Where all replies are the same, each may as well be that of another request.
-        """
+        """Whether it may still turn out to repeat replies that are not all alike."""
         return self.rests < _RESTS and not self._bodies.all_alike
 
     def may_use(self, rested: float) -> bool:
-        """Say whether a connection that was silent for so many seconds may be used again.
-
-        Two connections show whether replies are told apart by their ids, so the second request
-        goes over one of its own.
-        """
+        """Whether a connection that was silent for so many seconds may be used again."""
         return (rested >= _REST or not self.on_probation) and self._lines > 1
 
     @property
     def has_own_ids(self) -> bool:
-        """Whether an id that comes again would be a sign."""
         return self._ids.distinct
 
     @property
@@ -146,7 +135,6 @@ class Host:
         self._bodies.add(body, line)
 
     def stale(self) -> StaleReply:
-        """Build the error for a reply that may belong to another request."""
         return StaleReply(f"{self.shown}: its reply may belong to an earlier request")
 
 
@@ -163,7 +151,6 @@ class _Marks:
 
     @property
     def all_alike(self) -> bool:
-        """Whether all marks were the same, on several connections."""
         return not self.distinct and len(self._known) == 1 and self._count >= _ALIKE
 
     def repeats(self, mark: object, line: int) -> bool:
@@ -214,7 +201,6 @@ class Line(ResponseHandler):
         self._asked = False
 
     def start_timeout(self) -> None:
-        """Note that all of a request was written, which is when aiohttp calls this."""
         self._sent = True
         super().start_timeout()
 
@@ -289,7 +275,6 @@ class Line(ResponseHandler):
         return transport is None or transport.get_write_buffer_size() > 0 or self._waiting(_UNSENT)
 
     def _waiting(self, buffer: int) -> bool:
-        """Ask the system whether bytes wait in a buffer of the socket."""
         if fcntl is None or self.transport is None:  # what the event loop reads is all we know
             return False
         try:

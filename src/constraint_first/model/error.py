@@ -1,8 +1,4 @@
-"""Errors between us and a model, each with its way out.
-
-None of these is ever an answer: a call that ends in one of them has no completion, and the attempt
-that made it can be run again.
-"""
+"""Errors between us and a model: no completion, never an answer, and may be tried again."""
 
 from __future__ import annotations
 
@@ -129,7 +125,6 @@ class Redaction:
         return one_line(self._blot(text[:_LOOKED_AT]))[:_LONGEST]
 
     def is_clean(self, text: str) -> bool:
-        """Say whether no part of a secret is in a text."""
         return not self.secrets or self._blot(text) == text
 
     def _blot(self, text: str) -> str:

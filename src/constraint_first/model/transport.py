@@ -52,7 +52,6 @@ def without_secrets(base_url: str) -> str:
 
 
 def secrets_in(base_url: str) -> tuple[str, ...]:
-    """List the secrets in an address: a password, tokens in its query."""
     parts = urlsplit(base_url)
     user, password = (unquote(part or "") for part in (parts.username, parts.password))
     basic = base64.b64encode(f"{user}:{password}".encode()).decode()
@@ -120,7 +119,6 @@ class Endpoint:
 
     @property
     def shown(self) -> str:
-        """The address without anything that could be a secret."""
         return without_secrets(self.base_url)
 
     @property
@@ -216,7 +214,6 @@ class DecodingRefused(Rejected):
 
     @property
     def change(self) -> str:
-        """What is done instead, in words."""
         if self.most is None:
             return f"{self.setting} is refused by the model and not sent"
         return f"{self.setting} is lowered to {self.most}, the most that the model takes"
@@ -306,7 +303,6 @@ def _refused_setting(message: str, said: str, model: str, setting: Setting) -> R
 
 _MEGABYTE: Final = 10**6
 CALL_SECONDS: Final = 3_600.0
-"""How long a call may take in all, unless told otherwise."""
 REPLY_BYTES: Final = 16 * _MEGABYTE
 """How large a reply may be, unless told otherwise: a hundred times the longest that is usual."""
 
@@ -316,7 +312,6 @@ _ERROR_BYTES: Final = 2**16
 _SMALL_BYTES: Final = 2**20
 _HEADERS: Final = {"Content-Type": "application/json"}
 COMPLETIONS: Final = "chat/completions"
-"""The path of the service that writes replies."""
 _DOCUMENTS: Final = (b"{", b"[", b"<")
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
@@ -326,7 +321,7 @@ class Bounds:
     """How long one call may take and how much may come back."""
 
     silence: float = 600.0
-    """Seconds without a single byte."""
+    """Seconds without a byte."""
     seconds: float = CALL_SECONDS
     """Seconds for the whole of a reply; later than that a call is not asked again."""
     reply_bytes: int = REPLY_BYTES
@@ -381,14 +376,12 @@ class Incoming:
         self._took(b"")
 
     def too_large(self) -> BadReply:
-        """Build the error for a reply that is larger than allowed."""
         return BadReply(
             f"the endpoint's reply is larger than {self._most / _MEGABYTE:g} MB and was not read "
             "further; allow more with --max-reply-bytes"
         )
 
     async def _fill(self, pieces: list[bytes], most: int) -> bool:
-        """Take pieces until the reply ends or exceeds a size; whether it ended."""
         while self._size <= most:
             piece = self._took(await self._content.readany())
             if not piece:
@@ -471,7 +464,6 @@ class Transport:
             raise self.named(error) from None
 
     async def accept(self, response: Response) -> Incoming:
-        """Take a successful reply; raise what another one refuses."""
         if not 200 <= response.status < 300:
             await self.require_success(response)
         return Incoming(response, self.bounds.reply_bytes, self._turn)

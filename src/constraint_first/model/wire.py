@@ -15,23 +15,18 @@ from constraint_first.problem import Json
 from constraint_first.protocol import Call, Completion, Finish, Usage
 
 SEEDS_A_RUN: Final = 1_000
-"""How far the seeds of two runs of one problem are apart, so that samples within a run get seeds of
-their own too, where a seed is fixed."""
+"""The distance of the seeds of two runs: more than one run has samples."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """Sampling settings: the paper's primary ones unless others are given.
-
-    It belongs to the engine and not to a method, so that all methods in a comparison share it.
-    """
+    """Sampling settings, the paper's by default, the same for all methods in a comparison."""
 
     temperature: float | None = 0.7
-    """None where it is not sent: some models refuse it. So with the next."""
+    """None where it is not sent, because the model refuses it; likewise below."""
     top_p: float | None = 0.95
     seed: int | None = None
-    """Endpoints repeat a seeded reply only as far as they promise to; llama.cpp does so exactly
-    only while calls run one at a time."""
+    """Repeated exactly by llama.cpp with one call at a time, elsewhere as far as promised."""
     max_tokens: int | None = None
     """The most output tokens that any call asks for, whatever its method would."""
     extra: str = ""
@@ -44,10 +39,7 @@ Decode: TypeAlias = Callable[[Decoding, Call], Decoding]
 
 @dataclass(frozen=True, slots=True)
 class SampledCall(Call):
-    """Several calls in one request: they differ in nothing but their sample, and those follow on.
-
-    An engine that knows nothing of it performs the first of them.
-    """
+    """Calls that differ only in consecutive samples; an engine without ``n`` performs the first."""
 
     samples: int = 1
 
@@ -86,9 +78,7 @@ SILENT = _Silent()
 class Engine(Protocol):
     """A performer of calls. It decides only how; what is asked comes from the method."""
 
-    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
-        """Perform one call, or raise an EngineError."""
-        ...
+    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion: ...
 
 
 def most_samples(engine: object, group: SampledCall) -> int:
@@ -105,9 +95,7 @@ class Served(Protocol):
 
     async def complete(
         self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | None = None
-    ) -> Completion:
-        """Perform one call, with another decoding than the engine's own if one is given."""
-        ...
+    ) -> Completion: ...
 
 
 @runtime_checkable
@@ -153,7 +141,6 @@ class PairedEvents:
         self._last = event
 
     def doubled(self, tokens: int | None) -> bool:
-        """Say whether it is certain that each event came twice."""
         if self.broken or self.events % 2:
             return False
         if tokens is None:
@@ -245,10 +232,7 @@ def sampled_from(
 
 
 def divide(usage: Usage, lengths: Sequence[int]) -> list[Usage]:
-    """Divide the tokens of a request among its replies by their lengths, without any remainder.
-
-    The input is that of every reply. What came from the cache did so once, for the first.
-    """
+    """Divide the output tokens by length; the prompt counts for each, the cache for the first."""
     output = _parts(usage.output, lengths)
     reasoning = _parts(usage.reasoning, output)
     return [
@@ -265,10 +249,7 @@ def _parts(amount: int, weights: Sequence[int]) -> list[int]:
 
 
 def _counts_one(event: dict[str, Json], usage: Usage) -> bool:
-    """Say whether the count is that of one reply alone, as servers of llama.cpp give it.
-
-    They say beside it how many tokens they predicted for that reply.
-    """
+    """Whether only one reply was counted: llama.cpp says how many tokens it predicted for it."""
     timings = event.get("timings")
     predicted = timings.get("predicted_n") if isinstance(timings, dict) else None
     return usage.reported and predicted == usage.output
@@ -284,7 +265,6 @@ def _places(choices: Sequence[Json], samples: int) -> list[int]:
 
 
 def error_message(body: bytes) -> str:
-    """Read what an error body says; empty where it says nothing."""
     try:
         value = _parse(body)
     except (ValueError, RecursionError):
@@ -375,7 +355,6 @@ class StreamedReply:
         )
 
     def _comes_again(self, data: bytes) -> bool:
-        """Say whether an event came before; only one with a number can be told from its equals."""
         if not self._number:
             return False
         event = self._number, hash(data)
