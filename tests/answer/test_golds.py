@@ -1,8 +1,14 @@
-"""Golds of public sets, stated in replies: each is read back and equal to itself."""
+"""Golds of public sets: each is equal to itself, and read back out of replies that state it."""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from constraint_first.answer.grade import GradingCase, grade_each
+from constraint_first.answer.value import interpret, plain_words
 
 from .golds import DATA, TEMPLATES, fits, golds, stated
 
@@ -24,3 +30,46 @@ def test_golds_are_read_back_out_of_replies(how: str) -> None:
             if not verdict.correct
         ]
         assert len(lost) <= len(chosen) * (1 - LEAST.get(name, 1)), (name, lost)
+
+
+@pytest.fixture(scope="module")
+def own_golds() -> dict[str, list[str]]:
+    """The gold answers of every file of problems below the folder of data, by the file's name."""
+    found: dict[str, list[str]] = {}
+    for path in sorted(DATA.rglob("*.jsonl")):
+        rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+        answers = {row["answer"] for row in rows if isinstance(row.get("answer"), str)}
+        if answers:
+            found[path.stem] = sorted(answers - {"-"})  # ASDiv's mark of a missing answer
+    if not found:
+        pytest.skip("no benchmark files; set CFR_DATA to a folder that has them")
+    return found
+
+
+def wrong(golds: dict[str, list[str]], case: Callable[[str], GradingCase]) -> list[Any]:
+    named = [(name, gold) for name, answers in golds.items() for gold in answers]
+    verdicts = grade_each(case(gold) for _, gold in named)
+    return [one for one, verdict in zip(named, verdicts, strict=True) if not verdict.correct]
+
+
+def undelimited(gold: str) -> str:
+    return re.sub(r"(?<!\\)\$", "", gold)
+
+
+def test_every_gold_answer_is_itself_as_a_reply(own_golds: dict[str, list[str]]) -> None:
+    assert wrong(own_golds, lambda gold: GradingCase.from_reply(gold, gold)) == []
+    boxed = r"\boxed{{{}}}".format
+    assert wrong(own_golds, lambda g: GradingCase.from_reply(boxed(undelimited(g)), g)) == []
+
+
+def test_every_gold_answer_is_itself_typed_in_another_way(own_golds: dict[str, list[str]]) -> None:
+    read = {name: [*filter(interpret, answers)] for name, answers in own_golds.items()}
+    assert wrong(read, lambda gold: GradingCase(f"$ {undelimited(gold)} $.", gold)) == []
+
+
+def test_few_gold_answers_are_neither_values_nor_words(own_golds: dict[str, list[str]]) -> None:
+    missing = {
+        name: [gold for gold in answers if not interpret(gold) and not plain_words(gold).isalpha()]
+        for name, answers in own_golds.items()
+    }
+    assert sum(map(len, missing.values())) <= 80, missing

@@ -1,6 +1,5 @@
 """Wrong answers that look right are never called correct."""
 
-import re
 from collections.abc import Iterable
 
 import pytest
@@ -33,17 +32,3 @@ def test_no_near_miss_of_a_benchmark_answer_is_correct() -> None:
     count, correct = called_correct(golds)
     assert correct == []
     assert count > 3000
-
-
-def test_every_benchmark_answer_is_itself() -> None:
-    golds = benchmark_answers()
-    if not golds:
-        pytest.skip("no benchmark files; set CFR_DATA to a folder that has them")
-    boxed = [re.sub(r"(?<!\\)\$", "", gold) for gold in golds]
-    replies = [rf"So the answer is $\boxed{{{answer}}}$." for answer in boxed]
-    cases = [
-        GradingCase.from_reply(reply, gold) for reply, gold in zip(replies, golds, strict=True)
-    ]
-    verdicts = grade_each(cases)
-    wrong = [case for case, verdict in zip(cases, verdicts, strict=True) if not verdict.correct]
-    assert wrong == []

@@ -8,76 +8,17 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from constraint_first.answer.grade import Ruling
-from constraint_first.answer.symbolic import is_whole, judge
+from constraint_first.answer.symbolic import judge
 from constraint_first.answer.workers import PROGRAM, Workers
 from constraint_first.process import Pool, Undecided
 
 # --- symbolic
 
 
-@pytest.mark.parametrize(
-    ("text", "whole"),
-    [
-        (r"\sin^2(1) + \cos^2(1)", True),
-        (r"(1+\sqrt{2})(\sqrt{2}-1)", True),
-        (r"x = \log_2 8", True),
-        (r"\pi", False),
-        (r"1+\sqrt{2}", False),
-        (r"118.1^\circ", False),
-        ("3i", False),
-        (r"2\pi\text{ cm}", False),
-        ("x + 1", None),
-        ("east", None),
-        ("1/0", None),
-        (r"\pi \cdot 10^{60}", None),
-        (r"9^{9^{9^9}}", None),
-    ],
-)
-def test_a_whole_number_is_known_by_its_value(text: str, whole: bool | None) -> None:
-    assert is_whole(text) is whole
-
-
 def test_what_cannot_be_evaluated_is_left_open() -> None:
     assert judge("2x", "x+x").same is True
     ruling = judge(r"\frac{1}{x-x}", "1")
     assert (ruling.same, ruling.why) == (None, "the expressions cannot be evaluated")
-
-
-# --- numeric
-
-
-@pytest.mark.parametrize(
-    ("pred", "gold", "same"),
-    [
-        (r"\sqrt{3+2\sqrt{2}}", r"1+\sqrt{2}", True),
-        (r"e^{\pi\sqrt{163}}", "262537412640768744", False),
-        (r"\pi + 10^{-40}", r"\pi", False),
-        (r"x + 10^{-40}", "x", False),
-        (r"10^{-50}\pi", r"10^{-51}\pi", False),
-        (r"\sin(\pi)", "0", True),
-        (r"\sin(\pi) + 10^{-200}", "0", False),
-        (r"\frac{1}{2004!}", r"\frac{1}{2006!}", False),
-        (r"\frac{23 - x}{54}", "0.333333 - 0.0185185*(x-5)", True),
-        (r"\frac{23 - x}{54}", "0.333343 - 0.0185185*(x-5)", False),
-        (r"\frac{23 - x}{54}", "0.3333 - 0.0185*(x-5)", False),
-        (r"\ln(x^2)", r"2\ln x", True),
-        (r"\sqrt{x^2}", "x", False),
-        (r"\sqrt{x^2}", "|x|", True),
-        (r"x^{2/3}", r"\sqrt[3]{x}^2", True),
-        (r"\frac{2n-1+(-1)^n}{4}", r"\lfloor n/2 \rfloor", True),
-        (r"\frac{2n+1+(-1)^n}{4}", r"\lfloor n/2 \rfloor", False),
-        (r"\binom{n}{2}", "n(n-1)/2", True),
-        ("y = 1/x", "xy = 1", True),
-        ("y = 1/x", "x y = 2", False),
-        ("y^2 = x", r"y = \sqrt{x}", False),
-        ("x^2+y^2<4", "4 > x^2+y^2", True),
-        ("x^2+y^2<4", "x^2+y^2>4", False),
-        (r"\frac{1}{x-x}", "1", None),
-        (r"\cos(60^\circ)", "0.5", True),
-    ],
-)
-def test_expressions(pred: str, gold: str, same: bool | None) -> None:
-    assert judge(pred, gold).same is same
 
 
 # --- worker

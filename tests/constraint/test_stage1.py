@@ -24,7 +24,6 @@ from constraint_first.constraint.stage1 import (
     Propagated,
     ReplyStyle,
     extract_constraints,
-    read_limit,
     read_object,
     read_reply,
     read_spec,
@@ -74,32 +73,6 @@ def test_the_variants_of_the_papers_examples_are_read() -> None:
     assert spec.propagated_constraints == (Propagated("P1", ("C1",), "n in 1..8"),)
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        (["n is even"], [("C1", "", "n is even")]),
-        ({"a": {"desc": "x"}, "b": {"desc": "y"}}, [("C1", "", "x"), ("C2", "", "y")]),
-        ({"id": "K", "kind": "Parity", "description": "even"}, [("K", "parity", "even")]),
-        ("n is even", [("C1", "", "n is even")]),
-        ([{"id": 3, "type": None, "description": "z"}], [("3", "", "z")]),
-        ([{"id": "C1"}, None, "", 7], [("C4", "", "7")]),
-        (None, []),
-        (5, []),
-    ],
-)
-def test_raw_constraints_in_any_shape(value: Any, expected: list[tuple[str, str, str]]) -> None:
-    spec = ConstraintSpec.from_mapping({"raw_constraints": value})
-    assert [(c.id, c.type, c.description) for c in spec.raw_constraints] == expected
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [("0-999", "0-999"), ([0, 999], "[0, 999]"), (7, "7"), (None, ""), ({}, ""), (" x ", "x")],
-)
-def test_a_range_in_any_shape_becomes_text(value: Any, text: str) -> None:
-    assert ConstraintSpec.from_mapping({"likely_answer_range": value}).likely_answer_range == text
-
-
 def test_critical_constraints_may_be_whole_constraints() -> None:
     spec = ConstraintSpec.from_mapping({"critical_constraints": [{"id": "C2"}, "P1", None]})
     assert spec.critical_constraints == ("C2", "P1")
@@ -119,67 +92,6 @@ def test_a_summary_alone_restricts_nothing() -> None:
     assert not ConstraintSpec(problem_summary="A problem.").restricts
     assert ConstraintSpec(answer_format="integer").restricts
     assert ConstraintSpec().to_json() == {}
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        *("N/A", "N/A (proof problem)", "n/a.", "NA", "None", "not applicable for a proof", "-"),
-        *("no specific range", "unknown", "N/A: proof"),
-    ],
-)
-def test_a_field_that_has_nothing_to_say_restricts_nothing(said: str) -> None:
-    spec = ConstraintSpec(likely_answer_range=said, answer_format=said, danger_note=said)
-    assert spec.restricting == ()
-    assert spec.likely_answer_range == said, "and is kept as it was written"
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        *("none of the above, A to E", "N/A, but at least 1", "unknown integer from 1 to 9"),
-        *("nonnegative", "natural number", "no more than 9", "-5", "nanometres", "0"),
-    ],
-)
-def test_a_field_that_says_something_restricts(said: str) -> None:
-    spec = ConstraintSpec(likely_answer_range=said, answer_format=said)
-    assert spec.restricting == ("likely_answer_range", "answer_format")
-
-
-@pytest.mark.parametrize(
-    ("form", "restricts"),
-    [
-        ("proof/argument", False),
-        ("A rigorous proof", False),
-        ("proof (no final answer)", False),
-        ("proof, then the integer k", True),
-        ("argument of z", True),
-    ],
-)
-def test_a_proof_is_no_form_of_an_answer(form: str, restricts: bool) -> None:
-    assert ConstraintSpec(answer_format=form).restricts == restricts
-
-
-@pytest.mark.parametrize(
-    ("written", "kind"),
-    [
-        *((kind.upper(), kind) for kind in KINDS),
-        *((f"{kind}s", kind) for kind in KINDS),
-        ("bounds_or_extremal", "bound"),
-        ("Domain (integer)", "domain"),
-        ("answer format", "format"),
-        ("modular/divisibility", "modular"),
-        ("divisibility", "divisibility"),
-        ("monotonicity", "monotonic"),
-        ("Colour", "colour"),
-        ("rebound", "rebound"),
-        ("", ""),
-    ],
-)
-def test_a_kind_is_known_in_its_other_forms(written: str, kind: str) -> None:
-    value = {"raw_constraints": [{"type": written, "description": "x"}]}
-    (read,) = ConstraintSpec.from_mapping(value).raw_constraints
-    assert (read.type, read.known) == (kind, kind in KINDS)
 
 
 # --- schema
@@ -219,19 +131,6 @@ def test_the_danger_note_may_be_left_out_where_nobody_asks_for_it() -> None:
     asked, unasked = (json.loads(schema_for(None, danger_note=note)) for note in (True, False))
     assert asked["properties"] == unasked["properties"]
     assert asked["required"] == [*unasked["required"], "danger_note"]
-
-
-@pytest.mark.parametrize(
-    ("text", "limit"), [("6+3", FEW), ("8+5", Limit(8, 5)), ("12+0", Limit(12, 0)), ("all", None)]
-)
-def test_a_limit_as_it_is_written_in_a_name(text: str, limit: Limit | None) -> None:
-    assert read_limit(text) == limit
-
-
-@pytest.mark.parametrize("text", ["", "6", "6+", "0+3", "six", "6 + 3", "-1+3", "100+3", "none"])
-def test_another_text_is_no_limit(text: str) -> None:
-    with pytest.raises(ValueError, match="'all' or two numbers such as '6\\+3'"):
-        read_limit(text)
 
 
 # --- recovery

@@ -8,8 +8,7 @@ from snapshot import assert_unchanged
 from constraint_first.constraint.predicate import Predicate, truth_of
 from constraint_first.constraint.reply.bound import amounts, both_ends, counts_of
 from constraint_first.constraint.reply.check import BLANK_LINE, REPLY
-from constraint_first.constraint.reply.conflict import find_conflicts, tell_conflict
-from constraint_first.constraint.reply.content import is_demand
+from constraint_first.constraint.reply.conflict import find_conflicts
 from constraint_first.constraint.reply.insertion import can_be_added, insertions, join_responses
 from constraint_first.constraint.reply.language import (
     LANGUAGES,
@@ -29,7 +28,6 @@ from constraint_first.constraint.reply.measure import (
     count_phrase,
     count_placeholders,
     count_sections,
-    count_sentences,
     count_words,
     first_word,
     has_title,
@@ -37,58 +35,15 @@ from constraint_first.constraint.reply.measure import (
     split_by,
     split_paragraphs,
 )
-from constraint_first.constraint.reply.number import NUMBER, to_number
 from constraint_first.constraint.reply.order import After, is_ordered
-from constraint_first.constraint.reply.permission import is_permitted
 from constraint_first.constraint.reply.phrase import describe
-from constraint_first.constraint.reply.polarity import is_refused, refused_from
+from constraint_first.constraint.reply.polarity import refused_from
 from constraint_first.constraint.reply.reader import read_demands
 from constraint_first.constraint.reply.regroup import group_lines, split_sentences
 from constraint_first.constraint.reply.request import HIDDEN, prepare
 from constraint_first.constraint.stated.statement import Stated
 
 # --- bound
-
-
-@pytest.mark.parametrize(
-    ("text", "low", "high"),
-    [
-        ("at least 300 words", 300, None),
-        ("no shorter than 1,000 words", 1000, None),
-        ("a 300+ word summary", 300, None),
-        ("more than four", 5, None),
-        ("over twenty", 21, None),
-        ("fewer than six", None, 5),
-        ("no more than twice", None, 2),
-        ("once or less", None, 1),
-        ("do not use more than 80", None, 80),
-        ("it must not have less than 10", 10, None),
-        ("exactly 3", 3, 3),
-        ("12", 12, 12),
-        ("20 to 30", 20, 30),
-        ("between 3 and 5", 3, 5),
-        ("5 or 6", 5, 6),
-        ("a dozen", 12, 12),
-        ("nothing shorter than 200", 200, None),
-        ("without going over 100", None, 100),
-        ("i don't want it to be longer than 120", None, 120),
-        ("keep the whole thing to 40", None, 40),
-        ("cap it at 40", None, 40),
-        ("hard limit: 100", None, 100),
-        ("a floor of 700", 700, None),
-        ("in two hundred", 200, 200),
-    ],
-)
-def test_amounts(text: str, low: int | None, high: int | None) -> None:
-    (found,) = amounts(text)
-    assert (found.low, found.high) == (low, high)
-
-
-@pytest.mark.parametrize(
-    "text", ["about 300", "roughly 50", "anything over 100", "version 2.5", "word", "x2"]
-)
-def test_vague_and_other_numbers_are_no_amounts(text: str) -> None:
-    assert [*amounts(text)] == []
 
 
 def test_what_follows_the_counted_things_counts_too() -> None:
@@ -129,48 +84,6 @@ def test_things_may_be_counted_after_they_are_named() -> None:
 
 
 # --- conflict
-
-
-@pytest.mark.parametrize(
-    "request_text",
-    [
-        "Write at least 300 words about tea. Use at most 100 words.",
-        "Answer in all capital letters. Use only lowercase letters.",
-        'Use the word "fog" at least 3 times. Do not use the word "fog".',
-        'Include the keywords "fog, rain". Avoid the word "rain".',
-        'Do not use any commas. End with "So long, my friend."',
-        "Use exactly 3 bullet points. Use at least 5 bullet points.",
-        "Answer only in French. Answer only in German.",
-        'Write a poem without the letter e. End with "The end."',
-        "Write at least 12 sentences. Use at most 10 words.",
-        'End your reply with "Yes".\nFinish your reply with "No".',
-        "There must be exactly 2 paragraphs separated by ***. Paragraph 1 must start with the word "
-        '"one". The first paragraph must start with the word "two".',
-    ],
-)
-def test_what_no_reply_can_meet_is_found(request_text: str) -> None:
-    (conflict,) = find_conflicts(read_demands(request_text))
-    said = tell_conflict(conflict)
-    assert said.startswith("No reply can meet both: The reply ")
-    assert said.endswith(".")
-    assert "; the reply " in said
-
-
-@pytest.mark.parametrize(
-    "request_text",
-    [
-        "Write at least 100 words about tea. Use at most 100 words.",
-        'Use the word "fog" at least 3 times. Do not use the word "rain".',
-        'Do not use any commas. End with "So long." Answer in all capital letters.',
-        'Use the word "fog" at least 3 times and the word "rain" less than 2 times.',
-        "The letter e should appear at least 3 times, the letter o less than 2 times.",
-        "Write at least 12 sentences. Use at most 100 words.",
-        'End your reply with "Yes." Finish your reply with the words "I said yes."',
-        "Write about tea.",
-    ],
-)
-def test_what_can_be_met_is_no_conflict(request_text: str) -> None:
-    assert find_conflicts(read_demands(request_text)) == ()
 
 
 def test_many_demands_take_bounded_time() -> None:
@@ -280,28 +193,6 @@ def test_no_word_is_lost_where_a_reply_is_laid_out_anew(count: int) -> None:
 # --- measure
 
 
-@pytest.mark.parametrize(
-    ("text", "count"),
-    [
-        ("", 0),
-        ("One. Two! Three?", 3),
-        ("No mark at the end", 1),
-        ("Dr. Smith met Mr. Jones at 5 p.m. in the U.S. today.", 1),
-        ("J. R. Tolkien wrote it. So did I. Really.", 3),
-        ("Pi is 3.14. It goes on...  And on.", 3),
-        ('He said "Stop!" and left. "Why?" she asked.', 4),
-        ("1. First point.\n2. Second point.\n10. Third", 3),
-        ("### 1. Title\nText.", 1),
-        ("all in small letters. the next one. and one more.", 3),
-        ("これは文です。二つ目です。", 2),
-        ("Lines\nwithout\nmarks", 1),
-        ("***", 0),
-    ],
-)
-def test_sentences(text: str, count: int) -> None:
-    assert count_sentences(text) == count
-
-
 def test_words() -> None:
     assert count_words("Don't stop, snake_case; 3.5 naïve") == 7
     assert count_phrase("Cat catalogue CAT", "cat") == 3
@@ -337,30 +228,6 @@ def test_marks() -> None:
     ]
 
 
-# --- number
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("7", 7),
-        ("1,000", 1000),
-        ("seventeen", 17),
-        ("twenty-five", 25),
-        ("a hundred", 100),
-        ("two hundred", 200),
-        ("three hundred and fifty", 350),
-        ("one thousand", 1000),
-        ("two thousand one hundred and five", 2105),
-        ("half a dozen", 6),
-        ("twice", 2),
-    ],
-)
-def test_numbers(text: str, value: int) -> None:
-    assert re.fullmatch(NUMBER, text)
-    assert to_number(text) == value
-
-
 # --- order
 
 
@@ -387,41 +254,7 @@ def test_how_plain_an_order_must_be() -> None:
     assert ordered("function to count, and write <300 words", "program")
 
 
-# --- pattern
-
-
 # --- permission
-
-
-def permitted(told: str) -> bool:
-    return is_permitted(told.replace("<", ""), told.index("<"))
-
-
-@pytest.mark.parametrize(
-    "told",
-    [
-        "you may use <commas.",
-        "feel free to add <a title.",
-        "forget <the limit.",
-        "<a title would be nice.",
-        "<commas are fine.",
-    ],
-)
-def test_what_is_allowed(told: str) -> None:
-    assert permitted(told)
-
-
-@pytest.mark.parametrize(
-    "told",
-    [
-        "use <commas.",
-        "you may not use <commas.",
-        "you may rhyme, but use <no commas.",
-        "people forget the end, so repeat <it.",
-    ],
-)
-def test_what_is_more_than_allowed(told: str) -> None:
-    assert not permitted(told)
 
 
 # --- phrase
@@ -471,53 +304,6 @@ def test_conjunctions_and_others() -> None:
 
 
 # --- polarity
-
-
-def refused(told: str) -> bool | None:
-    start, end = told.index("<"), told.index(">") - 1
-    return is_refused(told.replace("<", "").replace(">", ""), start, end)
-
-
-@pytest.mark.parametrize(
-    "told",
-    [
-        "do not use <commas>.",
-        "dont use <commas>.",
-        "steer clear of <commas>.",
-        "use no slang, no <commas>.",
-        "neither slang nor <commas>.",
-        "keep <commas> out of it.",
-        "<commas> are off limits.",
-        "<commas>, by the way, must not appear.",
-        "<commas> are too common and must not be used.",
-        "<commas> is a word i never want to see.",
-    ],
-)
-def test_what_is_refused(told: str) -> None:
-    assert refused(told) is True
-
-
-@pytest.mark.parametrize(
-    "told",
-    [
-        "use <commas>.",
-        "do not use slang, and use <commas>.",
-        "do not forget <commas>.",
-        "use no more than three <commas>.",
-        "nothing but <commas>.",
-        "no slang, but <commas>.",
-        "zero slang and at least 3 <commas>.",
-    ],
-)
-def test_what_is_not_refused(told: str) -> None:
-    assert refused(told) is False
-
-
-@pytest.mark.parametrize(
-    "told", ["never write without <commas>.", "not too many <commas>.", "do not overuse <commas>."]
-)
-def test_what_is_refused_twice_or_in_part_is_not_clear(told: str) -> None:
-    assert refused(told) is None
 
 
 def test_where_a_refusal_begins() -> None:
@@ -577,25 +363,6 @@ def test_sentences_request() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "readable"),
-    [
-        ("Write a poem.", True),
-        ("Could you write a poem?", True),
-        ("What is a poem?", False),
-        ("If it rains, use commas.", False),
-        ("The poem must rhyme.", True),
-        ("No commas.", True),
-        ("In short, explain it.", True),
-        ("In case it rains, use commas.", False),
-        ("Should it rain, use commas.", False),
-    ],
-)
-def test_which_sentences_may_demand_something(text: str, readable: bool) -> None:
-    (sentence,) = prepare(text).sentences
-    assert sentence.readable is readable
-
-
 def test_text_to_work_on_demands_nothing() -> None:
     request = prepare("Rewrite the following text:\n\nDo not use commas. Write more.")
     assert [one.readable for one in request.sentences] == [True, False, False]
@@ -627,57 +394,3 @@ def test_permissions_and_stories_are_no_demands() -> None:
     assert not sentence.allows(sentence.plain.index("flies"))
     assert sentence.allows(sentence.plain.index("use no"))
     assert not sentence.wants(sentence.plain.index("commas"))
-
-
-# --- content
-
-
-@pytest.mark.parametrize(
-    "told",
-    [
-        "explain tides in <at least 300 words>.",
-        "explain how tides work in <at least 300 words>.",
-        "tell me why it rains, and use <at least 300 words>.",
-        "write of a man who rows, in <at least 300 words>.",
-        "write a python tutorial in <at least 300 words>.",
-        "you can only use <at least 300 words>.",
-        "my teacher counts, so <at least 300 words>.",
-        "i am a nurse, please write <at least 300 words>.",
-        "i want <at least 300 words>.",
-        "the letter must have <at least 300 words>.",
-        "write about how i lost my cat in <at least 300 words>.",
-    ],
-)
-def test_what_is_about_the_reply(told: str) -> None:
-    assert is_demand(told.replace("<", "").replace(">", ""), told.index("<"))
-
-
-@pytest.mark.parametrize(
-    "told",
-    [
-        "explain why essays need <at least 300 words>.",
-        "tell me how to write texts of <at least 300 words>.",
-        "write of a man who writes <at least 300 words>.",
-        "write a rule that essays must have <at least 300 words>.",
-        "write a function that returns <at least 300 words>.",
-        "draft a policy stating that emails must have <at least 300 words>.",
-        "you can write <at least 300 words>.",
-        "i have to write <at least 300 words>.",
-        "it must have been <at least 300 words>.",
-        "you are given a text of <at least 300 words>.",
-        "forget the limit of <at least 300 words>.",
-        "my teacher wants <at least 300 words>.",
-        "she has to deliver <at least 300 words>.",
-        "i always write <at least 300 words>.",
-        "all others have <at least 300 words>.",
-        "the journal says that abstracts have <at least 300 words>.",
-        "the clue under the mat should have <at least 300 words>.",
-        "he wrote a novel without <at least 300 words>.",
-        "write a scene in which a clerk types <at least 300 words>.",
-        "is it rude to write <at least 300 words>",
-        "you're welcome to use <at least 300 words>.",
-        "<at least 300 words> would be nice.",
-    ],
-)
-def test_what_is_about_something_else(told: str) -> None:
-    assert not is_demand(told.replace("<", "").replace(">", ""), told.index("<"))

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-from typing import Final
 
 import pytest
 from snapshot import assert_unchanged
@@ -13,7 +12,6 @@ from constraint_first.constraint.stated.property import digits_range, read_prope
 from constraint_first.constraint.stated.quantity import FUNCTION_WORDS, read_amounts, stem
 from constraint_first.constraint.stated.read import read_stated
 from constraint_first.constraint.stated.statement import Stated, check_stated
-from constraint_first.constraint.stated.unit import read_scale
 
 
 def texts(listed: str) -> list[str]:
@@ -134,106 +132,11 @@ How many seconds does Soren need for the lines?
 $29$?
 """
 )
-SILENT = texts(
-    r"""
-- A positive integer n is divisible by 7. How much is n squared?
-- What is the smallest number of the form x/2?
-- Find the sum of the largest and the smallest even number.
-- What is the smallest four-digit base 3 number, expressed in base 10?
-- Find the greatest number below 100 plus 1.
-- From 3 March to 10 March a shop sells 5 pens every day. How many pens does it sell?
-- A trip lasts from 3 March to 10 March. How many days later is 20 March?
-- From 30 February to 3 March, how many days are there?
-- The date is 12/25/2021, in MM/DD/YYYY. What is the sum of its parts?
-- Dates cost $3 a pound. What is the cost of the date cake?
-- A shop is closed on Sundays. On how much of the days of the week is it open?
-- What day is it 17 days after the 9th of the month?
-- In which month will his savings exceed 1000 dollars, from January on?
-- In which school year did she start, if she finished in 2012/13 after 3 years?
-- At what rate did it grow from the year 1990 to the year 2000?
-- What is the percentage chance that it rains, multiplied by 12?
-- What is the probability that it rains? Give 100 times its percentage.
-- By what percent does the probability rise?
-- The boys are what percent of the girls?
-- What percent of the women are men?
-- What percent of the original price is the new price?
-- What percent of the cows of last year are there now?
-- What percent of the planned trees did they use?
-- What percent more does the second coat cost?
-- By what percent did the profit decrease?
-- By what percent did the price rise?
-- The probability that it rains is 0.3. What are the odds?
-- What percent of the price is the tax?
-- What is the measure of angle $ABC$ in radians?
-- The train leaves at 3:40 pm and arrives at 5:15 pm. How long is the trip?
-- Two cars start at noon, 150 miles apart. In what time will they meet?
-- The height after t seconds is 20t - 5t^2. At what time is the ball highest?
-- At what time, in minutes after 9:00, do the trains pass each other?
-- A tap is opened at 8:00 am. At what time is the tank full and how large is it?
-- It is 9:00. What time does she spend running if she stops at 9:45?
-- Her time for the race is 4:58. What time is 75 seconds faster?
-- One half needs 72:35. What time will both halves have, one after the other, at 3:00?
-- A machine takes 6 minutes to fill 4 jars. How many minutes does it take to fill 10 jars?
-- Each bag holds 4 apples. Tom has 3 bags and eats 1. How many apples are left?
-- A train goes 60 miles every hour. How many miles does it go in 2.5 hours?
-- A car goes 50 miles in an hour. How many miles does it go in 30 minutes?
-- A school has 3 buses with 40 seats each. If 110 students ride, how many seats are empty?
-- Three apples cost 50 cents. How many cents do 7 apples cost?
-- Each pen costs 3 dollars, twice as much as a pencil. How many dollars does a pencil cost?
-- Ryan plants 2 flowers a day. After 15 days, how many flowers does he have if 5 did not grow?
-- How many cups of flour are needed?
-- How many hours does it take?
-- How many times as many apples as pears are there?
-- On average, how many students are in each class?
-- Find the number halfway between 1/8 and 1/10.
-- A jar contains 54 mint sweets and 57 caramel sweets. Two sweets are taken. What is the chance?
-- Find $x+y$ if $2x+3y=7$.
-- Let $a$ and $b$ be real numbers. Find $a+b$.
-- A number is doubled and then 6 is added, giving an even number. What is the number?
-- A number is even or a multiple of 3. Which number is it?
-- Dan was born in a year between 1300 and 1400. In what year did he die?
-- Eggs come in boxes of 12. She needs 30 eggs. How long does she cook?
-- He stands in full rows of 6 singers. How much does it cost?
-- List the factors of 12 in increasing order and find the fourth.
-- In ascending order the numbers are 3, 7, x, 12. What is x?
-- When the divisors of 12 are listed in increasing order, what is the fifth?
-- Write the numbers in order from smallest to largest. What is the median?
-- Arrange the digits 4, 1, 7 in descending order.
-- Write the polynomial 3 - x + 2x^2 in descending order.
-- List the towns in increasing order of population.
-- Find all pairs (x, y) with xy = 6. List them in increasing order.
-- The numbers are written in increasing order. Find x.
-- Put the cards in increasing order by swapping neighbours.
-- A door is 2 m 10 cm high. A hat adds 15 cm. How many centimeters is that?
-- A snail crawls 2 m 40 cm in 6 hours. How many centimeters does it crawl in an hour?
-- Together 5 equal boards are 4 m 50 cm long. What is the length of each in centimeters?
-- A toy costs 7.60 dollars, rounded to 8. What is the price of one with 3 dollars off each?
-- Ann is 3 years older than Ben. How old is Ben if Ann is 10?
-- Ann, Bob and Cy divide 50 acres in the ratio 2:3:4. How many acres does Bob get?
-- The sides are in the ratio 3:4:5. Find the perimeter.
-- What is the remainder when $x^{2}+1$ is divided by $x+2$?
-- The remainder when $n$ is divided by $7$ is $3$. How far is it?
-- The units digit of a square is $6$. How long is its side?
-- Reversed, the result is larger by 18. How far is it?
-- The height is 172 cm, rounded to the nearest integer. What is the exact height?
-- What does one lemon cost exactly, if $11$ lemons cost 45 dollars when rounded to the nearest
-dollar?
-- In a league of 6 teams every two teams play each other twice, 3 points a game. How long is it?
-- The sum of three consecutive even integers is 24. What is the product of the largest and the
-smallest of them?
-- What is the sum of the digits of all multiples of 3 below 10?
-"""
-)
 
 
 def test_what_is_stated() -> None:
     shown = ("\n- ".join((text, *sorted(said(text)))) for text in STATING)
     assert_unchanged("stated-rules.md", "\n\n".join(shown) + "\n")
-
-
-@pytest.mark.parametrize("text", SILENT)
-def test_says_nothing_of_the_answer(text: str) -> None:
-    assert said(text) == set()
 
 
 # --- numeral
@@ -242,11 +145,6 @@ def test_says_nothing_of_the_answer(text: str) -> None:
 @pytest.mark.parametrize("text", ["7", "1000", "1,000"])
 def test_a_whole_number_stands_for_itself(text: str) -> None:
     assert to_integer(re.search(INTEGER, f"it is {text} in all")[0]) == int(text.replace(",", ""))  # type: ignore[index]
-
-
-@pytest.mark.parametrize("text", ["2.5", "3!", "4^n", "5 + x", "6%", "7x", "8 times nine", "1/2"])
-def test_the_beginning_of_something_longer_is_no_number(text: str) -> None:
-    assert re.match(INTEGER, text) is None
 
 
 def test_a_list_is_read_whole() -> None:
@@ -260,39 +158,6 @@ def test_a_list_is_read_whole() -> None:
 
 def words(text: str) -> list[str]:
     return [one.sentence for one in read_properties(text, 0, len(text))[0]]
-
-
-@pytest.mark.parametrize(
-    ("text", "sentences"),
-    [
-        ("is odd, greater than 78 and a multiple of 3.", 3),
-        ("a two-digit prime that is 1 more than a multiple of 5", 3),
-        ("leaves remainder 2 when divided by 7 and lies between 20 and 30.", 2),
-        ("has each of 6 and 8 as a divisor", 2),
-        ("with digit sum 7 that can be divided by 4 without remainder", 2),
-        ("divides 450. It is odd", 1),
-        ("at most 12 and not less than 3", 2),
-        ("a perfect square from 10 to 20.", 2),
-    ],
-)
-def test_one_property_after_the_other(text: str, sentences: int) -> None:
-    assert len(words(text)) == sentences
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "is even or odd",
-        "is not divisible by 3",
-        "more than 3 factors",
-        "an even number of coins",
-        "divisible by 3 or 5",
-        "greater than 100 times five",
-        "even though",
-    ],
-)
-def test_what_is_not_said_without_an_if(text: str) -> None:
-    assert words(text) == []
 
 
 def test_a_length_is_a_range() -> None:
@@ -362,25 +227,6 @@ def test_a_probability_in_percent_is_not_judged() -> None:
 
 
 # --- unit
-
-
-SCALES: Final[list[tuple[str, str, dict[str, int] | None]]] = [
-    ("appl", "each apple weighs 300 grams", {"appl": 1}),
-    ("gram", "a box of 300 grams and 2 kilograms of sand", {"gram": 1, "kilogram": 1_000}),
-    ("kg", "a box of 300 grams and 2 kg of sand", None),
-    ("inch", "3 inches, 2 feet and a yard", {"inch": 1, "feet": 12, "yard": 36}),
-    ("centimeter", "70 centimeters and 2 meters", {"centimeter": 1, "meter": 100}),
-    ("pound", "5 pence and 2 pounds", None),
-    ("hour", "2 hours and 30 minutes", None),
-    ("day", "5 days in 3 weeks", {"day": 1}),
-]
-
-
-@pytest.mark.parametrize(("unit", "text", "scale"), SCALES)
-def test_larger_units_are_made_of_the_asked_one(
-    unit: str, text: str, scale: dict[str, int] | None
-) -> None:
-    assert read_scale(unit, text.replace(",", "").split()) == scale
 
 
 def test_a_total_in_two_units_is_counted_in_the_asked_one() -> None:
