@@ -7,13 +7,17 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-__all__ = ["wrong_results"]
+__all__ = ["Function", "wrong_results"]
+
+Function: TypeAlias = (
+    Callable[[Any], Any] | Callable[[Any, Any], Any] | Callable[[Any, Any, Any], Any]
+)
 
 
 def wrong_results(
-    table: Path, functions: Mapping[str, Callable[..., Any]]
+    table: Path, functions: Mapping[str, Function]
 ) -> dict[str, list[tuple[Any, Any, Any]]]:
     """List arguments, result and expected result where they differ, by what the line shows."""
     wrong: defaultdict[str, list[tuple[Any, Any, Any]]] = defaultdict(list)
@@ -21,8 +25,9 @@ def wrong_results(
     for line in table.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         tested.add(row["of"])
+        function: Callable[..., Any] = functions[row["of"]]
         # What JSON makes of a result: tuples become lists.
-        found = json.loads(json.dumps(functions[row["of"]](*row["args"])))
+        found = json.loads(json.dumps(function(*row["args"])))
         if found != row["result"]:
             wrong[f"{row['of']}: {row['shows']}"].append((row["args"], found, row["result"]))
     assert tested == functions.keys(), "each function has a line"

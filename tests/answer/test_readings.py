@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tables import wrong_results
+from tables import Function, wrong_results
 
 from constraint_first.answer import marks, value
 from constraint_first.answer.exact import as_real_set, equal_numbers, rational
@@ -122,7 +123,7 @@ def box(text: str) -> list[Any] | None:
     return None if found is None else [found.content, found.closed]
 
 
-FUNCTIONS = {
+FUNCTIONS: dict[str, Function] = {
     "abstains": abstains,
     "bare": bare,
     "corrected": corrected,
@@ -188,7 +189,8 @@ LONG = [
 
 @pytest.mark.parametrize(("function", "text", "result"), LONG, ids=range(len(LONG)))
 def test_a_long_text_is_read_so(function: str, text: str, result: str | None) -> None:
-    assert FUNCTIONS[function](text) == result
+    read: Callable[..., Any] = FUNCTIONS[function]
+    assert read(text) == result
 
 
 def test_brackets_that_are_too_deep_leave_a_verdict_open() -> None:

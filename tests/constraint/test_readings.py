@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from tables import wrong_results
+from tables import Function, wrong_results
 
 from constraint_first.constraint.claim import (
     contradicts,
@@ -97,7 +97,7 @@ def repaired(demand: Predicate, reply: str) -> str:
     return repair_reply([Stated("format", demand, (0, 0), "")], reply)
 
 
-FUNCTIONS = {
+FUNCTIONS: dict[str, Function] = {
     "subjects": subjects,
     "names_of_answer": lambda text: sorted(names_of_answer(text)),
     "read_predicates": lambda text: [*read_predicates(plain(text))],

@@ -323,7 +323,7 @@ _LONG: Final = 60
 # A letter, several values or an expression: what a program that prints one number cannot give.
 _OPTIONS: Final = lazy_pattern(
     r"(?<![\w$])(?:\\(?:text|mathrm|textbf|mathbf)\s?\{\s?)*[(\[]?\s?([A-Ea-e])\s?[)\]]"
-    r"|(?:^|\n|\s)([A-E])\s?[.:]\s",
+    r"|(?:^|\n|\s)([A-E])\s?[.:]\s"
 )
 _CHOICE: Final = lazy_pattern(
     r"\banswer choices\b|\bwhich (?:one )?of (?:the following|these|those)\b"
