@@ -93,26 +93,6 @@ async def stored(path: Path, model: str = "model-a", runs: int = 2) -> Store:
     return store
 
 
-async def test_a_store_and_its_export_are_the_same_study(tmp_path: Path) -> None:
-    from constraint_first.cli.runs import export_command as command
-
-    with await stored(tmp_path / "r.db") as store:
-        one = read_store(store)
-        key = (*one.arms[0].key, sums(5)[0].id, 0)
-        said = one.transcripts([key])[key]
-    exported = str(tmp_path / "r.jsonl")
-    result = CliRunner().invoke(command, [exported, "--store", str(tmp_path / "r.db")])
-    assert result.exit_code == 0
-    other = read_file(Path(exported))
-    assert other.arms == one.arms
-    assert other.problems == one.problems
-    assert other.transcripts([key])[key] == said
-    assert said.text
-    (arm,) = one.arms
-    assert arm.stages
-    assert sum(spent.calls for spent in arm.stages.values()) >= 10
-
-
 async def test_several_sources_are_one_study_unless_they_overlap(tmp_path: Path) -> None:
     with (
         await stored(tmp_path / "a.db") as a,
@@ -187,15 +167,7 @@ async def test_instructions_survive_every_export(tmp_path: Path) -> None:
     assert {one.answer for one in only.all_attempts()} == {None}
 
 
-EXPORTS = (".jsonl", ".jsonl.gz", ".csv", ".parquet")
-
-
 HOSTILE = ("=cmd|x", "'=cmd|x", "''-x", "@p", "-1", "'", 'say "hi", twice\nor more', "ü")
-
-
-def needs_pyarrow(kind: str) -> None:
-    if kind == ".parquet":
-        pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed here")
 
 
 @pytest.fixture
@@ -220,9 +192,10 @@ def store(tmp_path: Path) -> str:
     return url
 
 
-@pytest.mark.parametrize("kind", EXPORTS)
+@pytest.mark.parametrize("kind", [".jsonl", ".jsonl.gz", ".csv", ".parquet"])
 def test_every_export_is_read_back_as_the_store_was(kind: str, store: str, tmp_path: Path) -> None:
-    needs_pyarrow(kind)
+    if kind == ".parquet":
+        pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed here")
     path = tmp_path / f"out{kind}"
     done = CliRunner().invoke(command, [str(path), "--store", store])
     assert done.exit_code == 0, done.output
@@ -263,9 +236,7 @@ def test_what_is_wrong_with_a_table_is_told(text: str, said: str, tmp_path: Path
 
 
 def read(path: Path, *rows: dict[str, Any]) -> list[dict[str, Any]]:
-    path = path / "o.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return [row for _, row in outcome_lines(path)]
+    return [row for _, row in outcome_lines(write(path / "o.jsonl", *rows))]
 
 
 @pytest.mark.parametrize(
@@ -304,35 +275,32 @@ def test_stages_are_costs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("change", "said"),
     [
-        ({"method": "a", "correct": True}, "needs 'problem'"),
-        ({"problem": "1", "correct": True}, "needs 'method'"),
-        ({"problem": "1", "method": "a"}, "needs 'correct'"),
-        ({"problem": "1", "method": "a", "correct": "yes"}, "'correct' must be true or false"),
-        ({"problem": "1", "method": "a", "correct": 1, "run": "x"}, "'run' must be a whole"),
-        (
-            {"problem": "1", "method": "a", "correct": 1, "status": "odd"},
-            "'status' must be one of ok",
-        ),
-        ({"problem": True, "method": "a", "correct": 1}, "'problem' must be a text or a number"),
-        ({"problem": "1", "method": "a", "verdict": "fine"}, "needs 'correct'"),
-        ({"problem": "1", "method": "a", "correct": 1, "seconds": 1e300}, "'seconds' must be"),
-        ({"problem": "1", "method": "a", "correct": float("nan")}, "NaN is no value there"),
-        (
-            {"problem": "1", "method": "a", "correct": 1, "gold": {}},
-            "'gold' must be a text or a number",
-        ),
-        ({"problem": "1", "method": "a", "correct": 1, "output_tokens": "9"}, "'output_tokens'"),
-        (
-            {"problem": "1", "method": "a", "correct": 1, "stages": {"s": {"calls": -1}}},
-            "'calls' must be a number",
-        ),
+        ({"problem": None}, "'problem' must be a text or a number"),
+        ({"problem": True}, "'problem' must be a text or a number"),
+        ({"method": None}, "'method' must be a text or a number"),
+        ({"correct": "yes"}, "'correct' must be true or false"),
+        ({"correct": float("nan")}, "NaN is no value there"),
+        ({"run": "x"}, "'run' must be a whole"),
+        ({"status": "odd"}, "'status' must be one of ok"),
+        ({"seconds": 1e300}, "'seconds' must be"),
+        ({"gold": {}}, "'gold' must be a text or a number"),
+        ({"output_tokens": "9"}, "'output_tokens'"),
+        ({"stages": {"s": {"calls": -1}}}, "'calls' must be a number"),
     ],
 )
-def test_a_bad_line_is_named(tmp_path: Path, row: dict[str, Any], said: str) -> None:
+def test_a_bad_line_is_named(tmp_path: Path, change: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=f"line 2: .*{said}"):
-        read(tmp_path, outcome("0", "a", True), row)
+        read(tmp_path, outcome("0", "a", True), outcome("1", "a", True) | change)
+
+
+@pytest.mark.parametrize("missing", ["problem", "method", "correct"])
+def test_a_line_that_lacks_a_field_is_named(tmp_path: Path, missing: str) -> None:
+    row = {"verdict": "fine", **outcome("1", "a", True)}
+    del row[missing]
+    with pytest.raises(InputError, match=f"line 1: .*needs '{missing}'"):
+        read(tmp_path, row)
 
 
 def test_fields_of_other_types_are_read_as_text(tmp_path: Path) -> None:
