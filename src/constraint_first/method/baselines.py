@@ -137,7 +137,11 @@ class PlanAndSolve(_OneCall):
 
 @dataclass(frozen=True)
 class SelfRefine:
-    """Drafts by Direct CoT, then criticises and revises a fixed number of times."""
+    """Drafts by Direct CoT, then criticises and revises a fixed number of times.
+
+    The number of calls does not depend on what the criticism says, so that the cost of a
+    comparison is known beforehand.
+    """
 
     label: ClassVar[str] = "Self-Refine"
     iterations: int = field(default=1, metadata=option())

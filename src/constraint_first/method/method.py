@@ -101,7 +101,10 @@ def wording(name: str) -> Any:
 
 @runtime_checkable
 class Method(Protocol):
-    """A frozen dataclass that asks for a solution; its ``repr`` is its configuration."""
+    """A frozen dataclass that asks for a solution; its ``repr`` is its configuration.
+
+    It must be deterministic given the completions it receives: a resumed attempt replays it.
+    """
 
     label: ClassVar[str]
     """Its name as the paper prints it."""
@@ -135,7 +138,10 @@ class Revises(Protocol):
 
 
 def may_revise(method: object, problem: Problem) -> bool:
-    """Whether a method, or one that it holds, may change a reply after it was written."""
+    """Whether a method, or one that it holds, may change a reply after it was written.
+
+    Such a reply must not be shown as the final one before the method has returned.
+    """
     if isinstance(method, Revises):
         return method.revises(problem)
     return any(may_revise(one, problem) for one in _held(method))

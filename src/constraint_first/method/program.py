@@ -118,7 +118,10 @@ class Programmed:
 
 
 def run_program(reply: Completion) -> Steps[Solution]:
-    """Run the program of a reply, unless the budget cut it off, and read what it prints."""
+    """Run the program of a reply and read what it prints.
+
+    A program that the budget cut off is not run: what it prints so far need not be its answer.
+    """
     source = read_program(reply.text)
     if source is None:
         return solution_from(reply)

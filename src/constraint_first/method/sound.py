@@ -53,7 +53,7 @@ class Checked:
 
     Three things are tried until one leads to an answer that breaks none: a certain repair; one
     more turn that names what is broken; a fresh sample. Where all fail, or the model repeats
-    itself, the first answer stands.
+    itself, the first answer stands: the text may have been misread.
     """
 
     label: ClassVar[str] = "Checked"
