@@ -51,6 +51,11 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
     assert not HEAVY & modules_after("import constraint_first")
 
 
+def test_an_evaluation_begins_without_the_libraries_of_its_report() -> None:
+    begun = modules_after("import constraint_first.cli.progress, constraint_first.run.run")
+    assert not {"numpy", "matplotlib", "sympy"} & begun
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_table_of_commands_says_what_each_says_itself(name: str) -> None:
     context = click.Context(root)

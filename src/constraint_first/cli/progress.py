@@ -22,7 +22,6 @@ from constraint_first.model.local import Progress
 from constraint_first.model.replicas import Balanced, Balancer
 from constraint_first.model.resolve import AutoChoice
 from constraint_first.model.wire import Served
-from constraint_first.report.table import several, times
 from constraint_first.run.job import (
     EvaluationWatcher,
     Job,
@@ -84,6 +83,7 @@ def ratios(found: Sequence[SeriesResult]) -> Table | None:
     """Tabulate the tokens of each series relative to Direct CoT; None where it was not run."""
     from constraint_first.report.comparison import BASELINE, divide_tokens
     from constraint_first.report.exhibit.cost import COUNTED
+    from constraint_first.report.table import times
 
     # Tokens are compared only where benchmark, model and decoding are the same.
     plain = [one for one in found if one.series.method.partition("(")[0] == BASELINE]
@@ -324,6 +324,7 @@ def print_forecast(found: Forecast, options: RunOptions) -> None:
 
 
 def _heading(one: SeriesForecast) -> str:
+    from constraint_first.report.table import several
 
     series, problems = one.series, several(one.problems, "problem")
     by = f" with {series.model}" if series.model else ""
