@@ -12,9 +12,7 @@ from pathlib import Path
 
 import pytest
 from claims.card import card
-from claims.demands import sound_replies
-from claims.readme import log, readme, reply_style
-from claims.results import results
+from claims.results import log, readme, reply_style, results, sound_replies
 
 from constraint_first.method.policy import find_policy, write_policy
 from constraint_first.model.local import DEFAULT_MODEL

@@ -326,7 +326,7 @@ def test_what_is_mathematics(text: str, found: list[str]) -> None:
     [
         *("costs $5 and $7", "costs $5-$7", "$ 5 and 7$ more", "$x $ y", "$x$5", "unclosed $x"),
         *("$x\n\ny$", "\\[x\n\ny\\]", r"unclosed \(x and \[y", "unclosed $$x", "$$ $$"),
-        *(r"\\(x\\)", r"\begin{align*} a &= b", r"\boxed{42", r"(x and \[y and $z and $$"),
+        *(r"\\(x\\)", r"\begin{align*} a &= b", r"\boxed{42", r"\(x and \[y and $z and $$"),
     ],
 )
 def test_what_is_no_mathematics_stays_as_it_was(text: str) -> None:

@@ -37,13 +37,11 @@ JSON = "cfr-brief(reply=json)"
 
 @cache
 def shipped(name: str) -> Study:
-    """Read a file of attempts."""
     return open_study(RESULTS / name)
 
 
 @cache
 def items() -> dict[str, Item]:
-    """Load the problems of ConstraintBench by their ids."""
     return {item.id: item for item in load("public@1")}
 
 
@@ -69,7 +67,6 @@ def of_file(file: str, benchmark: str, method: str, problems: Collection[str] | 
 
 
 def scored_arm(benchmark: str, method: str, problems: Collection[str] | None = None) -> Score:
-    """Score what a method did."""
     return scored_arms(arm(benchmark, method, problems))
 
 
@@ -80,7 +77,6 @@ def scored_arms(*arms: Arm) -> Score:
 
 
 def accuracy(benchmark: str, method: str, problems: Collection[str] | None = None) -> float:
-    """Return a method's accuracy in per cent."""
     return scored_arm(benchmark, method, problems).accuracy
 
 
@@ -153,59 +149,36 @@ class Labels:
         return Counter(pair[side] for pair, own in pairs if place in ("", own))
 
     def decided(self) -> list[tuple[str, str]]:
-        """List the statements that both sides have decided."""
         return [pair for pair in self.stated if "undecided" not in pair]
 
 
-@dataclass(frozen=True)
-class Labelled:
-    """A reply with the labels of a person."""
-
-    item: Item
-    reply: ConstraintSpec
-    labels: Audit
-
-
-def _read_labelled() -> Iterator[Labelled]:
-    known = {item.id: item for item in items().values()}
+def _read_labelled() -> Iterator[tuple[Item, ConstraintSpec, Audit]]:
+    """Read the replies that a person labelled."""
     for row in read_rows(RESULTS / "stage1-labels.jsonl"):
         line: dict[str, Any] = dict(row.value)
-        reply = ConstraintSpec.from_mapping(line["reply"])
-        given = line["labels"]
-        said = statements(reply)
-        yield Labelled(
-            known[line["item_id"]], reply, Audit.of_statements(given["gold"], said, given["stated"])
-        )
+        reply, given = ConstraintSpec.from_mapping(line["reply"]), line["labels"]
+        said = Audit.of_statements(given["gold"], statements(reply), given["stated"])
+        yield items()[line["item_id"]], reply, said
 
 
 @cache
 def labels(part: str = "all") -> Labels:
     """Audit the labelled replies: all, the first of each family (tune) or the second (held)."""
-    replies = list(_read_labelled())
     seen: Counter[str] = Counter()
-    chosen: list[Labelled] = []
-    for one in replies:
-        first = not seen[one.item.family]
-        seen[one.item.family] += 1
+    replies = 0
+    gold: list[tuple[str, str]] = []
+    stated: list[tuple[str, str]] = []
+    places: list[str] = []
+    for item, reply, said in _read_labelled():
+        first = not seen[item.family]
+        seen[item.family] += 1
         if part == "all" or first == (part == "tune"):
-            chosen.append(one)
-    ours = [audit(one.item, one.reply) for one in chosen]
-    both = list(zip(chosen, ours, strict=True))
-    return Labels(
-        len(chosen),
-        tuple(pair for a, b in both for pair in zip(a.labels.gold, b.gold, strict=True)),
-        tuple(
-            pair for a, b in both for pair in zip(a.labels.statements, b.statements, strict=True)
-        ),
-        tuple(place for one in chosen for place in _places(one.reply)),
-    )
-
-
-def _places(reply: ConstraintSpec) -> list[str]:
-    listed = (*reply.raw_constraints, *reply.propagated_constraints)
-    texts = [("constraint", one.description) for one in listed]
-    texts += [("range", reply.likely_answer_range), ("format", reply.answer_format)]
-    return [place for place, text in texts if text.strip()]
+            replies += 1
+            ours = audit(item, reply)
+            gold += zip(said.gold, ours.gold, strict=True)
+            stated += zip(said.statements, ours.statements, strict=True)
+            places += (one.field for one in statements(reply))
+    return Labels(replies, tuple(gold), tuple(stated), tuple(places))
 
 
 def agreed(pairs: Sequence[tuple[str, str]]) -> tuple[int, float]:
@@ -318,7 +291,6 @@ def others() -> Comparison:
 
 @cache
 def learnt() -> Comparison:
-    """Compare the methods that the calibration had with Direct CoT."""
     return compare(shipped(CALIBRATION))
 
 
@@ -329,7 +301,6 @@ WORDS = "zero one two three four five six seven eight nine ten eleven twelve".sp
 
 
 def gain(pair: Pair) -> str:
-    """Write a gain with its interval."""
     return points(pair.gain) + interval(pair.interval)
 
 
@@ -345,7 +316,6 @@ def cells(*values: object) -> str:
 
 
 def comparison_row(pair: Pair, accuracy: str, tokens: str) -> str:
-    """Write a row of a table of paired comparisons."""
     counts = f"{pair.improved} / {pair.tied} / {pair.degraded}"
     ps = (p_value(pair.p), p_value(pair.p_holm))
     return cells(pair.labels[1], accuracy, gain(pair), counts, *ps, tokens)
