@@ -9,6 +9,7 @@ import pytest
 from calibration_runs import LATEX, STORY, made_runs
 from hand_made import arm, costing, study, texts
 from simulated import simulate
+from snapshot import assert_unchanged
 
 from constraint_first.constraint.kind import FEATURES, find_features
 from constraint_first.method.policy import Evidence, Policy, Rule, parse_policy, write_policy
@@ -32,7 +33,7 @@ from constraint_first.report.calibrate import (
     say_no,
     say_yes,
 )
-from constraint_first.report.study import Arm, Study, by_model
+from constraint_first.report.study import Arm, by_model
 
 # Observation.
 
@@ -93,15 +94,13 @@ def test_runs_are_known_by_their_outcomes() -> None:
 # Learner.
 
 
-def test_the_best_single_method_is_preferred() -> None:
+def test_the_best_single_method_is_preferred_unless_a_second_brings_a_point() -> None:
     data = simulate(1, 600, 3, lambda method, _, __: (0.1, 0.3, 0.24)[method])
     found = learn(data, np.arange(600), LearningPlan())
     assert found.groups == (Group((), 1),)
     assert found.points > 20
     assert found.tokens == 1.0
 
-
-def test_a_second_method_comes_in_where_it_brings_a_point() -> None:
     def effect(method: int, having: set[str], _: int) -> float:
         return (0.4 if ("latex" in having) == (method == 0) else 0.1) if method < 2 else 0.0
 
@@ -138,53 +137,42 @@ def test_one_benchmark_cannot_spend_what_another_saves() -> None:
 # Tree.
 
 
-def everything(size: int) -> np.ndarray:
-    return np.arange(size)
+def grown(data: Observations, *columns: int, price: float = 0.0) -> set[tuple[str, int]]:
+    """Grow a tree over all problems: the first condition of each group and its decision."""
+    groups = Tree(data, columns, price).grow(np.arange(len(data.keys)))
+    return {(next(iter(group.when), ""), group.decision) for group in groups}
 
 
-def test_a_cut_sets_apart_where_a_method_loses() -> None:
+def test_a_cut_sets_apart_where_a_method_loses_or_another_is_better() -> None:
     data = simulate(2, 600, 1, lambda _, having, __: -0.1 if "latex" in having else 0.3)
-    groups = Tree(data, (0,)).grow(everything(600))
-    assert {(group.when[0], group.decision) for group in groups} == {
-        ("latex", DIRECT),
-        ("not latex", 0),
-    }
+    assert grown(data, 0) == {("latex", DIRECT), ("not latex", 0)}
 
-
-def test_two_methods_share_the_problems() -> None:
     def effect(method: int, having: set[str], _: int) -> float:
         return 0.4 if ("latex" in having) == (method == 0) else -0.2
 
-    groups = Tree(simulate(3, 800, 2, effect), (0, 1)).grow(everything(800))
-    assert {(group.when[0], group.decision) for group in groups} == {("latex", 0), ("not latex", 1)}
-
-
-def test_a_benchmark_that_loses_is_not_carried_along() -> None:
+    assert grown(simulate(3, 800, 2, effect), 0, 1) == {("latex", 0), ("not latex", 1)}
+    # A benchmark that loses is not carried along.
     data = simulate(4, 900, 1, lambda _, __, benchmark: -0.25 if benchmark == 2 else 0.3)
-    assert all(g.decision == DIRECT for g in Tree(data, (0,)).grow(everything(900)))
+    assert {decision for _, decision in grown(data, 0)} == {DIRECT}
 
 
 def test_the_price_of_tokens_is_taken_off_the_gain() -> None:
-    data = simulate(
-        5, 600, 1, lambda _, __, ___: 0.2, tokens=1.0
-    )  # 300 tokens more for some 15 points
+    # 300 tokens more for some 15 points.
+    data = simulate(5, 600, 1, lambda _, __, ___: 0.2, tokens=1.0)
     for price, decision in ((0.0, 0), (10.0, 0), (100.0, DIRECT)):
-        assert Tree(data, (0,), price).grow(everything(600)) == [Group((), decision)]
+        assert grown(data, 0, price=price) == {("", decision)}
 
 
-def test_few_problems_say_nothing() -> None:
+def test_few_problems_or_few_runs_say_nothing() -> None:
     data = simulate(6, 19, 1, lambda _, __, ___: 1.0)
-    assert Tree(data, (0,)).grow(everything(19)) == [Group((), DIRECT)]
-    assert Tree(data, (0,)).grow(everything(0)) == []
-    assert Tree(data, ()).grow(everything(19)) == []
-
-
-def test_a_method_that_was_run_on_less_than_half_is_not_chosen() -> None:
+    assert grown(data, 0) == {("", DIRECT)}
+    assert Tree(data, (0,)).grow(np.arange(0)) == []
+    assert grown(data) == set()
     data = simulate(7, 300, 1, lambda _, __, ___: 0.5)
     data.judged[120:] = 0
     data.gains[120:] = 0
-    assert Tree(data, (0,)).grow(everything(300)) == [Group((), DIRECT)]
-    assert Tree(data, (0,)).grow(everything(120)) == [Group((), 0)]
+    assert grown(data, 0) == {("", DIRECT)}  # it was run on less than half
+    assert Tree(data, (0,)).grow(np.arange(120)) == [Group((), 0)]
 
 
 # Validation.
@@ -226,27 +214,17 @@ WHOLE = Evidence(2_368, 41.0, 59.2, 18.2, (15.1, 21.3), 0.97)
 RULE = Rule(("not latex",), "program", Evidence(1_000, 40.0, 65.0, 25.0, (20.0, 30.0), 0.9))
 
 
-def test_yes_says_what_to_expect_and_where_from() -> None:
-    said = say_yes(Policy("m", (RULE,), by_family=replace(WHOLE, gain=12.0)), WHOLE)
-    assert said.startswith(
-        "Yes: on problems like these, expect +18.2 points [15.1, 21.3] (41.0 → 59.2, n = 2,368) "
-        "at 0.97 times the output tokens"
-    )
-    assert "program on problems without LaTeX (+25.0 [20.0, 30.0] on 1,000 problems)" in said
-    assert "All other problems are left to direct." in said
-    assert "With whole families of problems left out it is still +12.0 points" in said
-    assert "\n" not in said
-
-
-def test_no_says_what_came_nearest_and_what_to_do() -> None:
+def test_what_is_said_of_what_was_learnt() -> None:
+    """Yes with what to expect and where from; no with what came nearest and what to do."""
     data = simulate(1, 200, 2)
-    said = say_no(data, ("method-1", replace(WHOLE, gain=2.0, interval=(-1.0, 5.0))))
-    assert said.startswith("No: no method's gain is certain to be above zero with these runs (n = ")
-    assert "The largest by itself is that of method-1, +2.0 points [−1.0, 5.0]" in said
-    assert "as the best of 2 it may be chance" in said
-    assert "These runs could detect a gain of about" in said
-    assert "cfr eval" in said
-    assert "run them on the same problems" in say_no(data, None)
+    nearest = ("method-1", replace(WHOLE, gain=2.0, interval=(-1.0, 5.0)))
+    said = [
+        say_yes(Policy("m", (RULE,), by_family=replace(WHOLE, gain=12.0)), WHOLE),
+        say_yes(Policy("m", (RULE,), by_family=nearest[1]), WHOLE),
+        say_yes(Policy("m", (replace(RULE, when=()),)), WHOLE),
+        *(say_no(data, nearest), say_no(data, None)),
+    ]
+    assert_unchanged("calibration.txt", "\n\n".join(said))
 
 
 # Calibrate.
@@ -303,27 +281,23 @@ def _plan(**learning: float | None) -> CalibrationPlan:
     return CalibrationPlan(LearningPlan(**learning))  # pyright: ignore[reportArgumentType]
 
 
-def test_unequal_sets_of_problems_are_paired_where_both_have_them() -> None:
+def test_a_method_counts_only_where_it_was_run() -> None:
     runs = made_runs({"check": (0.4, 0.0)})
-    cut = [
+    few = [
         replace(one, attempts=dict(list(one.attempts.items())[:150]))
         if one.method == "check"
         else one
         for one in runs.arms
     ]
-    made = calibrate(replace(runs, arms=tuple(cut)))
+    made = calibrate(replace(runs, arms=tuple(few)))
     assert method_for(made, STORY) == "check"
     (rule,) = made.policy.rules
     assert rule.evidence is not None
     assert rule.evidence.problems == 150
-
-
-def test_a_method_is_not_used_where_it_was_not_run() -> None:
     runs = made_runs({"check": (0.4, 0.4)})
     arms = tuple(one for one in runs.arms if (one.method, one.benchmark) != ("check", "algebra"))
     made = calibrate(replace(runs, arms=arms))
-    assert method_for(made, STORY) == "check"
-    assert method_for(made, LATEX) == "direct"
+    assert (method_for(made, STORY), method_for(made, LATEX)) == ("check", "direct")
 
 
 def test_conditions_that_an_earlier_rule_makes_needless_are_dropped() -> None:
@@ -402,6 +376,15 @@ def test_texts_may_be_given_and_what_has_none_is_said() -> None:
     assert made.policy.by_problem.problems == 60
 
 
+def test_on_the_runs_of_this_repository_nothing_is_certain() -> None:
+    made = calibrate(RESULTS / "gpu.jsonl.gz")
+    assert made.policy.answer.startswith("No: ")
+    assert "The largest by itself is that of reminder, +4.2 points [0.6, 7.7]" in made.policy.answer
+    assert made.policy.runs[0].sha256
+    assert made.policy.by_problem is not None
+    assert made.policy.by_problem.problems == 480  # of the others there are no texts here
+
+
 def test_methods_may_be_chosen_and_what_cannot_be_made_is_said() -> None:
     runs = made_runs({"check": (0.4, 0.4), "their own": (0.5, 0.5), "reminder": (0.0, 0.0)})
     made = calibrate(runs)
@@ -409,18 +392,3 @@ def test_methods_may_be_chosen_and_what_cannot_be_made_is_said() -> None:
     assert method_for(made, STORY) == "check"
     only = calibrate(runs, CalibrationPlan(methods=("reminder",)))
     assert not only.recommended
-
-
-def real() -> Study:
-    from constraint_first.report.reader import open_study
-
-    return open_study([RESULTS / "gpu.jsonl.gz"])
-
-
-def test_on_the_runs_of_this_repository_nothing_is_certain() -> None:
-    made = calibrate(real(), CalibrationPlan(command="cfr calibrate", made="2026-11-15"))
-    assert made.policy.answer.startswith("No: ")
-    assert "The largest by itself is that of reminder, +4.2 points [0.6, 7.7]" in made.policy.answer
-    assert made.policy.runs[0].sha256
-    assert made.policy.by_problem is not None
-    assert made.policy.by_problem.problems == 480  # of the others there are no texts here
