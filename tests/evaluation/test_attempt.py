@@ -180,7 +180,7 @@ HUSH = "sk-12345"
 @pytest.mark.parametrize(
     "error", [ValueError(HUSH), MemoryError(HUSH), OverflowError(HUSH), Broken(HUSH)]
 )
-async def test_an_engine_that_breaks_fails_its_attempts_and_gives_no_secret_away(
+async def test_a_broken_engine_fails_its_attempts_without_a_secret(
     error: Exception, url: str
 ) -> None:
     with Store(url) as store:
@@ -204,9 +204,7 @@ HUGE = '{"raw_constraints": [{"id": 99, "desc": 1e999}], "final_answer": 7}'.rep
 
 @pytest.mark.parametrize("text", [ODD_TEXT, HUGE, "[" * 5_000 + "]" * 5_000, "\0\ud83d"])
 @pytest.mark.parametrize("method", ["cfr", "cfr(reply=json)", "self-consistency(samples=2)"])
-async def test_whatever_a_model_writes_is_stored_and_read_back(
-    method: str, text: str, url: str
-) -> None:
+async def test_any_text_of_a_model_is_stored(method: str, text: str, url: str) -> None:
     usage = Usage(2**63, -500, 3 * 10**9)
     with Store(url) as store:
         engine = Scripted(lambda _: Completion(text, usage=usage))
@@ -221,9 +219,7 @@ async def test_whatever_a_model_writes_is_stored_and_read_back(
     assert summary.tally.usage == Usage(3 * MOST, 0, 3 * MOST, shared=shared)
 
 
-async def test_a_row_that_is_refused_fails_its_attempt_and_no_other(
-    url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_refused_row_fails_its_attempt(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # Nothing is known that passes the gate and is refused all the same; so we open the gate.
     monkeypatch.setattr(journal, "storable_text", str)
     bad = Scripted(lambda call: "healthy" if number_in(call) else "bad")
@@ -351,9 +347,7 @@ async def _stored_and_replayed(source: str, text: str, error: str) -> None:
         (Completion("", finish="length"), "truncated", "incorrect"),
     ],
 )
-async def test_a_whole_reply_is_judged_as_it_stands(
-    reply: Completion, status: str, verdict: str, url: str
-) -> None:
+async def test_whole_replies_judged(reply: Completion, status: str, verdict: str, url: str) -> None:
     """Gold instructions decide; how the attempt ended stays what it is with every benchmark."""
     series = Series("requests", "direct", "model-a")
     asked: list[Call] = []
@@ -402,9 +396,7 @@ async def test_the_answer_is_found_in_a_reply_that_is_given_whole() -> None:
         ("", "incorrect", "follows 0 of 3 instructions; broken"),
     ],
 )
-async def test_gold_instructions_are_checked_on_the_whole_reply(
-    text: str, word: str, why: str
-) -> None:
+async def test_instructions_are_checked_on_whole_replies(text: str, word: str, why: str) -> None:
     """The answer that was read from it does not matter, whatever it is."""
     for answer in (None, "42", requests(2)[1].answer):
         found = await both(requests(2)[1], answer, text)
@@ -480,9 +472,7 @@ async def test_what_was_broken_off_is_there_with_its_reason_and_its_calls(url: s
         assert [step["reply"] for step in found.steps] == ["a reply"]
 
 
-async def test_a_run_that_is_under_way_is_given_to_nobody_else(
-    url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_run_under_way_is_not_reused(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_KEPT", 1)
     monkeypatch.setattr(module, "_KEPT_SERIES", 1)
     with Store(url) as store, store.exclusively():

@@ -20,6 +20,7 @@ from loopback import Endpoint as Server
 from loopback import Reply, answer, choices, completion, failure, large
 from postgres import Postgres
 from sums import number_in, reply_right, right, sums, write_sums
+from sums_run import execute, run_sums
 
 from constraint_first import aevaluate, evaluate
 from constraint_first.attempt.drive import Scripted
@@ -68,9 +69,11 @@ def options(tmp_path: Path) -> RunOptions:
 
 
 async def test_methods_are_run_on_a_benchmark(options: RunOptions) -> None:
-    engine = Scripted(right_when_checked)
-    done = await aevaluate(ones(), ["direct", "check"], runs=2, engine=engine, options=options)
+    engine, watcher = Scripted(right_when_checked), Hearing()
+    methods = ["direct", "check"]
+    done = await aevaluate(ones(), methods, runs=2, engine=engine, options=options, watcher=watcher)
     assert done.complete
+    assert watcher.scored == [0, 6]
     assert [(one.series.method, one.accuracy) for one in done.series] == [
         ("direct", 0.0),
         ("check", 1.0),
@@ -96,9 +99,7 @@ def test_a_method_that_has_no_name_goes_by_its_configuration(options: RunOptions
         ]
 
 
-def test_an_endpoint_that_is_not_open_is_opened(
-    endpoint: Server, tmp_path: Path, options: RunOptions
-) -> None:
+def test_an_endpoint_is_opened(endpoint: Server, tmp_path: Path, options: RunOptions) -> None:
     endpoint.respond = reply_right
     path = tmp_path / "sums.jsonl"
     write_sums(path, 4)
@@ -137,13 +138,27 @@ async def test_a_grid_is_an_experiment(options: RunOptions) -> None:
 
 
 class Hearing(EvaluationWatcher):
-    """A watcher that keeps what it is told about settings."""
+    """Keeps what it is told, and how far the first series is."""
 
     def __init__(self) -> None:
         self.changes: list[tuple[str, str]] = []
+        self.notes: list[str] = []
+        self.scored: list[int] = []
 
     def adapted(self, model: str, change: str) -> None:
         self.changes.append((model, change))
+
+    def noted(self, line: str) -> None:
+        self.notes.append(line)
+
+    @asynccontextmanager
+    async def running(
+        self, jobs: Sequence[Job], limiters: Sequence[Limiter]
+    ) -> AsyncGenerator[None]:
+        self.scored.append(jobs[0].tally.scored)
+        yield
+        self.scored.append(jobs[0].tally.scored)
+        assert len(limiters) == 1
 
 
 def refusing(body: dict[str, Any]) -> Reply:
@@ -155,9 +170,7 @@ def refusing(body: dict[str, Any]) -> Reply:
     return reply_right(body)
 
 
-async def test_a_model_that_refuses_a_setting_has_series_without_it(
-    endpoint: Server, options: RunOptions
-) -> None:
+async def test_a_refused_setting_names_the_series(endpoint: Server, options: RunOptions) -> None:
     endpoint.respond = refusing
     benchmark, watcher = Benchmark("sums", "Sums", sums(6)), Hearing()
     for nth in range(2):
@@ -178,17 +191,13 @@ async def test_a_model_that_refuses_a_setting_has_series_without_it(
         )
         answered = [body for body in endpoint.requests if body["max_tokens"] <= 4_096]
         assert len([body for body in answered if "temperature" not in body]) == 12
-    with Store(options.store) as store:
-        decodings = [
-            (one.series.method, one.tally.total, one.series.settings) for one in summaries(store)
-        ]
     recorded = {"temperature": None, "top_p": 0.95, "seed": None, "max_tokens": 4_096}
-    assert decodings == [("direct", 6, recorded), ("check", 6, recorded)]
+    with Store(options.store) as store:
+        for one in summaries(store):
+            assert (one.tally.total, one.series.settings) == (6, recorded)
 
 
-async def test_what_was_made_with_a_setting_is_not_mixed_with_what_is_made_without(
-    endpoint: Server, options: RunOptions
-) -> None:
+async def test_series_with_and_without_a_setting(endpoint: Server, options: RunOptions) -> None:
     endpoint.respond = lambda body: (
         refusing(body | {"max_tokens": 1}) if number_in(body) > 2 else reply_right(body)
     )
@@ -204,9 +213,7 @@ async def test_what_was_made_with_a_setting_is_not_mixed_with_what_is_made_witho
     assert kept.get(0.7, 0) <= 3
 
 
-async def test_the_explicit_way_asks_nothing_that_is_refused(
-    endpoint: Server, options: RunOptions
-) -> None:
+async def test_unsent_settings_are_not_refused(endpoint: Server, options: RunOptions) -> None:
     endpoint.respond = refusing
     grid = Experiment(
         benchmarks=(Benchmark("sums", "Sums", sums(3)),),
@@ -221,7 +228,7 @@ async def test_the_explicit_way_asks_nothing_that_is_refused(
     assert {body["max_tokens"] for body in endpoint.requests} == {4_000}
 
 
-async def test_an_engine_that_refuses_for_ever_ends_the_run_with_its_reason(
+async def test_an_engine_that_always_refuses_ends_the_run(
     options: RunOptions,
 ) -> None:
     def refuse(_call: Call) -> Completion:
@@ -326,51 +333,20 @@ def test_a_system_message_stands_in_the_place_of_the_benchmarks(options: RunOpti
 
 @pytest.mark.parametrize("ids", ["distinct", "x"])
 @pytest.mark.parametrize("again", [0.01, 0.1])
-async def test_no_problem_gets_the_reply_to_another(
-    again: float, ids: str, options: RunOptions
-) -> None:
-    notes: list[str] = []
-
-    class Noting(EvaluationWatcher):
-        def noted(self, line: str) -> None:
-            notes.append(line)
-
+async def test_replies_are_never_swapped(again: float, ids: str, options: RunOptions) -> None:
+    watcher = Hearing()
     with Doubling(again=again, ids=ids) as server:
         done = await aevaluate(
             Benchmark("sums", "Sums", sums(80)),
             "direct",
             model=ModelRef("m", server.url),
             options=replace(options, concurrency=8),
-            watcher=Noting(),
+            watcher=watcher,
         )
     assert done.complete
     assert done.series[0].accuracy == 1.0
-    (note,) = notes
+    (note,) = watcher.notes
     assert "no longer kept alive" in note
-
-
-async def test_a_watcher_sees_the_series_while_they_are_run(options: RunOptions) -> None:
-    seen: list[int] = []
-
-    class Counting(EvaluationWatcher):
-        @asynccontextmanager
-        async def running(
-            self, jobs: Sequence[Job], limiters: Sequence[Limiter]
-        ) -> AsyncGenerator[None]:
-            seen.append(jobs[0].tally.scored)
-            yield
-            seen.append(jobs[0].tally.scored)
-            assert len(limiters) == 1
-
-    await aevaluate(
-        Benchmark("sums", "Sums", sums(3)),
-        "direct",
-        runs=1,
-        engine=Scripted("The answer is 1."),
-        options=options,
-        watcher=Counting(),
-    )
-    assert seen == [0, 3]
 
 
 EXPERIMENTS = sorted((Path(__file__).parents[2] / "experiments").glob("*.toml"))
@@ -382,14 +358,11 @@ def written(folder: Path, text: str) -> Path:
     return path
 
 
-def test_the_defaults_are_the_papers_protocol(tmp_path: Path) -> None:
+def test_the_settings_of_a_file(tmp_path: Path) -> None:
     experiment = read_experiment(written(tmp_path, ""))
     assert experiment == Experiment()
     assert experiment.runs == 4
     assert list(experiment.decodings()) == [Decoding(0.7, 0.95, None)]
-
-
-def test_a_grid_has_a_series_for_each_combination(tmp_path: Path) -> None:
     path = written(
         tmp_path,
         'methods = ["direct", "cfr(reply=json)"]\ntemperatures = [0, 0.7]\nseeds = [1, 2, 3]\n',
@@ -399,20 +372,14 @@ def test_a_grid_has_a_series_for_each_combination(tmp_path: Path) -> None:
     assert len(series) == len(set(series)) == 12
     assert {s.decoding.seed for s in series} == {1, 2, 3}
     assert {s.system for s in series} == {"Be brief."}
-
-
-def test_the_command_line_wins_over_the_file(tmp_path: Path) -> None:
     path = written(tmp_path, 'runs = 4\nmodels = ["deepseek-chat"]\n')
     experiment = read_experiment(path, Changes(runs=1, methods=("check",)))
     assert (experiment.runs, experiment.methods) == (1, ("check",))
     assert experiment.models == ("deepseek-chat",)
-
-
-def test_what_is_named_twice_is_run_once(tmp_path: Path) -> None:
     path = written(tmp_path, 'methods = ["cfr", "direct", "cfr"]\nseeds = [1, 1]\n')
     experiment = read_experiment(path)
-    assert experiment.methods == ("cfr", "direct")
-    assert len(list(experiment.series(Benchmark("sums", "Sums", ()), "m"))) == 2
+    assert experiment.methods == ("cfr", "direct"), "named twice, run once"
+    assert len(list(experiment.series(sums, "m"))) == 2
 
 
 @pytest.mark.parametrize("gold", ["4", write_instructions([NO_COMMA]), None])
@@ -451,35 +418,27 @@ def test_auto_does_not_go_by_what_is_judged(gold: str | None) -> None:
         (f"methods = ['cfr(extractor={'x' * 501})']", "'methods' has 501 characters; 500 are the"),
         ("temperatures = [nan]", "temperatures: nan is not between 0 and 2"),
         ("top_p = inf", "top_p: inf is not above 0 and at most 1"),
+        ("[methods]\na = 1", "'methods' must be a list of texts, not {'a': 1}"),
     ],
 )
 def test_a_mistake_is_named_with_its_file_and_key(text: str, message: str, tmp_path: Path) -> None:
     path = written(tmp_path, f"# a grid\n{text}\n")
     with pytest.raises(InputError) as caught:
         read_experiment(path)
-    line = "" if "not TOML" in message else ", line 2"
+    line = "" if "not TOML" in message or "[methods]" in text else ", line 2"
     assert str(caught.value).startswith(f"{path}{line}: ")
     assert message in str(caught.value)
 
 
-def test_a_table_in_the_place_of_a_setting_is_named(tmp_path: Path) -> None:
-    path = written(tmp_path, "[methods]\na = 1")
-    with pytest.raises(InputError, match=r"grid\.toml: 'methods' must be a list"):
-        read_experiment(path)
-
-
 def test_what_is_given_beside_a_file_is_checked_too() -> None:
+    with pytest.raises(InputError, match=r"none\.toml: cannot be read"):
+        read_experiment(Path("none.toml"))
     with pytest.raises(InputError, match="'models' has half a surrogate pair as character 1"):
         Experiment().changed(Changes(models=("\udcff",)))
     with pytest.raises(InputError, match=r"seeds: \d+ is not between"):
         Experiment().changed(Changes(seeds=(2**62 + 1,)))
     seeds = (2**62, -(2**62), 0)
     assert Experiment().changed(Changes(seeds=seeds)).seeds == seeds
-
-
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"none\.toml: cannot be read"):
-        read_experiment(tmp_path / "none.toml")
 
 
 @pytest.mark.parametrize("path", EXPERIMENTS, ids=lambda path: path.stem)
@@ -526,14 +485,10 @@ async def over_http(
         Endpoint(server.url, "model-a"), retry=HASTY, bounds=Bounds(silence=0.5)
     ) as served:
         engine = Client(ServedModel(served, Limiter(8)), decoding=Decoding())
-        job = prepare(store, SERIES, sums(count), 1, engine)
-        await run(store, [job], width=16)
-    return job
+        return await run_sums(store, SERIES, count, 1, engine, width=16)
 
 
-async def test_every_fault_ends_under_its_own_status_and_touches_no_other(
-    url: str, endpoint: Server
-) -> None:
+async def test_every_fault_has_its_own_status(url: str, endpoint: Server) -> None:
     with Store(url) as store:
         job = await over_http(store, endpoint, 40, faulty)
         rows = {int(row["problem"][1:]): row for row in attempt_rows(store)}
@@ -563,9 +518,7 @@ async def test_failed_attempts_are_made_again_and_no_others(url: str, endpoint: 
     assert (summary.tally.total, summary.tally.failed) == (12, 0)
 
 
-async def test_a_key_that_is_refused_is_not_tried_on_every_attempt(
-    url: str, endpoint: Server
-) -> None:
+async def test_a_refused_key_is_not_tried_everywhere(url: str, endpoint: Server) -> None:
     with Store(url) as store:
         job = await over_http(store, endpoint, 100, lambda _: failure(401, "bad key"))
         asked = len(endpoint.requests)
@@ -613,7 +566,7 @@ async def test_a_spent_budget_stops_the_run_and_a_larger_one_goes_on(url: str) -
         engine = Client(metered, budget=budget)
         stops = pytest.raises(BudgetSpent) if budget is small else nullcontext()
         with stops:
-            await run(store, [prepare(store, SERIES, sums(30), 1, engine)], width=8)
+            await run_sums(store, SERIES, 30, 1, engine, width=8)
         return len(metered.asked)
 
     with Store(url) as store:
@@ -649,13 +602,11 @@ def calls_stored(store: Store) -> list[tuple[Any, ...]]:
     """Read the transcript: all that was asked and answered, without timings."""
     columns = [column for column in schema.calls.c if column.name != "seconds"]
     order = [schema.calls.c[name] for name in ("series", "problem", "run", "ordinal")]
-    with store.database.connect() as connection:
-        return [tuple(row) for row in connection.execute(sa.select(*columns).order_by(*order))]
+    return [tuple(row) for row in store.read(sa.select(*columns).order_by(*order))]
 
 
 async def complete(store: Store, method: str, engine: Engine) -> None:
-    job = prepare(store, replace(SERIES, method=method), sums(2), 2, engine)
-    await run(store, [job], width=1)
+    await run_sums(store, replace(SERIES, method=method), 2, 2, engine, width=1)
 
 
 @pytest.mark.parametrize("method", ["cfr", "self-refine", "self-consistency(base=cfr,samples=2)"])
@@ -678,9 +629,7 @@ async def test_a_crash_between_two_calls_loses_neither(method: str, url: str) ->
 
 
 @pytest.mark.parametrize("method", METHODS)
-async def test_every_method_leaves_one_transcript_on_every_store(
-    method: str, postgres: str, tmp_path: Path
-) -> None:
+async def test_every_store_one_transcript(method: str, postgres: str, tmp_path: Path) -> None:
     transcripts: list[list[tuple[Any, ...]]] = []
     endings: list[list[tuple[Any, ...]]] = []
     for address in (str(tmp_path / "runs.db"), postgres):
@@ -704,20 +653,17 @@ async def test_a_stored_call_that_no_longer_fits_ends_the_run(url: str) -> None:
     with Store(url) as store:
         with pytest.raises(PowerCut):
             await complete(store, "cfr", Dies(1))
-        with store.database.begin() as connection:
-            connection.execute(schema.calls.update().values(digest="of another prompt"))
+        execute(store, schema.calls.update().values(digest="of another prompt"))
         with pytest.raises(JournalMismatch, match="start a new run"):
             await complete(store, "cfr", Dies(9))
 
 
 async def test_a_store_that_cannot_be_written_ends_the_run_in_words(tmp_path: Path) -> None:
     with Store(str(tmp_path / "runs.db")) as store:
-        job = prepare(store, SERIES, sums(3), 1, Scripted(lambda call: right(call)))
-        with store.database.begin() as connection:
-            refuse = "BEGIN SELECT RAISE(FAIL, 'the disk is full'); END"
-            connection.execute(sa.text(f"CREATE TRIGGER full BEFORE INSERT ON calls {refuse}"))
+        refuse = "BEGIN SELECT RAISE(FAIL, 'the disk is full'); END"
+        execute(store, f"CREATE TRIGGER full BEFORE INSERT ON calls {refuse}")
         with pytest.raises(StoreError, match=r"cannot be written.*the disk is full"):
-            await run(store, [job], width=2)
+            await run_sums(store, SERIES)
 
 
 async def test_a_run_goes_on_when_its_server_was_restarted(frail_postgres: Postgres) -> None:
@@ -733,8 +679,7 @@ async def test_a_run_goes_on_when_its_server_was_restarted(frail_postgres: Postg
             return Completion(right(call))
 
     with Store(frail_postgres.url) as store, store.exclusively():
-        job = prepare(store, SERIES, sums(60), 1, Steady())
-        await run(store, [job], width=4)
+        job = await run_sums(store, SERIES, 60, 1, Steady(), width=4)
         rows = list(attempt_rows(store))
         schema.METADATA.drop_all(store.database)
     assert job.tally.complete
@@ -742,7 +687,7 @@ async def test_a_run_goes_on_when_its_server_was_restarted(frail_postgres: Postg
     assert len(rows) == len(asked) == asked.total() == 60
 
 
-async def test_what_an_earlier_version_could_not_store_is_completed_from_its_calls(
+async def test_attempts_that_could_not_be_stored_before_are_completed(
     url: str,
 ) -> None:
     # Such attempts failed on every resume: their calls were stored, and they never were.
@@ -750,9 +695,8 @@ async def test_what_an_earlier_version_could_not_store_is_completed_from_its_cal
     with Store(url) as store:
         with pytest.raises(PowerCut):
             await complete(store, "cfr", Dies(1, odd))
-        with store.database.begin() as connection:
-            spoilt = {"input_tokens": 2**31 - 1, "output_tokens": -500}
-            connection.execute(schema.calls.update().values(spoilt))
+        spoilt = {"input_tokens": 2**31 - 1, "output_tokens": -500}
+        execute(store, schema.calls.update().values(spoilt))
         rest = Scripted(lambda call: odd if call.stage == "stage1" else right(call))
         await complete(store, "cfr", rest)
         rows = list(attempt_rows(store))
@@ -775,20 +719,13 @@ def moments(options: RunOptions, runs: int = 1) -> list[EvaluationProgress]:
     return told
 
 
-def test_each_attempt_is_told(options: RunOptions) -> None:
+def test_each_attempt_is_told_and_earlier_ones_count(options: RunOptions) -> None:
     told = moments(options)
     assert [(one.done, one.total, one.tokens) for one in told] == [
-        (0, 3, 0),
-        (1, 3, 1_500),
-        (2, 3, 3_000),
-        (3, 3, 4_500),
+        (n, 3, 1_500 * n) for n in range(4)
     ]
     assert {one.cost for one in told} == {None}
     assert str(replace(told[-1], seconds=2.0)) == "3 of 3 attempts, 4,500 tokens, 2 s"
-
-
-def test_what_was_there_before_counts_as_done(options: RunOptions) -> None:
-    moments(options)
     assert [one.done for one in moments(options, runs=2)] == [3, 4, 5, 6]
 
 
@@ -854,9 +791,7 @@ def test_a_dear_method_that_comes_later_is_expected_to_be_dear() -> None:
     st.lists(st.tuples(st.integers(1, 1_000), st.integers(1, 40)), min_size=1, max_size=5),
     st.data(),
 )
-def test_at_a_steady_pace_the_forecast_is_exact_in_every_moment(
-    series: list[tuple[int, int]], data: st.DataObject
-) -> None:
+def test_steady_pace_exact_forecast(series: list[tuple[int, int]], data: st.DataObject) -> None:
     """Each token takes a tenth of a second; earlier runs know what each method takes."""
     attempts = [(at, cost) for at, (cost, count) in enumerate(series) for _ in range(count)]
     made = data.draw(st.integers(1, len(attempts)))
@@ -870,7 +805,6 @@ def test_at_a_steady_pace_the_forecast_is_exact_in_every_moment(
     assert seconds_left(parts, elapsed) == pytest.approx(rest)
 
 
-PROBLEMS = sums(6)
 SERIES_SAMPLES = Series("sums", "self-consistency(samples=3)", "m", Decoding(seed=5))
 
 
@@ -887,9 +821,7 @@ async def evaluate_samples(url: str, server: Server, budget: Budget | None = Non
         served = ServedModel(engine, Limiter(4), Price(1.0, 1.0))
         with Store(url) as store, store.exclusively():
             asking = Client(served, decoding=SERIES_SAMPLES.decoding, budget=budget)
-            job = prepare(store, SERIES_SAMPLES, PROBLEMS, 2, asking)
-            await run(store, [job], width=8)
-    return job
+            return await run_sums(store, SERIES_SAMPLES, 6, 2, asking, width=8)
 
 
 def stored(url: str) -> Counter[tuple[int, int, int, str]]:
@@ -902,15 +834,13 @@ def stored(url: str) -> Counter[tuple[int, int, int, str]]:
 def expected() -> Counter[tuple[int, int, int, str]]:
     return Counter(
         (n + 1, run, sample, f"Seed {5 + 1_000 * run + sample}: \\boxed{{{n + 1}}}")
-        for n in range(len(PROBLEMS))
+        for n in range(6)
         for run in range(2)
         for sample in range(3)
     )
 
 
-async def test_a_vote_is_one_request_and_three_calls_in_the_store(
-    url: str, endpoint: Server
-) -> None:
+async def test_a_vote_is_one_request_and_three_calls(url: str, endpoint: Server) -> None:
     endpoint.respond = sampling
     job = await evaluate_samples(url, endpoint)
     assert [body["n"] for body in endpoint.requests] == [3] * 12
@@ -921,18 +851,13 @@ async def test_a_vote_is_one_request_and_three_calls_in_the_store(
     assert (usage.input, usage.shared, usage.output) == (36 * 11, 24 * 11, 36 * 7)
 
 
-async def test_of_a_round_that_was_cut_short_only_the_missing_samples_are_asked_for(
-    url: str, endpoint: Server
-) -> None:
+async def test_only_missing_samples_are_asked_for_again(url: str, endpoint: Server) -> None:
     endpoint.respond = sampling
     await evaluate_samples(url, endpoint)
-    calls = schema.calls
     with Store(url) as store:
-        store.change(lambda connection: connection.execute(schema.attempts.delete()))
-        lost = calls.delete().where(calls.c.problem == 1, calls.c.ordinal > 0)
-        store.change(lambda connection: connection.execute(lost))
-        last = calls.delete().where(calls.c.problem == 2, calls.c.ordinal == 2)
-        store.change(lambda connection: connection.execute(last))
+        execute(store, "DELETE FROM attempts")
+        execute(store, "DELETE FROM calls WHERE problem = 1 AND ordinal > 0")
+        execute(store, "DELETE FROM calls WHERE problem = 2 AND ordinal = 2")
     endpoint.requests.clear()
     job = await evaluate_samples(url, endpoint)
     asked = Counter((body.get("n"), body["seed"]) for body in endpoint.requests)
@@ -949,9 +874,7 @@ async def test_a_budget_pays_the_prompt_of_a_group_once(url: str, endpoint: Serv
 
 
 @pytest.mark.parametrize("fault", [failure(503, "busy"), None])
-async def test_whatever_an_endpoint_makes_of_several_every_attempt_is_there(
-    url: str, endpoint: Server, fault: Reply | None
-) -> None:
+async def test_no_sample_is_lost(url: str, endpoint: Server, fault: Reply | None) -> None:
     def respond(body: dict[str, Any]) -> Reply:
         return fault if fault and "n" in body else sampling({**body, "n": 1})
 
@@ -1031,23 +954,17 @@ class Bench:
             await run(self.store, jobs, width=8)
         return jobs
 
-    def rows(self, name: str) -> list[dict[str, Any]]:
-        return [row for row in outcome_rows(self.store) if row["benchmark"] == name]
-
     def survives(self, body: bytes) -> None:
         """Run all methods on this reply, and once more on a healthy one."""
         name = f"example-{next(self.names)}"
-        self.server.respond = lambda _: Reply(body=body)
-        jobs = asyncio.run(self.run(name))
-        rows = self.rows(name)
-        assert sorted(row["method"] for row in rows) == sorted(VARIANTS)
-        assert all(job.tally.scored + job.tally.failed == 1 for job in jobs)
-        assert all(isinstance(orjson.loads(row["details"]), dict) for row in rows)
-        self.server.respond = reply_right
-        again = asyncio.run(self.run(name))
-        assert [job.tally.complete for job in again] == [True] * len(VARIANTS)
-        rows = self.rows(name)
-        assert sorted(row["method"] for row in rows) == sorted(VARIANTS)
+        for reply in (Reply(body=body), None):
+            self.server.respond = (lambda _, sent=reply: sent) if reply else reply_right
+            jobs = asyncio.run(self.run(name))
+            rows = [row for row in outcome_rows(self.store) if row["benchmark"] == name]
+            assert sorted(row["method"] for row in rows) == sorted(VARIANTS)
+            assert all(job.tally.scored + job.tally.failed == 1 for job in jobs)
+            assert all(isinstance(orjson.loads(row["details"]), dict) for row in rows)
+        assert [job.tally.complete for job in jobs] == [True] * len(VARIANTS)
         assert "failed" not in {row["status"] for row in rows}
 
 

@@ -204,9 +204,7 @@ def _every_attempt_once(url: str) -> None:
     assert [tuple(row) for row in calls] == [(CALLS,)]
 
 
-def test_an_interrupt_stops_cleanly_and_the_same_command_goes_on(
-    endpoint: Endpoint, tmp_path: Path
-) -> None:
+def test_an_interrupt_stops_cleanly(endpoint: Endpoint, tmp_path: Path) -> None:
     endpoint.respond = Model()
     write_sums(tmp_path / "sums.jsonl", 20)
     url = str(tmp_path / "runs.db")

@@ -151,9 +151,7 @@ def test_two_answers_to_the_same_are_told_or_chosen(tmp_path: Path) -> None:
         (schema.problems, {"text": "What?"}, "problem p0 of sums has another text than in"),
     ],
 )
-def test_other_prompts_and_texts_are_not_mixed(
-    tmp_path: Path, table: sa.Table, changed: dict[str, str], said: str
-) -> None:
+def test_no_mixing(tmp_path: Path, table: sa.Table, changed: dict[str, str], said: str) -> None:
     one, other = fill(tmp_path / "one.db"), fill(tmp_path / "other.db")
     change(other, table, **changed)
     with pytest.raises(StoreError, match=rf"other\.db: {said}.*leave one (out|of the stores out)"):
@@ -172,9 +170,7 @@ def test_another_gold_answer_is_told_or_chosen(tmp_path: Path) -> None:
     assert content(new)["attempts"][0][5] == "7"
 
 
-def test_a_merge_that_is_interrupted_leaves_all_as_it_was(
-    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_merge(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one = fill(tmp_path / "one.db", 3)
     with Store(url) as store:
         number = store.register(SERIES, sums(1))
@@ -248,9 +244,7 @@ def test_gold_instructions_are_merged_like_any_gold(tmp_path: Path) -> None:
         ("DELETE FROM calls", 0, 3),
     ],
 )
-def test_attempts_without_their_series_or_problem_are_left_out_and_counted(
-    url: str, tmp_path: Path, harm: str, lost: int, kept: int
-) -> None:
+def test_orphans_are_left_out(url: str, tmp_path: Path, harm: str, lost: int, kept: int) -> None:
     source = fill(tmp_path / "damaged.db")
     whole = fill(tmp_path / "whole.db", series=Series("sums", "direct", "other"))
     with Store(source) as store:

@@ -70,7 +70,7 @@ def priced(folder: Path, url: str, monkeypatch: pytest.MonkeyPatch, *names: str)
     monkeypatch.setenv("CFR_MODELS", str(folder / "models.toml"))
 
 
-async def test_each_model_is_opened_once_and_has_a_limiter_of_its_own(
+async def test_models_open_once(
     stack: AsyncExitStack, options: RunOptions, endpoint: Server
 ) -> None:
     fetched: list[str] = []
@@ -96,9 +96,7 @@ async def test_a_given_engine_keeps_its_company(stack: AsyncExitStack, options: 
 
 
 @pytest.mark.parametrize("given", [True, False])
-async def test_a_model_that_nobody_knows_is_one_line_before_anything_is_asked(
-    stack: AsyncExitStack, options: RunOptions, *, given: bool
-) -> None:
+async def test_unknown_models(stack: AsyncExitStack, options: RunOptions, *, given: bool) -> None:
     fetched: list[str] = []
     pool, grid = ModelPool(options, stack, fetching(fetched)), Experiment(methods=(METHOD,))
     with pytest.raises(EngineError, match=r"'org/small:7b': no \.gguf file .*--base-url"):
@@ -144,9 +142,7 @@ def test_a_grid_is_run_with_two_models(endpoint: Server, options: RunOptions) ->
     assert all('"model":"org/small:7b"' in stages for stages in found)
 
 
-def test_what_a_second_model_answered_is_not_asked_again(
-    endpoint: Server, options: RunOptions
-) -> None:
+def test_stored_replies_of_a_second_model(endpoint: Server, options: RunOptions) -> None:
     ref = ModelRef("large", base_url=endpoint.url)
     endpoint.respond = lambda body: (
         completion(SPEC) if body["model"] == "org/small:7b" else failure(400, "not today")
@@ -172,9 +168,7 @@ def test_a_budget_counts_every_model_at_its_price(
     assert "one call could cost up to $0.066, and --max-cost is $0.04" in done.stopped
 
 
-def test_a_second_model_may_refuse_a_setting_by_itself(
-    endpoint: Server, options: RunOptions
-) -> None:
+def test_a_second_model_refuses_a_setting(endpoint: Server, options: RunOptions) -> None:
     heard: list[tuple[str, str]] = []
 
     class Hears(EvaluationWatcher):
@@ -237,9 +231,7 @@ async def test_models_that_workers_elsewhere_open_are_only_named(
         await named[0].served.complete(Call.user("Hello", stage="direct", max_tokens=1))
 
 
-async def test_a_model_that_is_only_named_must_have_a_name(
-    options: RunOptions, stack: AsyncExitStack
-) -> None:
+async def test_a_named_model_needs_a_name(options: RunOptions, stack: AsyncExitStack) -> None:
     pool = ModelPool(options, stack, fetching([]))
     with pytest.raises(InputError, match="name it with --model"):
         pool.name(Experiment(), ModelRef(base_url="http://host/v1"))
@@ -298,9 +290,7 @@ async def evaluate_at(
     return await aevaluate(SIXTY, "direct", runs=runs, model=ref(servers), options=narrow, **more)
 
 
-async def test_one_that_dies_in_the_middle_costs_no_attempt_and_comes_back(
-    servers: list[Server], narrow: RunOptions
-) -> None:
+async def test_a_dead_endpoint_costs_nothing(servers: list[Server], narrow: RunOptions) -> None:
     watcher, first = Followed(), servers[0]
     dead = threading.Event()
 
@@ -321,9 +311,7 @@ async def test_one_that_dies_in_the_middle_costs_no_attempt_and_comes_back(
     assert sum(len(server.requests) for server in servers) <= 4 * 60 + 3 * 4
 
 
-async def test_when_all_die_attempts_fail_as_with_one_and_are_made_by_the_next_run(
-    servers: list[Server], narrow: RunOptions
-) -> None:
+async def test_all_endpoints_die(servers: list[Server], narrow: RunOptions) -> None:
     for server in servers[1:]:
         server.die()
 
@@ -345,9 +333,7 @@ async def test_when_all_die_attempts_fail_as_with_one_and_are_made_by_the_next_r
     assert (await evaluate_at(servers, narrow)).complete
 
 
-async def test_too_many_requests_at_one_fail_nothing(
-    servers: list[Server], narrow: RunOptions
-) -> None:
+async def test_a_busy_endpoint_fails_nothing(servers: list[Server], narrow: RunOptions) -> None:
     servers[0].respond = lambda _body: failure(429, "slow down", Retry_After="60")
     done = await evaluate_at(servers, narrow)
     assert done.complete
@@ -355,9 +341,7 @@ async def test_too_many_requests_at_one_fail_nothing(
     assert len(servers[1].requests) + len(servers[2].requests) == 60
 
 
-async def test_a_run_goes_on_with_more_endpoints_and_with_fewer(
-    servers: list[Server], narrow: RunOptions
-) -> None:
+async def test_more_endpoints_and_fewer(servers: list[Server], narrow: RunOptions) -> None:
     for count, runs in ((1, 1), (3, 2), (2, 3)):
         for server in servers:
             server.requests.clear()
@@ -370,9 +354,7 @@ async def test_a_run_goes_on_with_more_endpoints_and_with_fewer(
     assert (one.series.model, one.tally.total) == ("test-model", 180)
 
 
-async def test_what_one_endpoint_refuses_all_are_asked_without(
-    servers: list[Server], narrow: RunOptions
-) -> None:
+async def test_one_endpoint_refuses(servers: list[Server], narrow: RunOptions) -> None:
     servers[2].respond = lambda body: (
         failure(400, "temperature is not supported") if "temperature" in body else reply_right(body)
     )

@@ -109,7 +109,7 @@ async def test_outcomes_are_light_and_single_attempts_whole(url: str) -> None:
         assert value is None or isinstance(value, columns[name]), name
 
 
-async def test_an_attempt_that_was_begun_and_not_finished_gives_its_stages_to_no_other(
+async def test_stages_of_unfinished_attempts_are_not_mixed_in(
     url: str,
 ) -> None:
     with Store(url) as store:
@@ -525,9 +525,7 @@ def test_calls_are_added_up_by_the_model_that_answered(spent: Store) -> None:
     assert cost_of(used, PriceList()) is None
 
 
-def test_series_cost_what_models_cost_today(
-    spent: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_todays_prices(spent: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert series_costs(spent, {1: "large", 2: "none"}) == {1: None, 2: None}
     path = tmp_path / "models.toml"
     monkeypatch.setenv("CFR_MODELS", str(path))
@@ -555,9 +553,7 @@ def counting(call: Call) -> Completion:
 
 
 @pytest.mark.parametrize("method", METHODS)
-async def test_a_store_tells_what_was_counted_while_the_attempt_was_made(
-    url: str, method: str
-) -> None:
+async def test_shared_tokens_are_those_counted_in_the_run(url: str, method: str) -> None:
     with Store(url) as prompted:
         job = await run_sums(prompted, method, 4, 2, Scripted(counting))
         counted = job.tally.usage.shared
@@ -698,9 +694,7 @@ def dies_at_250(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("dies_at_250")
-def test_an_interrupted_regrading_can_be_done_again(
-    url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_regrading_is_redone(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with Store(url) as store:
         fill_regrade(store, problems=200, runs=3)
         with pytest.raises(KeyboardInterrupt):
@@ -712,9 +706,7 @@ def test_an_interrupted_regrading_can_be_done_again(
         assert regrade(store) == 0
 
 
-def test_no_connection_is_held_while_answers_are_judged(
-    url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_judging_holds_no_connection(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     held: list[str] = []
 
     def watched(cases: Iterable[GradingCase]) -> Iterator[Verdict]:

@@ -368,9 +368,7 @@ def test_an_export_from_before_keeps_its_meaning(tmp_path: Path) -> None:
     assert (arm.method, arm.label) == ("routed-cfr", "Routed-CFR")
 
 
-async def test_a_changed_prompt_is_refused_and_not_mixed_in(
-    url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_changed_prompt_is_refused(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with Store(url) as store:
         await make_all(store)
         monkeypatch.setattr("constraint_first.store.series.fingerprint", str)
@@ -476,7 +474,7 @@ def test_a_series_that_is_withdrawn_takes_its_prompts_along(url: str) -> None:
         assert kept(store, again) == {"direct": "Now: [[problem]]"}
 
 
-async def test_a_store_without_room_for_them_is_read_as_it_is_and_written_when_needed(
+async def test_a_store_without_a_table_of_prompts_gets_one_when_needed(
     url: str,
 ) -> None:
     with Store(url) as store:

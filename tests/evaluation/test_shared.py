@@ -18,6 +18,7 @@ from loopback import Reply, completion, failure
 from postgres import Postgres, empty_database
 from stored import attempt
 from sums import number_in, reply_right, right, sums, write_sums
+from sums_run import execute, make_sums, run_sums
 from worker_crew import WorkerCrew
 
 from constraint_first import aevaluate
@@ -102,14 +103,12 @@ def ended(key: LeaseKey, **values: Any) -> dict[str, Any]:
 
 def expire(store: Store) -> None:
     """Let an hour go by."""
-    past = sa.text("UPDATE leases SET expires = expires - interval '1 hour'")
-    store.change(lambda connection: connection.execute(past))
+    execute(store, "UPDATE leases SET expires = expires - interval '1 hour'")
 
 
 def prolong(store: Store) -> None:
     """Give whoever has leases another hour."""
-    more = sa.text("UPDATE leases SET expires = expires + interval '1 hour'")
-    store.change(lambda connection: connection.execute(more))
+    execute(store, "UPDATE leases SET expires = expires + interval '1 hour'")
 
 
 def test_nobody_claims_what_another_has_however_many_claim_at_once(store: Store) -> None:
@@ -147,9 +146,8 @@ async def test_how_an_attempt_ended_is_written_with_the_end_of_its_lease(store: 
         await own.write_attempt(ended(first))
         await own.write_attempt(ended(second, status="failed"))
         assert leases.waiting([share]) == {share.series: Waiting(0, 0)}
-        (times,) = zip(*own.read(sa.select(schema.attempts.c.finished_at)), strict=True)
-        ((now,),) = own.read(sa.select(sa.extract("epoch", sa.func.clock_timestamp())))
-        assert all(0 <= float(now) - time < 60 for time in times)
+        ago = sa.extract("epoch", sa.func.clock_timestamp()) - schema.attempts.c.finished_at
+        assert all(0 <= seconds < 60 for (seconds,) in own.read(sa.select(ago)))
     enter(store, problems=1, runs=2)  # the same command again: what failed is to be made
     with worker(store) as (_, leases):
         assert list(leases.claim(share, 9)) == [second[1:]]
@@ -164,30 +162,18 @@ async def test_nothing_is_written_of_an_attempt_that_another_took_over(store: St
         assert second.waiting([share]) == {share.series: Waiting(1, 1)}
         assert second.claim(share, 9)
         prolong(store)
+        named: dict[str, Any] = {"series": key[0], "problem": key[1], "run": key[2]}
+        slow.require_lease(named)  # it does not know yet
         with pytest.raises(LeaseLost, match="another worker has taken this attempt over"):
             await slow.write_attempt(ended(key, answer="slow"))
         first._due = 0.0  # pyright: ignore[reportPrivateUsage]
         first.renew()
+        with pytest.raises(LeaseLost):
+            slow.require_lease(named)
         await quick.write_attempt(ended(key, answer="quick"))
         with pytest.raises(LeaseLost):
             await slow.write_attempt(ended(key, answer="slow"))
         assert [row.answer for row in store.read(sa.select(schema.attempts))] == ["quick"]
-
-
-async def test_who_hears_of_its_loss_goes_no_further(store: Store) -> None:
-    share = enter(store, problems=1, runs=1)
-    with worker(store) as (slow, first), worker(store, SHORT) as (_, second):
-        ((problem, run),) = first.claim(share, 9)
-        key = {"series": share.series, "problem": problem, "run": run}
-        expire(store)
-        second.waiting([share])
-        second.claim(share, 9)
-        prolong(store)
-        slow.require_lease(key)  # it does not know yet
-        first._due = 0.0  # pyright: ignore[reportPrivateUsage]
-        first.renew()
-        with pytest.raises(LeaseLost):
-            slow.require_lease(key)
 
 
 def test_a_worker_that_lives_renews_what_it_has(store: Store) -> None:
@@ -201,7 +187,7 @@ def test_a_worker_that_lives_renews_what_it_has(store: Store) -> None:
         assert times[0] < times[1] == times[2]
 
 
-def test_nothing_expires_before_a_server_has_been_back_for_as_long_as_a_lease(
+def test_nothing_expires_right_after_a_restart(
     frail_postgres: Postgres,
 ) -> None:
     with Store(frail_postgres.url) as store:
@@ -226,7 +212,7 @@ def test_who_ends_in_good_order_leaves_all_to_others_at_once(store: Store) -> No
         assert leases.waiting([share]) == {share.series: Waiting(79, 80)}
 
 
-def test_a_claim_of_which_the_server_did_not_say_whether_it_was_made_is_made_anew(
+def test_a_claim_whose_commit_is_unknown_is_repeated(
     store: Store,
 ) -> None:
     share = enter(store, problems=3, runs=1)
@@ -271,11 +257,11 @@ def test_calls_that_are_stored_come_with_the_claim(store: Store) -> None:
             raise PowerCut
         return right(call)
 
-    job = prepare(store, Series("sums", "cfr", "m"), sums(5), 1, Scripted(die))
     with pytest.raises(PowerCut):
-        asyncio.run(run(store, [job], width=1))
+        make_sums(store, "cfr", 5, 1, Scripted(die), width=1)
+    (number,) = store.read(sa.select(schema.series.c.id))[0]
     with worker(store) as (_, leases):
-        known = leases.claim(job.share, 9)
+        known = leases.claim(SeriesShare(number, 1), 9)
     assert [len(claimed.known) for claimed in known.values()] == [1, 0, 0, 0]
     assert next(iter(known.values())).problem == replace(sums(5)[1], benchmark="sums")
 
@@ -325,9 +311,7 @@ async def test_workers_share_a_grid_and_each_ends_when_it_is_whole(shared: str) 
 
     async def work() -> Job:
         with Store(shared) as store, store.running():
-            job = prepare(store, SERIES, sums(COUNT), 1, Slow(asked))
-            await run(store, [job], width=8)
-            return job
+            return await run_sums(store, SERIES, COUNT, 1, Slow(asked), width=8)
 
     jobs = await asyncio.gather(*(work() for _ in range(3)))
     assert asked == Counter(range(COUNT))
@@ -337,7 +321,7 @@ async def test_workers_share_a_grid_and_each_ends_when_it_is_whole(shared: str) 
     assert all(job.tally.made > 0 for job in jobs)
 
 
-async def test_who_has_nothing_to_do_waits_for_others_and_takes_over_what_expires(
+async def test_an_idle_worker_takes_over_what_expires(
     shared: str,
 ) -> None:
     with Store(shared) as dead:
@@ -346,9 +330,7 @@ async def test_who_has_nothing_to_do_waits_for_others_and_takes_over_what_expire
             assert len(leases.claim(job.share, 32)) == 5
             leases._named["owner"] = "nobody"  # pyright: ignore[reportPrivateUsage]
     with Store(shared) as store:
-        job = prepare(store, SERIES, sums(5), 1, Scripted(right))
-        await run(store, [job], width=2, lease=0.3)
-        assert job.tally.complete
+        assert (await run_sums(store, SERIES, 5, lease=0.3)).tally.complete
         assert len(list(attempt_rows(store))) == 5
 
 
@@ -441,21 +423,13 @@ async def enter_grid(options: RunOptions, server: Server, *methods: str, model: 
     server.respond = reply_right
 
 
-def statuses(options: RunOptions) -> list[str]:
-    with Store(options.store, existing=True) as store:
-        return [row["status"] for row in attempt_rows(store)]
-
-
 async def test_a_worker_makes_what_others_entered(options: RunOptions, endpoint: Server) -> None:
     await enter_grid(options, endpoint, "direct", "cfr")
     done = await awork(options)
     assert done.complete, done.stopped
-    assert [(one.series.method, one.tally.ok, one.tally.total) for one in done.series] == [
-        ("direct", 12, 12),
-        ("cfr", 12, 12),
-    ]
+    made = [(one.series.method, one.tally.ok, one.tally.total) for one in done.series]
+    assert made == [("direct", 12, 12), ("cfr", 12, 12)]
     assert [one.accuracy for one in done.series] == [1.0, 1.0]
-    assert statuses(options) == ["ok"] * 24
     asked = len(endpoint.requests)
     assert (await awork(options)).series == ()
     assert len(endpoint.requests) == asked
@@ -485,9 +459,7 @@ async def test_what_is_missing_on_a_machine_is_said_and_the_rest_is_made(
     assert (await awork(options)).complete
 
 
-async def test_a_worker_may_bring_its_own_engine_or_address(
-    options: RunOptions, endpoint: Server
-) -> None:
+async def test_a_worker_brings_engine_or_address(options: RunOptions, endpoint: Server) -> None:
     await enter_grid(options, endpoint)
     await enter_grid(options, endpoint, model="other")
     endpoint.requests.clear()
@@ -501,9 +473,7 @@ async def test_a_worker_may_bring_its_own_engine_or_address(
         assert len(elsewhere.requests) == 12
 
 
-async def test_the_budget_of_the_grid_is_that_of_the_worker(
-    options: RunOptions, endpoint: Server
-) -> None:
+async def test_the_grids_budget_binds_workers(options: RunOptions, endpoint: Server) -> None:
     endpoint.respond = reply_right
     ref = ModelRef("m", base_url=endpoint.url)
     limited = RunOptions(store=options.store, concurrency=1, max_tokens_total=350)
@@ -514,8 +484,8 @@ async def test_the_budget_of_the_grid_is_that_of_the_worker(
     done = await awork(options)
     assert "the budget is spent" in done.stopped
     assert done.series[0].tally.ok == made
-    with Store(options.store) as store, store.database.begin() as connection:
-        connection.execute(sa.update(schema.budgets).values(max_tokens=None))
+    with Store(options.store) as store:
+        execute(store, sa.update(schema.budgets).values(max_tokens=None))
     assert (await awork(options)).complete
 
 
@@ -595,26 +565,18 @@ def test_an_address_with_a_secret_is_not_stored(store: Store) -> None:
     assert found.find_models(given)[0].base_url == secret.base_url
 
 
-def test_what_was_given_as_an_object_runs_only_where_it_was_made(store: Store) -> None:
+def test_series_that_cannot_be_run_here(store: Store) -> None:
     method = Direct(budget=99)
     found = enter_settings(store, Series("sums", repr(method), "m", given=method), None)
     with pytest.raises(Unrunnable, match="as an object runs only where it was made"):
         found.build()
     with pytest.raises(Unrunnable, match="its engine was given as an object"):
         found.find_models(HERE)
-
-
-def test_a_method_that_asks_otherwise_here_is_not_run(store: Store) -> None:
     found = enter_settings(store, Series("sums", "direct", "m"))
     found = replace(found, series=replace(found.series, fingerprint="another"))
     with pytest.raises(Unrunnable, match="install the same version of cfr"):
         found.build()
-
-
-def test_what_is_made_is_pending_no_longer(store: Store) -> None:
-    enter_settings(store, Series("sums", "direct", "m"))
-    with store.database.begin() as connection:
-        connection.execute(schema.leases.delete())
+    execute(store, schema.leases.delete())
     assert not pending_series(store)
 
 
@@ -671,12 +633,6 @@ def wait_until(condition: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def stored_calls(url: str) -> int:
-    with Store(url, existing=True) as store:
-        made = sa.select(sa.func.count()).where(schema.calls.c.finish != "executed")
-        return store.read(made.select_from(schema.calls))[0][0]
-
-
 @pytest.fixture
 def server(frail_postgres: Postgres) -> Iterator[Postgres]:
     yield frail_postgres
@@ -729,7 +685,8 @@ def test_workers_that_are_killed_make_every_attempt_once(
     tokens, aside = spent(url)
     assert aside == 0
     assert 18 * len(model.answered) <= tokens <= LARGE
-    calls = stored_calls(url)
+    with Store(url, existing=True) as store:
+        calls = len(store.read(sa.select(schema.calls).where(schema.calls.c.finish != "executed")))
     stops = KILLS + 4  # those that a spent budget ended broke off as well
     assert calls <= len(model.answered) <= calls + stops * IN_FLIGHT
     _every_attempt_once(url, began)
@@ -766,10 +723,10 @@ class Charging:
         return Completion("", usage=self.usage)
 
 
-def opened(store: Store, lease: float = 60.0, **limits: float) -> SharedBudget:
-    tokens, cost = limits.get("tokens"), limits.get("cost")
-    most = None if tokens is None else int(tokens)
-    options = RunOptions(max_tokens_total=most, max_cost=cost, lease=lease)
+def opened(
+    store: Store, lease: float = 60.0, tokens: int | None = None, cost: float | None = None
+) -> SharedBudget:
+    options = RunOptions(max_tokens_total=tokens, max_cost=cost, lease=lease)
     found = open_budget(store, "grid", options)
     assert isinstance(found, SharedBudget)
     return found
@@ -830,9 +787,7 @@ async def test_it_goes_on_where_it_was_when_the_command_is_run_again(shared: str
 async def test_what_a_worker_had_set_aside_when_it_died_counts_as_spent(shared: str) -> None:
     with Store(shared) as store:
         await opened(store, tokens=500).reserve(Usage(100, 100), 0.0)
-        with store.database.begin() as connection:
-            past = sa.text("UPDATE reservations SET expires = expires - interval '1 hour'")
-            connection.execute(past)
+        execute(store, "UPDATE reservations SET expires = expires - interval '1 hour'")
     with Store(shared) as store:
         budget, charging = opened(store, lease=0.01), Charging()
         assert await spend(paying(charging, budget, None), 5) == 1
@@ -841,7 +796,7 @@ async def test_what_a_worker_had_set_aside_when_it_died_counts_as_spent(shared: 
         assert row(store) == (400, 0.0, 0)
 
 
-async def test_who_waits_for_what_another_has_set_aside_gets_what_that_gives_back(
+async def test_a_waiting_call_gets_what_another_gives_back(
     shared: str,
 ) -> None:
     with Store(shared) as one, Store(shared) as two:
@@ -888,9 +843,7 @@ async def test_a_try_that_failed_is_paid_and_the_next_only_made_if_it_can_be(sha
         assert row(store) == (400, 0.0, 0)
 
 
-async def test_a_change_that_is_sent_twice_is_made_once(
-    shared: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_repeated_change_counts_once(shared: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def twice(_url: str, _done: str, once: Callable[[], object]) -> object:
         once()  # a server that breaks off after a commit has made it, and nobody hears of it
         return once()
@@ -905,7 +858,7 @@ async def test_a_change_that_is_sent_twice_is_made_once(
         assert row(store) == (100, 0.0, 0)
 
 
-def test_there_is_a_budget_where_there_is_a_limit_and_the_same_grid_has_one_name(
+def test_the_same_grid_has_one_budget(
     shared: str,
 ) -> None:
     with Store(shared) as store:

@@ -199,9 +199,7 @@ def fill(url: str) -> None:
 
 @pytest.mark.parametrize("mode", ["WAL", "DELETE"])
 @pytest.mark.parametrize("existing", [True, False])
-def test_a_file_of_something_else_is_left_as_it_is(
-    tmp_path: Path, mode: str, *, existing: bool
-) -> None:
+def test_another_programs_file_is_untouched(tmp_path: Path, mode: str, *, existing: bool) -> None:
     path = tmp_path / "albums.db"
     with closing(sqlite3.connect(path)) as albums:
         albums.execute(f"PRAGMA journal_mode={mode}")
@@ -303,9 +301,7 @@ def test_a_damaged_file_is_told_in_words(filled: Path, reader: str) -> None:
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_a_file_that_another_program_locks_is_told_in_words(
-    filled: Path, reader: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_locked_file(filled: Path, reader: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(database._WAITING, "timeout", 0.1)  # pyright: ignore[reportPrivateUsage]
     with Store(str(filled), existing=True) as store:
         store.database.dispose()
@@ -332,9 +328,7 @@ def away(frail_postgres: Postgres) -> Iterator[Store]:
         schema.METADATA.drop_all(store.database)
 
 
-def test_a_server_that_was_killed_is_told_in_words(
-    away: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_killed_server_is_named(away: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "_OUTAGE", 0.0)
     for reader in READERS.values():
         with pytest.raises(StoreError, match=r"cannot be \w+ \(.*see that its server runs"):
@@ -416,7 +410,7 @@ def test_a_store_has_these_tables(url: str) -> None:
         assert seen.get_pk_constraint("calls")["constrained_columns"] == [*KEY.split(), "ordinal"]
 
 
-async def test_a_store_from_before_there_were_workers_gets_their_tables_when_it_is_run(
+async def test_an_old_store_gets_the_tables_of_workers_when_run(
     url: str,
 ) -> None:
     with Store(url) as store:
@@ -569,9 +563,7 @@ async def test_a_row_that_is_refused_takes_no_other_with_it(notes: Notes, bad: A
     notes.writer.flush()  # the store is well
 
 
-async def test_the_lock_is_looked_at_before_a_commit_and_now_and_then(
-    notes: Notes, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_lock_is_checked(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writer, "_HEARTBEAT", 0.01)
     await notes.writer.write(INSERT, note(1))
     assert notes.checked >= 1
@@ -654,9 +646,7 @@ async def test_a_server_that_is_restarted_is_waited_for(restarted: Postgres) -> 
         schema.METADATA.drop_all(store.database)
 
 
-async def test_a_server_that_stays_away_ends_the_run_in_words(
-    restarted: Postgres, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_server_stays_away(restarted: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "_OUTAGE", 0.3)
     with Store(restarted.url) as store:
         registered = store.register(SERIES, sums(1))
@@ -746,9 +736,7 @@ def refused(opened: sa.Engine, statement: Any, *rows: dict[str, Any]) -> Excepti
         {"id": 2**31},  # PostgreSQL has no room for it; on SQLite the table's check refuses it
     ],
 )
-def test_values_that_are_refused_are_the_fault_of_their_row(
-    opened: sa.Engine, bad: dict[str, Any]
-) -> None:
+def test_refused_values_blame_their_row(opened: sa.Engine, bad: dict[str, Any]) -> None:
     error = refused(opened, TABLE_ERROR.insert(), GOOD | bad)
     assert is_of_the_row(error)
     assert not is_outage(error)
@@ -759,9 +747,7 @@ def test_values_that_are_refused_are_the_fault_of_their_row(
 @pytest.mark.parametrize(
     "statement", ["SELECT * FROM nowhere", "SELECT nothing FROM notes", "no SQL at all"]
 )
-def test_what_is_wrong_with_the_store_is_not_the_fault_of_a_row(
-    opened: sa.Engine, statement: str
-) -> None:
+def test_a_broken_store_blames_no_row(opened: sa.Engine, statement: str) -> None:
     error = refused(opened, sa.text(statement))
     assert not is_of_the_row(error)
     assert not is_outage(error)

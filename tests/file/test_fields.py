@@ -77,10 +77,6 @@ def test_a_field_of_its_type_is_read(value: object, kind: FieldType[object]) -> 
 def test_a_field_of_another_type_is_named(value: object, kind: FieldType[Any], said: str) -> None:
     with pytest.raises(FieldError, match=f"^{said}"):
         read_field({"x": value}, "x", kind)
-
-
-@pytest.mark.parametrize("kind", [WHOLE, MARK])
-def test_a_field_that_is_missing_is_named_with_its_type(kind: FieldType[Any]) -> None:
     with pytest.raises(FieldError, match=f"^needs 'x', {kind.name}$"):
         read_field({}, "x", kind)
 
@@ -117,8 +113,9 @@ def test_a_field_that_nobody_knows_is_refused_with_the_one_that_was_meant() -> N
 
 def test_places_are_said_from_the_outside_in() -> None:
     said = r"^f\.toml: price: needs 'input', a number$"
-    with pytest.raises(InputError, match=said), within("f.toml"), within("price"):
+    with pytest.raises(FieldError, match=said) as caught, within("f.toml"), within("price"):
         read_field({}, "input", NUMBER)
+    assert caught.value.field == "input"
     with pytest.raises(ValueError, match=r"^other$"), within("f.toml"):
         raise ValueError("other")
 
@@ -138,20 +135,7 @@ def test_a_text_that_no_database_takes(text: str, said: str) -> None:
     assert check_text("\x1b π😀", "id", 5) == "\x1b π😀"
 
 
-def test_an_error_knows_its_field_wherever_it_is_raised() -> None:
-    with pytest.raises(FieldError) as caught, within("x.toml"):
-        check_fields({"y": 1}, {"x": TEXT})
-    assert (str(caught.value), caught.value.field) == (
-        "x.toml: there is no 'y'; choose from x",
-        "y",
-    )
-
-
 # --- toml file
-
-
-def test_a_table_is_read() -> None:
-    assert parse_toml("f.toml", "[a]\nb = 1") == {"a": {"b": 1}}
 
 
 @pytest.mark.parametrize(
@@ -164,10 +148,14 @@ def test_a_table_is_read() -> None:
     ],
 )
 def test_what_is_not_toml_is_named_with_its_file(text: str, reason: str) -> None:
-    with pytest.raises(
-        InputError, match=rf"^x/f\.toml: not TOML \({reason}.*\); correct the file$"
-    ):
+    with pytest.raises(InputError, match=rf"^x/f\.toml: not TOML \({reason}.*\); correct the"):
         parse_toml(Path("x/f.toml"), text)
+
+
+def test_a_table_is_read_that_is_not_too_long() -> None:
+    assert parse_toml("f.toml", "[a]\nb = 1") == {"a": {"b": 1}}
+    with pytest.raises(InputError, match=r"^x\.toml: longer than 4 MB, the most that is read$"):
+        parse_toml("x.toml", "#" * (2**22 + 1))
 
 
 def test_the_line_of_a_setting() -> None:
@@ -176,8 +164,3 @@ def test_the_line_of_a_setting() -> None:
     assert line_of(text, "b") == ", line 4"
     assert line_of(text, "b", text.index("ab")) == ", line 6"
     assert line_of(text, "c") == line_of(text, "") == line_of(text, "a", 3) == ""
-
-
-def test_a_file_has_a_length() -> None:
-    with pytest.raises(InputError, match=r"^x\.toml: longer than 4 MB, the most that is read$"):
-        parse_toml("x.toml", "#" * (2**22 + 1))

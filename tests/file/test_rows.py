@@ -110,41 +110,40 @@ def write(tmp_path: Path, text: str) -> Path:
     return path
 
 
-def test_rows_carry_the_line_they_end_on(tmp_path: Path) -> None:
-    text = '\ufeffid,problem,answer\r\na,"What, ""exactly"",\nis 2+2?",4\r\n\r\n , ,\r\nb,P,\r\n'
-    assert good(write(tmp_path, text)) == [
-        JsonLine(3, {"id": "a", "problem": 'What, "exactly",\nis 2+2?', "answer": "4"}),
-        JsonLine(6, {"id": "b", "problem": "P", "answer": ""}),
-    ]
+@pytest.mark.parametrize(
+    ("name", "text", "rows"),
+    [
+        (
+            "x.csv",
+            '\ufeffid,problem,answer\r\na,"What, ""exactly"",\nis 2+2?",4\r\n\r\n , ,\r\nb,P,\r\n',
+            [
+                JsonLine(3, {"id": "a", "problem": 'What, "exactly",\nis 2+2?', "answer": "4"}),
+                JsonLine(6, {"id": "b", "problem": "P", "answer": ""}),
+            ],
+        ),
+        ("x.tsv", "problem\nOne, two?\n", [JsonLine(2, {"problem": "One, two?"})]),
+        ("x.csv", "\na;b\n1,2,3;x", [JsonLine(3, {"a": "1,2,3", "b": "x"})]),
+        ("x.csv", "\r\na;b\r\n1,2,3;x", [JsonLine(3, {"a": "1,2,3", "b": "x"})]),
+        ("x.csv", "\ra;b\r1,2,3;x", [JsonLine(3, {"a": "1,2,3", "b": "x"})]),
+        ("x.csv", "sep=;\na;b\n1;2\n", [JsonLine(3, {"a": "1", "b": "2"})]),  # Excel's own line
+        ("x.csv", "sep=;\n", []),
+    ],
+)
+def test_tables_are_read_with_the_line_that_a_row_ends_on(
+    name: str, text: str, rows: list[JsonLine], tmp_path: Path
+) -> None:
+    (tmp_path / name).write_bytes(text.encode())
+    assert good(tmp_path / name) == rows
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 @pytest.mark.parametrize("name", ["x.csv", "x.tsv", "x.CSV"])
-def test_the_header_tells_what_stands_between_cells(
-    tmp_path: Path, delimiter: str, name: str
-) -> None:
+def test_the_header_shows_the_delimiter(tmp_path: Path, delimiter: str, name: str) -> None:
     path = tmp_path / name
     header = delimiter.join(("id", '"problem, or; what"', "answer"))
     path.write_text(f"{header}\n" + delimiter.join(("a", '"1, 2; 3\t4"', "5")))
     (row,) = good(path)
     assert row.value == {"id": "a", "problem, or; what": "1, 2; 3\t4", "answer": "5"}
-
-
-def test_a_single_column_has_the_delimiter_of_its_ending(tmp_path: Path) -> None:
-    path = tmp_path / "x.tsv"
-    path.write_text("problem\nOne, two; three?\n")
-    assert [row.value for row in good(path)] == [{"problem": "One, two; three?"}]
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_lines_may_end_in_any_way(tmp_path: Path, end: str) -> None:
-    rows = good(write(tmp_path, end.join(("", "a;b", "1,2,3,4;x", "5;y"))))
-    assert [row.value for row in rows] == [{"a": "1,2,3,4", "b": "x"}, {"a": "5", "b": "y"}]
-
-
-def test_the_line_of_excel_is_no_header(tmp_path: Path) -> None:
-    assert good(write(tmp_path, "sep=;\na;b\n1;2\n")) == [JsonLine(3, {"a": "1", "b": "2"})]
-    assert good(write(tmp_path, "sep=;\n")) == []
 
 
 def test_a_row_with_other_cells_is_bad_alone(tmp_path: Path) -> None:
@@ -189,36 +188,19 @@ def test_reads_what_the_csv_module_writes(
     assert [tuple(row.value.values()) for row in good(path)] == kept
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "=cmd|' /C calc'!A0",
-        "=1+1",
-        "=5",
-        "+1+cmd|x",
-        "-2+3+cmd|' /C calc'!A0",
-        "@SUM(1)",
-        "\t=1",
-        "\rx",
-        " \n=1+1",
-        "＝1+1",
-        "-x",
-        "-1/2",
-        "--1",
-        "'=1",
-        "''=1",
-    ],
-)
+FORMULAS = [
+    *("=cmd|' /C calc'!A0", "=1+1", "=5", "+1+cmd|x", "-2+3+cmd|' /C calc'!A0", "@SUM(1)"),
+    *("\t=1", "\rx", " \n=1+1", "＝1+1", "-x", "-1/2", "--1", "'=1", "''=1"),
+]
+TEXTS = [
+    *("", "7", "-3", "+1.5", "-1,234.5", "x = 1", "a\n=b", "'x", "'-1", r"\frac{1}{2}", "{}", "\nx")
+]
+
+
+@pytest.mark.parametrize("text", [*FORMULAS, *TEXTS])
 def test_what_a_spreadsheet_would_run_is_quoted(text: str) -> None:
-    assert spreadsheet_text(text) == "'" + text.replace("\r", "�")
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "7", "-3", "+1.5", "-1,234.5", "x = 1", "a\n=b", "'x", "'-1", r"\frac{1}{2}", "{}", "\nx"],
-)
-def test_other_texts_stay_as_they_are(text: str) -> None:
-    assert spreadsheet_text(text) == text
+    quoted = "'" + text.replace("\r", "�")
+    assert spreadsheet_text(text) == (quoted if text in FORMULAS else text)
 
 
 def test_control_characters_are_made_visible_in_a_table() -> None:
@@ -248,35 +230,28 @@ def scanned(tmp_path: Path, text: str) -> list[JsonLine | BadLine]:
     return [*scan_json(path)]
 
 
+ONE, NOT = JsonLine(1, {"a": 1}, "row"), "JSON, but a int and not an object"
+
+
 @pytest.mark.parametrize(
-    "text",
+    ("text", "rows"),
     [
-        '[{"a": 1}]',
-        '\ufeff\n{\n "a": 1\n}\n',
-        '{"data": [{"a": 1}]}',
-        '{"name": "x", "rows": [{"a": 1}]}',
-        '{"problems": [{"a": 1}]}',
+        ('[{"a": 1}]', [ONE]),
+        ('\ufeff\n{\n "a": 1\n}\n', [ONE]),
+        ('{"data": [{"a": 1}]}', [ONE]),
+        ('{"name": "x", "rows": [{"a": 1}]}', [ONE]),
+        ('{"problems": [{"a": 1}]}', [ONE]),
+        ("", []),
+        (" \n", []),
+        ("[]", []),
+        ("7", [BadLine(1, NOT, "row")]),
+        ('[{"a": 1}, 7]', [ONE, BadLine(2, NOT, "row")]),
+        # JSON Lines under this name
+        ('{"a": 1}\n\n7\n', [JsonLine(1, {"a": 1}), BadLine(3, NOT)]),
     ],
 )
-def test_one_row_in_many_ways(tmp_path: Path, text: str) -> None:
-    assert scanned(tmp_path, text) == [JsonLine(1, {"a": 1}, "row")]
-
-
-def test_json_lines_under_this_name(tmp_path: Path) -> None:
-    rows = scanned(tmp_path, '{"a": 1}\n\n{"a": 2}\n7\n')
-    assert rows[:2] == [JsonLine(1, {"a": 1}), JsonLine(3, {"a": 2})]
-    assert isinstance(rows[2], BadLine)
-
-
-@pytest.mark.parametrize("text", ["", " \n", "[]"])
-def test_no_rows(tmp_path: Path, text: str) -> None:
-    assert scanned(tmp_path, text) == []
-
-
-def test_members_that_are_no_rows(tmp_path: Path) -> None:
-    reason = "JSON, but a int and not an object"
-    assert scanned(tmp_path, '[{"a": 1}, 7]')[1] == BadLine(2, reason, "row")
-    assert scanned(tmp_path, "7") == [BadLine(1, reason, "row")]
+def test_rows_of_a_json_file(text: str, rows: list[JsonLine | BadLine], tmp_path: Path) -> None:
+    assert scanned(tmp_path, text) == rows
 
 
 @pytest.mark.parametrize(
@@ -437,13 +412,10 @@ def find(row: dict[str, str], name: str, **chosen: str) -> list[str]:
     return [*Columns(USUAL, chosen).find(row, name)]
 
 
-def test_usual_names_in_their_order_whatever_their_case() -> None:
+def test_columns_are_found_by_usual_names_or_chosen_ones() -> None:
     row = {"Solution": "", " ANSWER ": "", "x": ""}
     assert find(row, "gold") == [" ANSWER ", "Solution"]
     assert find(row, "pred") == []
-
-
-def test_a_chosen_column_is_the_only_one_and_nobody_elses() -> None:
     row = {"answer": "", "solution": "", "x": ""}
     assert find(row, "gold", gold="X") == ["x"]
     assert find(row, "gold", pred="Answer") == ["solution"]
@@ -491,16 +463,9 @@ def test_rows_are_added_one_by_one(tmp_path: Path) -> None:
     for row in rows:
         append_row(path, row)
     assert [json.loads(line) for line in path.read_bytes().splitlines()] == rows
-
-
-def test_a_line_that_was_cut_off_harms_no_other(tmp_path: Path) -> None:
-    path = tmp_path / "rows.jsonl"
-    path.write_bytes(b'{"a": ')
+    path.write_bytes(b'{"a": ')  # a line that was cut off harms no other
     append_row(path, {"b": 2})
     assert path.read_bytes() == b'{"a": \n{"b": 2}\n'
-
-
-def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="cannot be written"):
         append_row(tmp_path, {})
 
@@ -594,9 +559,7 @@ def nested_objects(count: int) -> str:
     ],
 )
 @small
-def test_small_values_count_by_what_they_take_in_memory(
-    tmp_path: Path, name: str, content: str
-) -> None:
+def test_small_values_count_by_their_memory(tmp_path: Path, name: str, content: str) -> None:
     path = tmp_path / name
     path.write_text(content)
     assert path.stat().st_size < MB
@@ -610,9 +573,7 @@ def test_small_values_count_by_what_they_take_in_memory(
     ids=["one text in many rows", "rows without a value"],
 )
 @small
-def test_a_parquet_file_counts_by_what_comes_out_of_it(
-    tmp_path: Path, column: list[str | None]
-) -> None:
+def test_parquet_counts_by_what_comes_out(tmp_path: Path, column: list[str | None]) -> None:
     arrow: Any = pytest.importorskip("pyarrow")
     parquet: Any = pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "x.parquet"
@@ -645,9 +606,7 @@ def test_what_is_large_and_well_packed_is_read(tmp_path: Path) -> None:
 
 
 @small
-def test_lines_are_whole_wherever_a_block_ends(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lines_are_whole_across_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "x.jsonl"
     path.write_bytes('\ufeff{"a": "é€😀"}\r\n\n{"a": 2}\n{"a": "é"}'.encode())
     whole = list(scan(path))

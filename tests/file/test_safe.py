@@ -86,11 +86,8 @@ def test_a_name_stays_on_its_line(text: str) -> None:
     assert one_line(text) == printable(one_line(text)).strip()
 
 
-def test_words_are_kept_apart_where_a_line_was_broken() -> None:
+def test_a_line_is_joined_and_cut_in_its_middle() -> None:
     assert one_line(" a\r\n\tb\x1b ") == "a b\N{REPLACEMENT CHARACTER}"
-
-
-def test_the_beginning_and_the_end_of_a_huge_message_are_kept() -> None:
     assert one_line("x" * 1_000) == "x" * 1_000
     shown = one_line(f"x.jsonl: {'y' * 10**6}; shorten it")
     assert len(shown) < 1_000
@@ -105,9 +102,6 @@ def test_json_is_exact_and_printable(value: object) -> None:
         assert json.loads(written) == value
         assert printable(written) == written
         assert written.encode()
-
-
-def test_json_stays_readable() -> None:
     assert printable_json({"é": "√2\x9b\u202e"}) == '{"é": "√2\\u009b\\u202e"}'
 
 
@@ -144,14 +138,12 @@ def test_any_text_is_made_sound_and_a_sound_one_is_not_touched(text: str) -> Non
         ("half \ud83d pair", "half \ufffd pair"),
         ("\ude00\ud83d", "\ufffd\ufffd"),
         ("\ud83d\ude00", "\U0001f600"),  # two pieces of a stream that were put together
+        ("é" * (LONGEST + 5), "é" * LONGEST),
     ],
+    ids=["NUL", "half", "halves", "pair", "long"],
 )
 def test_what_a_text_becomes(text: str, kept: str) -> None:
     assert storable_text(text) == kept
-
-
-def test_a_text_that_is_too_long_is_cut() -> None:
-    assert len(storable_text("é" * (LONGEST + 5))) == LONGEST
 
 
 @given(st.integers() | st.floats())
@@ -245,11 +237,8 @@ def test_any_words_make_safe_names_that_tell_them_apart(one: str, other: str) ->
 def test_a_home_folder_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/ada")
     assert expand_user("~/x.jsonl") == Path("/home/ada/x.jsonl")
-    assert expand_user("x~.jsonl") == Path("x~.jsonl")
-
-
-def test_that_of_nobody_is_left_as_it_is() -> None:
-    assert expand_user("~nobody-here/x.jsonl") == Path("~nobody-here/x.jsonl")
+    for other in ("x~.jsonl", "~nobody-here/x.jsonl"):
+        assert expand_user(other) == Path(other)
 
 
 # --- atomic
@@ -261,9 +250,10 @@ def names(folder: Path) -> list[str]:
 
 def test_the_file_takes_its_name_when_it_is_complete(tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
-    with atomic_file(path) as temporary:
+    path.write_text("earlier")
+    with path.open() as reader, atomic_file(path) as temporary:
         temporary.write_text("half")
-        assert not path.exists()
+        assert reader.read() == path.read_text() == "earlier"
         assert temporary.parent == tmp_path, "a rename is atomic only within one file system"
         temporary.write_text("whole")
     assert path.read_text() == "whole"
@@ -276,9 +266,7 @@ def _fail(temporary: Path, error: type[BaseException]) -> None:
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
-def test_what_was_there_stays_when_the_writing_fails(
-    tmp_path: Path, error: type[BaseException]
-) -> None:
+def test_a_failed_write_keeps_the_old(tmp_path: Path, error: type[BaseException]) -> None:
     path = tmp_path / "out"
     path.write_text("earlier")
     with pytest.raises(error), atomic_file(path) as temporary:
@@ -287,18 +275,7 @@ def test_what_was_there_stays_when_the_writing_fails(
     assert names(tmp_path) == ["out"]
 
 
-def test_a_file_that_is_replaced_is_whole_for_those_who_have_it_open(tmp_path: Path) -> None:
-    path = tmp_path / "out"
-    path.write_text("earlier")
-    with path.open() as reader, atomic_file(path) as temporary:
-        temporary.write_text("later")
-        assert reader.read() == "earlier"
-    assert path.read_text() == "later"
-
-
-def test_a_name_without_a_folder_is_in_the_current_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_name_without_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with atomic_file(Path("here")) as temporary:
         temporary.write_bytes(b"\x00")
@@ -306,9 +283,7 @@ def test_a_name_without_a_folder_is_in_the_current_one(
 
 
 @pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600)])
-def test_others_may_read_it_as_far_as_the_user_lets_them(
-    tmp_path: Path, mask: int, mode: int
-) -> None:
+def test_a_new_file_has_the_users_mask(tmp_path: Path, mask: int, mode: int) -> None:
     before = os.umask(mask)
     try:
         with atomic_file(tmp_path / "out") as temporary:
@@ -328,9 +303,7 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
             atomic_file(path).__enter__()
 
 
-def test_a_failed_write_leaves_the_old_file_and_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "out.jsonl"
     path.write_bytes(b"old\n")
 

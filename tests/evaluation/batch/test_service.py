@@ -137,9 +137,7 @@ async def test_every_line_is_as_documented(options: RunOptions, folder: Path) ->
     assert all("n" not in line.body for line in lines)
 
 
-async def test_a_result_file_that_is_not_done_yet_is_waited_for(
-    options: RunOptions, folder: Path
-) -> None:
+async def test_an_unfinished_result_file_is_waited_for(options: RunOptions, folder: Path) -> None:
     grid = replace(GRID, methods=("direct",))
     with pytest.raises(ResultsAwaited):
         await evaluate(options, grid)
@@ -153,9 +151,7 @@ async def test_a_result_file_that_is_not_done_yet_is_waited_for(
     assert (await evaluate(options, grid)).complete
 
 
-async def test_of_a_file_that_was_taken_away_what_is_missing_is_written_anew(
-    options: RunOptions, folder: Path
-) -> None:
+async def test_the_rest_of_a_deleted_file_is_written(options: RunOptions, folder: Path) -> None:
     grid = replace(GRID, methods=("direct",))
     with pytest.raises(ResultsAwaited):
         await evaluate(options, grid)
@@ -182,9 +178,7 @@ async def test_what_vllm_refuses_fails_with_its_words(options: RunOptions, folde
         await evaluate(options, grid)
 
 
-async def test_a_folder_needs_the_name_of_a_model_and_a_place_to_write(
-    options: RunOptions, tmp_path: Path
-) -> None:
+async def test_a_folder_needs_a_model_and_a_place(options: RunOptions, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="name the model that the files are for with --model"):
         await aevaluate(GRID, options=options)
     (tmp_path / "file").write_text("")
@@ -196,9 +190,7 @@ async def test_a_folder_needs_the_name_of_a_model_and_a_place_to_write(
         await evaluate(below)
 
 
-async def test_a_file_that_was_written_before_the_store_heard_of_it_is_kept(
-    log: BatchLog, folder: Path
-) -> None:
+async def test_a_file_that_is_not_in_the_store_is_kept(log: BatchLog, folder: Path) -> None:
     service, batch = Folder(folder, log, 1_000), new_batch(str(folder), "m", 1, 1, 1.0)
     log.collect(batch, [NAME])
     assert await service.recover(batch) is None  # nothing was written
@@ -212,9 +204,7 @@ async def test_a_file_that_was_written_before_the_store_heard_of_it_is_kept(
     assert await service.recover(kept) == kept
 
 
-async def test_a_provider_is_asked_what_it_has_before_anything_is_made(
-    log: BatchLog, tmp_path: Path
-) -> None:
+async def test_a_provider_is_asked_what_it_has(log: BatchLog, tmp_path: Path) -> None:
     provider = finds_sums()
     path = tmp_path / "requests.jsonl"
     line: dict[str, Any] = {"custom_id": str(NAME), "body": {}}
@@ -401,7 +391,7 @@ def wave(
     return OpenWave(index, memory or WaveMemory(), folder, FileLimits(requests=2), collected)
 
 
-def test_a_budget_pays_for_the_dearest_reply_and_gets_back_what_was_not_used(
+def test_a_budget_pays_the_dearest_reply_and_gets_the_rest_back(
     tmp_path: Path,
 ) -> None:
     budget = Budget(max_tokens=25, max_cost=25.0)

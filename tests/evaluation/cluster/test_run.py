@@ -149,9 +149,7 @@ async def evaluate(
 
 
 @pytest.mark.usefixtures("dying")
-async def test_a_model_that_refuses_a_setting_is_asked_without_it(
-    options: RunOptions, endpoint: Server
-) -> None:
+async def test_a_refused_setting_is_left_out(options: RunOptions, endpoint: Server) -> None:
     def refuse(body: dict[str, Any]) -> Reply:
         if "temperature" in body:
             return failure(400, "temperature is not supported with this model")
@@ -175,17 +173,13 @@ async def test_a_budget_that_is_spent_ends_the_run(options: RunOptions, endpoint
 
 @pytest.mark.long
 @pytest.mark.usefixtures("dying")
-async def test_a_model_that_no_node_has_ends_the_run_with_the_reason(
-    options: RunOptions, tmp_path: Path
-) -> None:
+async def test_a_missing_model_ends_the_run(options: RunOptions, tmp_path: Path) -> None:
     missing = str(tmp_path / "missing.gguf")
     with pytest.raises(RayFailed, match=r"no worker .* could make anything: .*missing\.gguf"):
         await aevaluate(SUMS, "direct", runs=1, model=missing, options=options)
 
 
-async def test_a_worker_that_dies_is_replaced(
-    options: RunOptions, endpoint: Server, dying: list[str]
-) -> None:
+async def test_dead_workers(options: RunOptions, endpoint: Server, dying: list[str]) -> None:
     endpoint.respond, hearing = reply_right, Hearing()
     dying += ["out of memory", "lost"]
     done = await evaluate(options, endpoint, hearing)
@@ -199,9 +193,7 @@ async def test_a_worker_that_dies_is_replaced(
 
 
 @pytest.mark.long
-async def test_one_that_dies_again_and_again_ends_the_run(
-    options: RunOptions, endpoint: Server, dying: list[str]
-) -> None:
+async def test_repeated_deaths(options: RunOptions, endpoint: Server, dying: list[str]) -> None:
     dying += ["a", "b", "out of memory"]
     with pytest.raises(RayFailed, match=r"died 3 times in a row .*the last time: out of memory"):
         await evaluate(options, endpoint)
@@ -270,9 +262,7 @@ async def test_resources_that_no_node_has_are_told_and_waited_for_only_so_long(
 
 
 @pytest.mark.long
-async def test_a_run_that_is_stopped_leaves_all_to_the_next(
-    options: RunOptions, cluster: RayCluster, endpoint: Server
-) -> None:
+async def test_a_stopped_run(options: RunOptions, cluster: RayCluster, endpoint: Server) -> None:
     endpoint.script(Reply(delay=60))
     there = on_cluster(options, cluster)
     task = asyncio.create_task(evaluate(there, endpoint))
@@ -313,9 +303,7 @@ async def test_a_cluster_that_does_not_answer_is_told_in_a_line(closed: str) -> 
             await driver.connected()
 
 
-async def test_the_address_in_the_environment_is_tried_first(
-    closed: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_environments_address(closed: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAY_ADDRESS", closed)
     async with start_driver(order_at("auto")) as driver:
         with pytest.raises(RayFailed, match=f"--ray auto: .*{closed} does not answer"):
