@@ -9,7 +9,6 @@ import pytest
 from snapshot import assert_unchanged
 
 from constraint_first.method.method import (
-    AsksOthers,
     configuration,
     gathering,
     models_of,
@@ -126,7 +125,7 @@ def test_a_method_lists_the_other_models_that_it_asks() -> None:
     assert models_of(make("llm-router(model=router,extractor=small)")) == ("router", "small")
     voting = "self-consistency(base=self-consistency(base=routed-cfr(extractor=a/b)))"
     assert models_of(make(voting)) == ("a/b",)
-    assert isinstance(make("cfr"), AsksOthers)
+
     assert models_of((make("direct"), [make("cfr(extractor=small)")])) == ("small",)
 
 

@@ -156,15 +156,12 @@ class SelfRefine:
         drafts = [(yield from ask_once(prompt, "draft", self.budget, final=only))]
         for left in reversed(range(self.iterations)):
             last = not left and not any(one.answer for one in drafts)
-            drafts.append((yield from self._refine(problem, last_answered(drafts), last)))
+            asked = {"problem": problem.text, "solution": said(last_answered(drafts))}
+            prompt = self.feedback.fill(**asked)
+            remarks = yield from ask(Call.user(prompt, stage="feedback", max_tokens=self.budget))
+            prompt = self.revise.fill(**asked, feedback=said(remarks))
+            drafts.append((yield from ask_once(prompt, "revise", self.budget, final=last)))
         return noting(last_answered(drafts), drafts=[draft.answer for draft in drafts])
-
-    def _refine(self, problem: Problem, draft: Solution, final: bool) -> Steps[Solution]:
-        proposed = said(draft)
-        prompt = self.feedback.fill(problem=problem.text, solution=proposed)
-        remarks = yield from ask(Call.user(prompt, stage="feedback", max_tokens=self.budget))
-        prompt = self.revise.fill(problem=problem.text, solution=proposed, feedback=said(remarks))
-        return (yield from ask_once(prompt, "revise", self.budget, final=final))
 
 
 # A plain reply to any request, and two ways to have the model mind what the request demands.

