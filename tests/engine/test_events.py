@@ -47,35 +47,19 @@ def ordered(*events: Event) -> list[Event]:
 
 def test_calls_at_the_same_time_come_one_after_the_other() -> None:
     shown, whole = Wrote(FIRST, "shown"), Finished(SECOND, Completion("two is whole"))
-    assert ordered(
-        Started(FIRST),
-        Started(SECOND),
-        Wrote(SECOND, "hidden"),
-        shown,
-        PRINTED[0],
-        whole,
-        Finished(FIRST, Completion("shown")),
-        PRINTED[1],
-    ) == [
-        Started(FIRST),
-        shown,
-        Finished(FIRST, Completion("shown"), written=True),
-        PRINTED[0],
-        whole,
-        PRINTED[1],
-    ]
+    done = Finished(FIRST, Completion("shown"))
+    begun = [Started(FIRST), Started(SECOND), Wrote(SECOND, "hidden"), shown]
+    told = ordered(*begun, PRINTED[0], whole, done, PRINTED[1])
+    done = Finished(FIRST, Completion("shown"), written=True)
+    assert told == [Started(FIRST), shown, done, PRINTED[0], whole, PRINTED[1]]
 
 
 def test_a_call_that_outlasts_the_followed_one_comes_when_it_is_complete() -> None:
-    whole = Finished(SECOND, Completion("two is whole"))
+    whole, empty = Finished(SECOND, Completion("two is whole")), Completion("")
     told = ordered(
-        Started(FIRST),
-        Started(SECOND),
-        Finished(FIRST, Completion("")),
-        Wrote(SECOND, "hidden"),
-        whole,
+        Started(FIRST), Started(SECOND), Finished(FIRST, empty), Wrote(SECOND, "hidden"), whole
     )
-    assert told == [Started(FIRST), Finished(FIRST, Completion(""), written=True), whole]
+    assert told == [Started(FIRST), Finished(FIRST, empty, written=True), whole]
 
 
 def test_thinking_is_set_apart_wherever_it_is() -> None:
@@ -91,14 +75,6 @@ def test_a_reply_that_begins_anew_forgets_half_a_mark() -> None:
     again = Retrying(FIRST, StreamCut("cut"), 0.1)
     told = ordered(Started(FIRST), Wrote(FIRST, "<thi"), again, Wrote(FIRST, "nk"))
     assert told == [Started(FIRST), again, Wrote(FIRST, "nk")]
-
-
-@pytest.mark.parametrize(
-    ("stage", "title"),
-    [("stage2", "Stage 2: solution"), ("feedback", "Feedback"), ("direct", "Solution")],
-)
-def test_stages_have_titles(stage: str, title: str) -> None:
-    assert stage_title(stage) == title
 
 
 def test_progress_comes_at_the_beginning_and_end_of_each_stage(endpoint: Server) -> None:
@@ -124,6 +100,8 @@ def test_progress_reads_as_a_line() -> None:
     assert str(moment) == "stage1 finished: 1,234 tokens, 2.0 s"
     fetching = SolveProgress("model", "fetching", "1 of 9 MB")
     assert str(fetching).startswith("model fetching (1 of 9 MB): ")
+    titles = {"stage2": "Stage 2: solution", "feedback": "Feedback", "direct": "Solution"}
+    assert {stage: stage_title(stage) for stage in titles} == titles
 
 
 def test_progress_has_programs_and_every_tenth_of_a_file() -> None:
@@ -145,11 +123,9 @@ def test_what_a_listener_raises_ends_the_solution(name: str) -> None:
     def stop(_event: object) -> None:
         raise KeyError("enough")
 
-    given: dict[str, Any] = {name: stop}
+    given: dict[str, Any] = {name: stop, "engine": constraint_first.Scripted([r"\boxed{5}"])}
     with pytest.raises(KeyError, match="enough"):
-        constraint_first.solve(
-            TEXT, "direct", engine=constraint_first.Scripted([r"\boxed{5}"]), **given
-        )
+        constraint_first.solve(TEXT, "direct", **given)
 
 
 async def test_an_attempt_yields_events_and_then_itself() -> None:

@@ -41,16 +41,15 @@ async def test_a_problem_is_solved_with_an_open_engine() -> None:
     solved = await asolve(TEXT, BRIEF, engine=scripted())
     assert solved.answer == solved.solution.answer == "5"
     assert [exchange.call.stage for exchange in solved.exchanges] == ["stage1", "stage2"]
-    assert solved.method == make(BRIEF)
-    assert solved.problem == Problem(TEXT)
+    assert (solved.method, solved.problem) == (make(BRIEF), Problem(TEXT))
+    # Ordinary code runs inside an event loop too, as in a notebook.
+    assert solve(TEXT, BRIEF, engine=scripted()).answer == "5"
 
+    def refuse(_call: Call) -> str:
+        raise Unauthorized("no key")
 
-def test_an_endpoint_is_named_by_its_address(endpoint: Server) -> None:
-    endpoint.script(completion(r"\boxed{5}", usage={"prompt_tokens": 11, "completion_tokens": 7}))
-    solved = solve(TEXT, "direct", base_url=endpoint.url)
-    assert (solved.answer, solved.usage.input, solved.usage.output) == ("5", 11, 7)
-    assert solved.seconds > 0
-    assert [body["model"] for body in endpoint.requests] == ["test-model"]
+    with pytest.raises(Unauthorized, match="no key"):
+        solve(TEXT, engine=Scripted(refuse))
 
 
 def test_a_key_goes_to_the_endpoint_and_is_shown_nowhere(endpoint: Server) -> None:
@@ -65,50 +64,39 @@ def test_a_key_goes_to_the_endpoint_and_is_shown_nowhere(endpoint: Server) -> No
     assert not any(key in text for text in shown)
 
 
-def test_a_key_is_for_an_endpoint() -> None:
-    with pytest.raises(CfrError, match="runs on this machine and takes no key") as refused:
-        solve(TEXT, "direct", key="sk-secret-secret")
-    assert "secret" not in str(refused.value)
-
-
 def test_the_settings_of_a_model_reach_its_engine(endpoint: Server) -> None:
-    solved = solve(
-        TEXT,
-        "direct",
-        model=ModelRef("m", base_url=endpoint.url),
-        context=2_000,
-        decoding=Decoding(temperature=0.0, seed=7),
-        bounds=Bounds(seconds=60),
-    )
+    endpoint.script(completion(r"\boxed{5}"))
+    ref, bounds = ModelRef("m", base_url=endpoint.url), Bounds(seconds=60)
+    cold = Decoding(temperature=0.0, seed=7)
+    solved = solve(TEXT, "direct", model=ref, context=2_000, decoding=cold, bounds=bounds)
     (body,) = endpoint.requests
     assert (body["temperature"], body["seed"], body["max_tokens"] < 2_000) == (0.0, 7, True)
-    assert (solved.tokens, solved.usage.total) == (18, 18)
-
-
-def test_a_reply_that_takes_longer_than_its_bound_is_an_error(endpoint: Server) -> None:
+    assert (solved.answer, solved.tokens, solved.usage.total) == ("5", 18, 18)
+    assert solved.seconds > 0
     endpoint.script(Reply(endless=b" "))
     with pytest.raises(CfrError, match=r"not done after 0\.2 s"):
         solve(TEXT, "direct", base_url=endpoint.url, bounds=Bounds(seconds=0.2))
 
 
-def test_settings_beside_an_engine_are_refused() -> None:
-    with pytest.raises(CfrError, match=r"^key=, model=: engine= has its own") as refused:
-        solve(TEXT, "direct", engine=scripted(), model="m", key="sk-secret-secret")
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({}, "runs on this machine and takes no key"),
+        ({"engine": scripted(), "model": "m"}, "^key=, model=: engine= has its own"),
+    ],
+)
+def test_settings_beside_an_engine_are_refused(settings: dict[str, Any], said: str) -> None:
+    with pytest.raises(CfrError, match=said) as refused:
+        solve(TEXT, "direct", key="sk-secret-secret", **settings)
     assert "secret" not in str(refused.value)
 
 
 def test_what_is_known_is_told_to_programs() -> None:
-    told = solve(Problem(TEXT, id="p1"), BRIEF, engine=scripted()).to_json()
-    assert told["id"] == "p1"
-    assert told["method"] == "Routed-CFR-brief"
-    assert told["answer"] == "5"
-    stages = told["stages"]
-    assert isinstance(stages, list)
-    assert [stage["stage"] for stage in stages if isinstance(stage, dict)] == ["stage1", "stage2"]
-    assert told["tokens"] == {
-        "input": 0, "output": 0, "reasoning": 0, "cached": 0, "shared": 0, "total": 0,
-        "reported": True,
-    }  # fmt: skip
+    told: dict[str, Any] = solve(Problem(TEXT, id="p1"), BRIEF, engine=scripted()).to_json()
+    assert (told["id"], told["method"], told["answer"]) == ("p1", "Routed-CFR-brief", "5")
+    assert [stage["stage"] for stage in told["stages"]] == ["stage1", "stage2"]
+    counts = dict.fromkeys(("input", "output", "reasoning", "cached", "shared", "total"), 0)
+    assert told["tokens"] == {**counts, "reported": True}
 
 
 class Computes:
@@ -145,19 +133,6 @@ def test_thinking_inside_a_reply_is_told_as_reasoning() -> None:
         ("modulo 7", CONSTRAINTS),
         (r"\boxed{6}?", r"\boxed{5}"),
     ]
-
-
-async def test_ordinary_code_runs_inside_an_event_loop_too() -> None:
-    # As in a notebook, whose cells are run by a loop that is running already.
-    assert solve(TEXT, BRIEF, engine=scripted()).answer == "5"
-
-
-async def test_an_error_inside_an_event_loop_is_the_callers() -> None:
-    def refuse(_call: Call) -> str:
-        raise Unauthorized("no key")
-
-    with pytest.raises(Unauthorized, match="no key"):
-        solve(TEXT, engine=Scripted(refuse))
 
 
 async def test_an_interrupted_caller_stops_what_it_started(monkeypatch: pytest.MonkeyPatch) -> None:
