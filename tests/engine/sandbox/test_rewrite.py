@@ -1,3 +1,5 @@
+"""How a program is rewritten so that the interpreter can run it."""
+
 import ast
 import math
 from fractions import Fraction
@@ -7,6 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from constraint_first.sandbox import syntax
+from constraint_first.sandbox.generator import collecting_function, lazy_arguments, lazy_call
+from constraint_first.sandbox.interference import disturbed_generators
 from constraint_first.sandbox.prelude import WHOLE, load, names_in
 from constraint_first.sandbox.rewrite import LONGEST, Unreadable, rewrite
 from constraint_first.sandbox.worker import run
@@ -127,3 +132,209 @@ def _in_cpython(term: str, known: dict[str, Any]) -> object:
 @given(st.floats(-1e6, 1e6), st.integers(0, 6))
 def test_rounding_is_that_of_cpython(number: float, digits: int) -> None:
     assert printed(f"print(round({number!r}, {digits}))") == f"{round(number, digits)}\n"
+
+
+# --- Generators.
+
+
+def expression(source: str) -> ast.expr:
+    return ast.parse(source, mode="eval").body
+
+
+def written(node: ast.AST) -> str:
+    return ast.unparse(ast.fix_missing_locations(node))
+
+
+def test_a_generator_expression_is_taken_apart() -> None:
+    parts = lazy_arguments(expression("(a * b for a, b in pairs if a if b)"))
+    assert parts is not None
+    assert [*map(written, parts)] == ["pairs", "lambda a, b: a * b", "lambda a, b: a and b", "True"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "(a for a in b for c in a)",
+        "((y := a) for a in b)",
+        "(a for a[0] in b)",
+        "[a for a in b]",
+        "(a for _, a, _ in b)",
+    ],
+)
+def test_what_cannot_be_taken_apart_is_left(source: str) -> None:
+    assert lazy_arguments(expression(source)) is None
+
+
+@pytest.mark.parametrize(
+    ("source", "lazy"),
+    [("map(f, x)", True), ("filter(f, x)", True), ("map(f, x, y)", False), ("other(f, x)", False)],
+)
+def test_map_and_filter_of_one_sequence(source: str, *, lazy: bool) -> None:
+    assert (lazy_call(expression(source)) is not None) == lazy
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f(): return 1",
+        "def f():\n    x = yield 1",
+        "def f():\n    print(1)\n    yield 1",
+        "def f():\n    global n\n    n += 1\n    yield n",
+        "def f():\n    def g():\n        yield 1\n    return g",
+        "def f(path):\n    path.append(1)\n    yield path[:]\n    path.pop()",
+        "def f(path):\n    path += [1]\n    yield 1",
+        "def f():\n    row = []\n    while True:\n        row.append(1)\n        yield row",
+        "def f(self):\n    self.n = 1\n    yield 1",
+        "def f(seen):\n    seen[1] = 2\n    yield 1",
+    ],
+)
+def test_what_is_no_generator_or_can_be_seen_from_outside_is_left(source: str) -> None:
+    (made,) = ast.parse(source).body
+    assert isinstance(made, ast.FunctionDef)
+    assert collecting_function(made) is None
+
+
+ENDLESS = "def g(n, *more, step=1):\n    while True:\n        yield n\n        n += step\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        (f"{ENDLESS}for x in g(5):\n    if x > 7: break\nprint(x)", "8\n"),
+        (f"{ENDLESS}a = g(1, step=2)\nprint(next(a), next(a), next(g(9)))", "1 3 9\n"),
+        (f"{ENDLESS}print(next(x for x in g(0) if x > 1200))", "1201\n"),
+        (f"{ENDLESS}print(any(x > 5 for x in g(0)), all(x < 5 for x in g(0)))", "True False\n"),
+        ("def g():\n    yield 1\n    return\n    yield 2\nprint(list(g()), sum(g()))", "[1] 1\n"),
+        ("def g():\n    yield\nprint(list(g()))", "[None]\n"),
+        # A name may stand twice among the targets.
+        ("print(next(a for _, a, _ in [(1, 2, 3)]))", "2\n"),
+        ("print(all(a > 1 for _, _, a in [(1, 2, 3)]))", "True\n"),
+        ("def g(f=lambda x: x):\n    yield f(3)\nprint(list(g()))", "[3]\n"),
+        (
+            "def g():\n    found = []\n    for n in range(2, 30):\n"
+            "        if all(n % p for p in found):\n            found.append(n)\n"
+            "            yield n\nprint(sum(g()))",
+            "129\n",
+        ),
+        ("def g(n):\n    for i in range(n): yield i\nprint(len(list(g(12345))))", "12345\n"),
+        (
+            "def g(n):\n    if n:\n        yield from g(n - 1)\n        yield n\nprint([*g(3)])",
+            "[1, 2, 3]\n",
+        ),
+    ],
+)
+def test_generators_may_be_endless_and_are_taken_one_by_one(source: str, text: str) -> None:
+    assert printed(source) == text
+
+
+# --- Generators that whoever takes their values disturbs.
+
+
+PRIMES = """
+primes = []
+def gen():
+    n = 2
+    while True:
+        if all(n % p for p in primes):
+            yield n
+        n += 1
+"""
+TAKEN = "for p in gen():\n    primes.append(p)\n    if p > 20: break"
+CALLED = "def keep(p):\n    primes.append(p)\nfor p in gen():\n    keep(p)"
+KEPT = "it = gen()\nwhile len(primes) < 9:\n    primes.append(next(it))"
+COMPREHENSION = "found = [primes.append(p) for p in gen()]"
+METHOD = """
+class Tree:
+    def __init__(self):
+        self.items = [1]
+    def gen(self):
+        for x in self.items:
+            yield x
+t = Tree()
+for x in t.gen():
+    t.items.append(x)
+"""
+VARIABLE = "step = 1\ndef gen():\n    yield step\n    yield step\nfor x in gen():\n    step += 1"
+HANDED = "def gen(a):\n    for x in a:\n        yield x\nb = [1]\nfor x in gen(b):\n    del b[0]"
+TAKERS = [PRIMES + end for end in (TAKEN, CALLED, KEPT, COMPREHENSION)]
+
+
+@pytest.mark.parametrize("source", [*TAKERS, METHOD, VARIABLE, HANDED])
+def test_a_generator_whose_values_depend_on_who_takes_them(source: str) -> None:
+    assert disturbed_generators(nodes(source)) == {"gen"}
+    assert "yield" in str(run(source, 10.0, 256 << 20)["error"])  # no answer, and no wrong one
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        PRIMES + "print([p for p in gen() if p < 9])",
+        "def gen(n):\n    for i in range(n):\n        yield i\nt = 0\nfor i in gen(9):\n    t += i",
+        "def gen(a):\n    yield from a\nb, c = [1], []\nfor x in gen(b):\n    c.append(x)",
+        "n = 3\ndef gen(n):\n    yield n\nfor x in gen(n):\n    n += 1",
+        "def gen():\n    n = 1\n    yield n\nfor n in gen():\n    n += 1",
+        "def plain(a):\n    return a\nfor x in plain([1]):\n    pass",
+    ],
+)
+def test_others_are_left_in_peace(source: str) -> None:
+    assert disturbed_generators(nodes(source)) == frozenset()
+
+
+# --- Syntax.
+
+
+def nodes(source: str) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(source)))
+
+
+@pytest.mark.parametrize(
+    ("source", "instead"),
+    [("x[1]", "x.pop(1)"), ("x[1:2]", "x[1:2] = []"), ("x", "x = None"), ("x.y", "del x.y")],
+)
+def test_what_is_deleted_is_popped_cut_out_or_forgotten(source: str, instead: str) -> None:
+    (statement,) = ast.parse(f"del {source}").body
+    assert isinstance(statement, ast.Delete)
+    assert written(syntax.deleted(statement.targets[0])) == instead
+
+
+def test_what_is_mentioned_and_bound() -> None:
+    for source in ("import fractions", "from fractions import x", "a.fractions"):
+        assert syntax.mentions(nodes(source), "fractions")
+    assert not syntax.mentions(nodes("fractions = 1"), "fractions")
+    source = "import a\nfrom b import c as d\ndef e(f, *g): pass\nclass h: pass\ni = j"
+    assert syntax.bound_names(nodes(source)) == {*"adefghi"}
+    assert syntax.aliases(nodes("import math as m, sys")) == {"m": "math", "sys": "sys"}
+
+
+@pytest.mark.parametrize(
+    ("source", "all_of_it"),
+    [("sum(a for a in b)", True), ("','.join(a for a in b)", True), ("next(a for a in b)", False),
+     ("sum(b)", False), ("f()(a for a in b)", False)],
+)  # fmt: skip
+def test_what_takes_all_that_a_generator_has(source: str, all_of_it: bool) -> None:
+    call = ast.parse(source, mode="eval").body
+    assert isinstance(call, ast.Call)
+    assert syntax.takes_all(call) is all_of_it
+
+
+def test_functions_within_a_function_are_not_entered() -> None:
+    (outer,) = ast.parse("def f():\n    a\n    def g():\n        b").body
+    found = {node.id for node in syntax.inside(outer) if isinstance(node, ast.Name)}
+    assert found == {"a"}
+
+
+@pytest.mark.parametrize(
+    ("source", "changed"),
+    [
+        ("a.append(1)", {"a"}),
+        ("a.b[0].c = 1", {"a"}),
+        ("del a[0]", {"a"}),
+        ("a += [1]", {"a"}),
+        ("heapq.heappush(a, b)", {"a"}),
+        ("a = b.copy()", set[str]()),
+    ],
+)
+def test_what_is_changed_in_place(source: str, changed: set[str]) -> None:
+    found = nodes(source)
+    assert {name for node in found for name in syntax.changed_names(node)} == changed
+    assert syntax.stored_names(found) == ({"a"} if source.startswith(("a +", "a =")) else set())
