@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from fractions import Fraction
+from functools import cmp_to_key
 from math import inf
 from typing import NamedTuple
 
@@ -25,11 +27,7 @@ def leaf(pred: Node, gold: Node) -> bool | None:
         return True
     if pred in syntax.INFINITE or gold in syntax.INFINITE:
         return False
-    left = rational(pred)
-    if left is None:
-        return None
-    right = rational(gold)
-    if right is None:
+    if (left := rational(pred)) is None or (right := rational(gold)) is None:
         return None
     return equal_numbers(left, digits_of(pred), right, digits_of(gold))
 
@@ -59,16 +57,12 @@ def _rounds_to(exact: Fraction, decimal: Fraction, digits: int) -> bool:
     if decimal == 0 or (exact < 0) != (decimal < 0):
         return False
     exact, decimal = abs(exact), abs(decimal)
-    step = _last_place(decimal, digits)
-    return abs(exact - decimal) * 2 <= step or 0 <= exact - decimal < step
-
-
-def _last_place(decimal: Fraction, digits: int) -> Fraction:
     bits = decimal.numerator.bit_length() - decimal.denominator.bit_length()
     power = math.floor(bits * math.log10(2)) - 1
     while Fraction(10) ** (power + 1) <= decimal:
         power += 1
-    return Fraction(10) ** (power - digits + 1)
+    last_place = Fraction(10) ** (power - digits + 1)
+    return abs(exact - decimal) * 2 <= last_place or 0 <= exact - decimal < last_place
 
 
 def rational(node: Node) -> Fraction | None:
@@ -78,9 +72,7 @@ def rational(node: Node) -> Fraction | None:
             return value
         case Measure(value=inner):
             return rational(inner)
-        case Sym():
-            return None
-        case Op("call", (Sym(), _)):
+        case Sym() | Op("call", (Sym(), _)):
             return None
         case Op("sum" | "prod" as name, (body, Sym(name=variable), low, high)):
             return _ranged(name, body, variable, (rational(low), rational(high)))
@@ -105,9 +97,7 @@ def _ranged(
     if low is None or high is None or low.denominator != 1 or high.denominator != 1:
         return None
     # A sum inside a sum is left to the worker, which can be killed.
-    if high - low >= MAX_TERMS or any(
-        isinstance(n, Op) and n.name in syntax.BINDERS for n in syntax.walk(body)
-    ):
+    if high - low >= MAX_TERMS or any(syntax.is_op(n, *syntax.BINDERS) for n in syntax.walk(body)):
         return None
     total = Fraction(0 if name == "sum" else 1)
     for at in range(int(low), int(high) + 1):
@@ -137,11 +127,6 @@ def _countable(value: Fraction) -> bool:
 
 def _double_factorial(number: int) -> int:
     return math.prod(range(number, 0, -2))
-
-
-def _binomial(top: Fraction, bottom: Fraction) -> Fraction | None:
-    small = _countable(top) and bottom >= 0
-    return _of_whole(math.comb, (top, bottom), lambda _: small)
 
 
 def _multiply(left: Fraction, right: Fraction) -> Fraction | None:
@@ -196,7 +181,9 @@ _OF_TWO: dict[str, Callable[[Fraction, Fraction], Fraction | None]] = {
     "/": lambda over, under: over / under if under else None,
     "^": _power,
     "root": _root,
-    "binom": _binomial,
+    "binom": lambda top, bottom: _of_whole(
+        math.comb, (top, bottom), lambda _: _countable(top) and bottom >= 0
+    ),
     "mod": lambda value, modulus: value % modulus if modulus else None,
     "residue": lambda value, modulus: value % modulus if modulus else None,
     "base": lambda digits, base: digits if base == 10 else None,
@@ -217,27 +204,24 @@ def nearly(node: Node) -> float | None:
     """Evaluate roughly, to put the ends of intervals in order; None where that fails."""
     match node:
         case Num(value=value):
-            try:
+            with suppress(OverflowError):
                 return float(value)
-            except OverflowError:
-                return None
         case Sym(name=name):
             return {"pi": math.pi, "e": math.e, "oo": math.inf}.get(name)
         case Op(name, args):
             values = [value for arg in args if (value := nearly(arg)) is not None]
             if len(values) < len(args):
                 return None
-            try:
+            with suppress(ArithmeticError, ValueError, TypeError):
                 if name == "+":
                     return math.fsum(values)
                 if len(values) == 1 and name in _ROUGHLY_ONE:
                     return _ROUGHLY_ONE[name](*values)
-                known = len(values) == 2 and name in _ROUGHLY_TWO
-                return _ROUGHLY_TWO[name](*values) if known else None
-            except (ArithmeticError, ValueError, TypeError):
-                return None
+                if len(values) == 2 and name in _ROUGHLY_TWO:
+                    return _ROUGHLY_TWO[name](*values)
         case _:
-            return None
+            pass
+    return None
 
 
 def _rough_power(base: float, exponent: float) -> float | None:
@@ -248,21 +232,17 @@ _ROUGHLY_ONE: dict[str, Callable[[float], float]] = {
     "neg": lambda value: -value,
     "abs": math.fabs,
     "ln": math.log,
-    "log10": math.log10,
-    "exp": math.exp,
-    "sin": math.sin,
-    "cos": math.cos,
-    "tan": math.tan,
-    "arcsin": math.asin,
-    "arccos": math.acos,
-    "arctan": math.atan,
+    **{
+        name: getattr(math, name.replace("arc", "a"))
+        for name in "log10 exp sin cos tan arcsin arccos arctan".split()
+    },
 }
 _ROUGHLY_TWO: dict[str, Callable[[float, float], float | None]] = {
     "*": lambda left, right: left * right,
     "/": lambda over, under: over / under,
     "^": _rough_power,
     "root": lambda value, index: _rough_power(value, 1 / index),
-    "log": lambda base, value: math.log(value) / math.log(base),
+    "log": lambda base, value: math.log(value, base),
 }
 
 
@@ -311,7 +291,7 @@ def _read(node: Node) -> RealSet | None:
         return None if low is None or high is None else _settled([(low, high)])
     if node.name == "{}":
         cuts = [(_cut(arg, behind=False), _cut(arg, behind=True)) for arg in node.args]
-        pieces = [(low, high) for low, high in cuts if low is not None and high is not None]
+        pieces = [(low, high) for low, high in cuts if low and high]
         return _settled(pieces) if len(pieces) == len(cuts) else None
     if node.name in ("union", "intersect", "minus"):
         sets = [found for arg in node.args if (found := _read(arg)) is not None]
@@ -324,7 +304,9 @@ def _read(node: Node) -> RealSet | None:
             else:
                 others = other if node.name == "intersect" else _complement(other)
                 ends = [(*a, *b) for a in result for b in others]
-                result = _settled([(_larger(a, c), _smaller(b, d)) for a, b, c, d in ends])
+                result = _settled(
+                    [(max(a, c, key=_ORDER), min(b, d, key=_ORDER)) for a, b, c, d in ends]
+                )
         return result
     return None
 
@@ -352,6 +334,9 @@ def _compared(left: _Cut, right: _Cut) -> int:
     return -1 if left.at < right.at else 1
 
 
+_ORDER = cmp_to_key(_compared)
+
+
 def _settled(pieces: list[tuple[_Cut, _Cut]]) -> RealSet:
     """Put pieces in order and join those that overlap or touch."""
     kept = [piece for piece in pieces if _compared(*piece) < 0]
@@ -373,14 +358,6 @@ def _complement(pieces: RealSet) -> RealSet:
         low = last
     gaps.append((low, _Cut(inf, False, syntax.INFINITE[0])))
     return _settled(gaps)
-
-
-def _larger(a: _Cut, b: _Cut) -> _Cut:
-    return a if _compared(a, b) >= 0 else b
-
-
-def _smaller(a: _Cut, b: _Cut) -> _Cut:
-    return a if _compared(a, b) <= 0 else b
 
 
 def as_tree(pieces: RealSet) -> Node:

@@ -72,8 +72,7 @@ def abstains(text: str) -> bool:
 
 # An exact value with its approximation beside it: "1/6, or about 16.7%" is the answer 1/6.
 
-_ASCII_HINTS: Final = ("approx", "about", "roughly", "around", "simeq")
-_HINTS: Final = (*_ASCII_HINTS, "≈", "≃")
+_HINTS: Final = ("approx", "about", "roughly", "around", "simeq", "≈", "≃")
 _LONGEST_VALUE: Final = 80
 """How far before an approximation its exact value may begin."""
 _WORDS: Final = r"(?:about|approximately|approx\.?|roughly|around)(?:\s+equal\s+to)?\s"
@@ -97,7 +96,7 @@ _SENTENCE_END: Final = lazy_pattern(r"[.!?](?=\s|\Z)|\n")
 
 def without_approximation(text: str) -> str:
     """Drop the rough numbers that follow their exact values, unless a rounded one is asked for."""
-    if not any(map(text.__contains__, _ASCII_HINTS if text.isascii() else _HINTS)):
+    if not any(map(text.__contains__, _HINTS)):
         return text
     kept, end = list[str](), 0
     for match in _APPROXIMATION.finditer(text):
@@ -176,8 +175,8 @@ _WIDE: Final = str.maketrans("０１２３４５６７８９－﹣＋．％／�
 _LONG: Final = lazy_pattern(r"(?<![ァ-ヿ])ー(?=[^\S\n]?\d)")
 _SIGNS: Final = (
     *("- ", "-\t", "-$", "-\\", "-€", "-£", "-\xa0", "−", "–", "负", "負", "マイナス", "마이너스"),
+    *("minus", "negativ", "moins", "menos", "meno", "минус"),
 )
-_SIGN_WORDS: Final = ("minus", "negativ", "moins", "menos", "meno", "минус")
 _DASH: Final = "[-−–]"
 _SPACE: Final = r"[^\S\n]"
 _NUMERALS: Final = "|".join(NUMERALS)
@@ -231,9 +230,7 @@ def with_decimal_points(text: str) -> str:
 def with_plain_signs(text: str) -> str:
     """Write every sign of a value as a hyphen with nothing behind it; leave other dashes alone."""
     text = text if text.isascii() else _LONG.sub("-", text.translate(_WIDE))
-    if not any(map(text.__contains__, _SIGNS)) and not any(
-        map(text.lower().__contains__, _SIGN_WORDS)
-    ):
+    if not any(map(text.lower().__contains__, _SIGNS)):
         return text
     text = _EITHER.sub(r"\\pm ", _ALONE.sub("-", text))
     # One line that begins with a dash is a value; the first of several lines may be a bullet.
@@ -579,17 +576,10 @@ _OBJECT_START: Final = lazy_pattern(r"^[^\S\n]*\{\s*[\"'}]", re.MULTILINE)
 _OBJECT_END: Final = lazy_pattern(r"\}\s*(?:```)?\s*\Z")
 _BAD_ESCAPE: Final = lazy_pattern(r"\\(?![\"\\/u])")
 _NAMES: Final = (
-    *(
-        "finalanswer",
-        "correctanswer",
-        "answer",
-        "answers",
-        *marks.ANSWER_WORDS,
-        "答案",
-        "정답",
-        "答え",
-    ),
-    *"ans final finalresult result results correctoption correctchoice option choice".split(),
+    *"finalanswer correctanswer answer answers".split(),
+    *marks.ANSWER_WORDS,
+    *"答案 정답 答え ans final finalresult result results correctoption correctchoice".split(),
+    *"option choice".split(),
     *"selected output value solution response prediction".split(),
 )
 """What the field is called, the surest names first."""
@@ -695,9 +685,7 @@ _MOST_OBJECTS_INSIDE = 8
 
 class Field(NamedTuple):
     value: str | None
-    """None where the reply ends within it."""
-    whole: bool = True
-    """False where the reply ends before the value does."""
+    """None where the reply ends before the value does."""
 
 
 def find_field(text: str) -> Field | None:
@@ -753,14 +741,14 @@ def _value(text: str, start: int, layers: int = _MOST_OBJECTS_INSIDE) -> Field:
             break  # a decoder left it of a command
         start += 1
     if start >= len(text):
-        return Field(None, whole=False)
+        return Field(None)
     escaped = text.startswith('\\"', start)
     mark = text[start + escaped]
     if mark in _QUOTES:
         return _string(text, start + 1 + escaped, _QUOTES[mark], escaped=escaped)
     if mark == "[":
         return _listed(text, start)
-    # The first value of an object that stands where a value should.
+    # The first value of an object that stands in the place of a value.
     if mark == "{" and layers and (key := _NEXT_KEY.match(text, start + 1)):
         return _value(text, key.end(), layers - 1)
     return _unquoted(text, start)
@@ -784,7 +772,7 @@ def _string(text: str, start: int, quote: str, *, escaped: bool) -> Field:
             break
         at += 1
     if next_key is None:
-        return Field(None, whole=False)
+        return Field(None)
     return Field(_unescape(text[start : next_key.start()]).rstrip(" ,"))
 
 
@@ -806,8 +794,7 @@ def _unescape(raw: str) -> str:
         return raw
     bare = any(_is_latex(raw, m) for m in _BACKSLASHES.finditer(raw))
     plain = _BACKSLASHES.sub(lambda m: _escape(raw, m, bare=bare), raw)
-    plain = _UNICODE.sub(lambda m: json.loads(f'"{m[0]}"'), plain)
-    plain = _LAYOUT.sub(" ", plain)
+    plain = _LAYOUT.sub(" ", _UNICODE.sub(lambda m: json.loads(f'"{m[0]}"'), plain))
     return _DOUBLED.sub(r"\\", plain) if "\\begin" not in plain else plain
 
 
@@ -836,8 +823,7 @@ def _listed(text: str, start: int) -> Field:
     for at in range(start, min(len(text), start + _MAX_VALUE)):
         depth += {"[": 1, "]": -1}.get(text[at], 0)
         if depth == 0:
-            items = _split(text[start + 1 : at])
-            return Field(", ".join(items))
+            return Field(", ".join(_split(text[start + 1 : at])))
         if text[at] == "\n" and ":" in text[at : at + 40]:
             break
     return _unquoted(text, start)
@@ -849,22 +835,16 @@ def _split(inner: str) -> list[str]:
         if quoted := _QUOTED_ITEM.match(inner, at):
             items.append(_unescape(quoted[quoted.lastindex or 0]))
             at = quoted.end()
-        else:
-            end = _item_end(inner, at)
-            item = inner[at:end].strip()
-            quote = _QUOTES.get(item[:1])
-            items.append(_unescape(item[1:].removesuffix(quote)) if quote else item)
-            at = end + 1
+            continue
+        end, depth = at, 0
+        while end < len(inner) and not (inner[end] == "," and depth <= 0):
+            depth += _DEPTH.get(inner[end], 0)
+            end += 1
+        item = inner[at:end].strip()
+        quote = _QUOTES.get(item[:1])
+        items.append(_unescape(item[1:].removesuffix(quote)) if quote else item)
+        at = end + 1
     return [item for item in items if item]
-
-
-def _item_end(inner: str, at: int) -> int:
-    depth = 0
-    for end in range(at, len(inner)):
-        depth += _DEPTH.get(inner[end], 0)
-        if inner[end] == "," and depth <= 0:
-            return end
-    return len(inner)
 
 
 def _unquoted(text: str, start: int) -> Field:
@@ -885,9 +865,9 @@ def _unquoted(text: str, start: int) -> Field:
         if depth < 0 and char == "}":
             break
         at += 1
-    ended = at < len(text) or not inside_object
-    value = restore_commands(text[start:at]).split("//")[0].strip().rstrip(",").strip()
-    return Field(value if ended else None, whole=ended)
+    if at >= len(text) and inside_object:
+        return Field(None)
+    return Field(restore_commands(text[start:at]).split("//")[0].strip().rstrip(",").strip())
 
 
 # The final answer out of a completion.
@@ -955,11 +935,9 @@ def _read(text: str, *, truncated: bool) -> Extracted:
     text = _reply(text, truncated=truncated)
     if not text:
         return Extracted(None, "empty")
-    for rule in (_from_json, _from_box):
-        if (found := rule(text)) is not None:
-            return found
-    if (tag := _from_tag(text, truncated=truncated)) is not None:
-        return tag
+    explicit = _from_json(text) or _from_box(text) or _from_tag(text, truncated=truncated)
+    if explicit is not None:
+        return explicit
     text = marks.EMPTY_BOX.sub("", text).strip() if "box" in text else text
     end = text[-marks.LONGEST_ANSWER :]
     end = end if end.isascii() and "<" not in end else _ORNAMENT.sub("", end)
@@ -1000,8 +978,7 @@ def _reply(text: str, *, truncated: bool) -> str:
     if "<" in text and any(mark in text for mark in _TURN_MARKS):
         text = marks.latex_boxes(text.rpartition(_FINAL_CHANNEL)[2], truncated=truncated)
         for mark in _TURN_ENDS:
-            if (end := text.find(mark)) > 0:
-                text = text[:end]
+            text = text[: end if (end := text.find(mark)) > 0 else None]
     if text[:1] == "{" and '"reasoning_content"' in text:
         text = find_content(text)  # an endpoint's message, whole
     if "\b" in text:
@@ -1012,13 +989,12 @@ def _reply(text: str, *, truncated: bool) -> str:
 def _from_json(text: str) -> Extracted | None:
     field = find_field(text)
     if field is None:
-        started = text[:200].lstrip("`json \n").startswith("{") and "certificate_type" in text[:200]
-        if started:
+        if text[:200].lstrip("`json \n").startswith("{") and "certificate_type" in text[:200]:
             return Extracted(None, "no final_answer")
         value = find_object_answer(text) if text[-1] in "}`" else None
         return None if value is None else _finish(restore_commands(value), "json")
     if field.value is None:
-        return Extracted(None, "json, unfinished" if not field.whole else "json, no value")
+        return Extracted(None, "json, unfinished")
     return _finish(restore_commands(field.value), "json")
 
 

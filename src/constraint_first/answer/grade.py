@@ -40,9 +40,13 @@ if TYPE_CHECKING:
 Leaf: TypeAlias = Callable[[Node, Node], bool | None]
 """Compares two scalars."""
 
-_ORDERED = frozenset({"()", "[]", "[)", "(]"})
-_UNORDERED = frozenset({"{}", "list", "union"})
-_RELATIONS = frozenset({"=", "<", "<=", "ne"})
+_KINDS = {
+    **dict.fromkeys(("()", "[]", "[)", "(]"), "ordered"),
+    **dict.fromkeys(("{}", "list", "union"), "unordered"),
+    **dict.fromkeys(("=", "<", "<=", "ne"), "relation"),
+    "matrix": "matrix",
+}
+"""What kind of thing an operator makes; any other makes a scalar."""
 MAX_ITEMS = 64
 _ZERO = Num(Fraction(0))
 _HALF_DAY = 720
@@ -120,7 +124,9 @@ class Equivalence:
         if is_op(pred, "time") or is_op(gold, "time"):
             return _same_time(pred, gold)
         if is_op(pred, "residue", "mod") and is_op(gold, "residue", "mod"):
-            return self._residues(pred.args, gold.args)
+            (first, modulus), (second, other) = pred.args, gold.args
+            gap = Op("mod", (Op("+", (first, Op("neg", (second,)))), modulus))
+            return _all((self.leaf(modulus, other), self.leaf(gap, _ZERO)))
         if is_op(pred, "residue") or is_op(gold, "residue"):
             # The least member of a class of remainders alone stands for it.
             sides = (Op("mod", n.args) if is_op(n, "residue") else n for n in (pred, gold))
@@ -128,21 +134,12 @@ class Equivalence:
         if is_op(pred, ":") and is_op(gold, ":"):
             return self._ratios(pred, gold)
         pred, gold = _quotient(pred), _quotient(gold)
-        if is_op(pred, "%") != is_op(gold, "%"):
-            return self._percent(pred, gold)
-        return self.leaf(pred, gold)
-
-    def _residues(self, left: Sequence[Node], right: Sequence[Node]) -> bool | None:
-        (first, modulus), (second, other) = left, right
-        gap = Op("mod", (Op("+", (first, Op("neg", (second,)))), modulus))
-        return _all((self.leaf(modulus, other), self.leaf(gap, _ZERO)))
-
-    def _percent(self, pred: Node, gold: Node) -> bool | None:
-        """10 % is 0.1; it is 10 as well where a percentage is asked for, as a gold with % shows."""
-        value = self.leaf(pred, gold)
-        if value is False and (self.percent or is_op(gold, "%")):
+        same = self.leaf(pred, gold)
+        # 10 % is 0.1; it is 10 as well where a percentage is asked for, as a gold with % shows.
+        asked = is_op(gold, "%") or (self.percent and is_op(pred, "%"))
+        if same is False and asked and is_op(pred, "%") != is_op(gold, "%"):
             return self.leaf(_inside(pred), _inside(gold))
-        return value
+        return same
 
     def _ratios(self, pred: Node, gold: Node) -> bool | None:
         left, right = _args(pred), _args(gold)
@@ -156,7 +153,10 @@ class Equivalence:
     def _several(self, pred: Node, gold: Node, kinds: tuple[str, str]) -> bool | None:
         left, right = _args(pred), _args(gold)
         if kinds == ("matrix", "matrix"):
-            return self._matrices(left, right)
+            if [len(_args(row)) for row in left] != [len(_args(row)) for row in right]:
+                return False
+            pairs = zip(left, right, strict=True)
+            return _all(self._pairwise(_args(a), _args(b)) for a, b in pairs)
         if "matrix" in kinds:
             return self._vector(pred, gold)
         if "scalar" in kinds:
@@ -165,8 +165,7 @@ class Equivalence:
             braces = is_op(gold if kinds[0] == "scalar" else pred, "{}")
             return self._pairwise(single, (other,)) if len(single) == 1 and braces else False
         if kinds == ("ordered", "ordered"):
-            same = _shape(pred) == _shape(gold)
-            return self._pairwise(left, right) if same else False
+            return self._pairwise(left, right) if _shape(pred) == _shape(gold) else False
         if kinds == ("unordered", "unordered"):
             return self._unordered(pred, gold)
         return self._mixed(pred, gold, ordered=pred if kinds[0] == "ordered" else gold)
@@ -214,12 +213,6 @@ class Equivalence:
                 return False
         return None if unsure else True
 
-    def _matrices(self, left: Sequence[Node], right: Sequence[Node]) -> bool | None:
-        if [len(_args(row)) for row in left] != [len(_args(row)) for row in right]:
-            return False
-        pairs = zip(left, right, strict=True)
-        return _all(self._pairwise(_args(a), _args(b)) for a, b in pairs)
-
     def _vector(self, pred: Node, gold: Node) -> bool | None:
         matrix, other = (pred, gold) if is_op(pred, "matrix") else (gold, pred)
         rows = [_args(row) for row in _args(matrix)]
@@ -232,13 +225,12 @@ class Equivalence:
 
 
 def _all(verdicts: Iterable[bool | None]) -> bool | None:
-    result: bool | None = True
+    unsure = False
     for verdict in verdicts:
         if verdict is False:
             return False
-        if verdict is None:
-            result = None
-    return result
+        unsure |= verdict is None
+    return None if unsure else True
 
 
 def _args(node: Node) -> tuple[Node, ...]:
@@ -250,16 +242,7 @@ def _inside(node: Node) -> Node:
 
 
 def _kind(node: Node) -> str:
-    if isinstance(node, Op):
-        if node.name in _ORDERED:
-            return "ordered"
-        if node.name in _UNORDERED or node.name in syntax.BRACKETS:
-            return "unordered"
-        if node.name in _RELATIONS:
-            return "relation"
-        if node.name == "matrix":
-            return "matrix"
-    return "scalar"
+    return _KINDS.get(node.name, "scalar") if isinstance(node, Op) else "scalar"
 
 
 def _shape(node: Node) -> str:
@@ -396,6 +379,11 @@ _COMMA = lazy_pattern(r"-?\d[\d ]*,\d+")
 _DECIMAL = lazy_pattern(r"-?\d+\.\d+")
 _THOUSANDS = lazy_pattern(r"-?[1-9]\d{0,2},\d{3}")
 _PERCENT = lazy_pattern(r"\bpercent", re.IGNORECASE)
+_IN_WORDS = (
+    (choice_verdict, "as choices"),
+    (truth_verdict, "as yes or no"),
+    (absence_verdict, "as words"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -433,22 +421,17 @@ def decide(pred: str, gold: str, *, percent: bool = False) -> Ruling:
         pred = pred.replace(" ", "").replace(",", ".") if _DECIMAL.fullmatch(gold) else pred
     if max(len(pred), len(gold)) > MAX_LENGTH:
         return Ruling(None, "too long to be read as mathematics", readable=False)
-    if (verdict := choice_verdict(pred, gold)) is not None:
-        return _ruling(verdict, "as choices")
-    if (verdict := truth_verdict(pred, gold)) is not None:
-        return _ruling(verdict, "as yes or no")
-    if (verdict := absence_verdict(pred, gold)) is not None:
-        return _ruling(verdict, "as words")
+    for compare, how in _IN_WORDS:
+        if (verdict := compare(pred, gold)) is not None:
+            return _ruling(verdict, how)
     if (wanted := date_of(gold)) and (said := date_of(pred)):
         return _ruling(said == wanted, "as dates")
     left, right = interpret(pred), interpret(gold)
     if left and right:
-        same = decide_trees(
-            left, right, Equivalence(exact.leaf, lambda one, other: one == other or None, percent)
-        )
-        if same is not None:
+        rules = Equivalence(exact.leaf, lambda one, other: one == other or None, percent)
+        if (same := decide_trees(left, right, rules)) is not None:
             return _ruling(same, "by exact arithmetic")
-    if (verdict := words_verdict(pred, gold)) is not None and not (left and right):
+    elif (verdict := words_verdict(pred, gold)) is not None:
         return _ruling(verdict, "as words")
     if syntax.clean(pred).replace(" ", "") == syntax.clean(gold).replace(" ", ""):
         return Ruling(True, "the same text but for spacing")
@@ -491,9 +474,8 @@ def _alike(pred: Node, gold: Node) -> tuple[Node, Node]:
         if _PARAMETERS & constants and constants - _PARAMETERS <= {"k", "n", "m"}:
             return pred, syntax.substitute(gold, second, Sym(first))
         if "C" in constants <= _CONSTANTS and _is_added(pred, first) and _is_added(gold, second):
-            pred, gold = (
-                syntax.substitute(pred, first, Sym("C")),
-                syntax.substitute(gold, second, Sym("C")),
+            return syntax.substitute(pred, first, Sym("C")), syntax.substitute(
+                gold, second, Sym("C")
             )
     return pred, gold
 
@@ -501,9 +483,7 @@ def _alike(pred: Node, gold: Node) -> tuple[Node, Node]:
 def _measured(node: Node, other: Node) -> Node:
     """Read the letter of "1 m" as a unit where the other side has a unit of its kind."""
     match node, other:
-        case Op("*", (value, Sym(name=letter))), Measure(unit=unit) if (
-            letter in syntax.UNIT_LETTERS
-        ):
+        case Op("*", (value, Sym(letter))), Measure(unit=unit) if letter in syntax.UNIT_LETTERS:
             unit_of_letter = syntax.UNIT_LETTERS[letter]
             same_kind = syntax.ratio_of(unit_of_letter, unit) is not None and not symbols(value)
             return Measure(value, unit_of_letter) if same_kind else node
@@ -720,7 +700,9 @@ def _grade(case: GradingCase, workers: Workers | None) -> Verdict:
 
 def _first_tier(case: GradingCase) -> Verdict | _Pending:
     started = time.perf_counter()
-    answer, gold = case.answer, _gold(case.gold)
+    answer, gold = case.answer, case.gold
+    if "\\boxed" in gold or "####" in gold:
+        gold = extract(gold).answer or gold
     if answer is None or not answer.strip():
         return _verdict(Ruling(False, "no answer"), "exact", None, time.perf_counter() - started)
     # A gold that is a whole solution speaks of the problem too.
@@ -763,33 +745,29 @@ def _says_in_words(text: str, gold: str) -> str | None:
     if gold.isalpha() and len(gold) < _SHORTEST_WORD:
         return None
     text = text.strip()
-    in_words = len(text) <= _SHORT and "\n" not in text and not _VALUE.search(text)
-    if in_words and (
-        plain_words(gold) == plain_words(text) != "" or decide(text, gold).same is True
-    ):
-        return text
     line = text.rpartition("\n")[2].strip()
     if not _VALUE.search(line) and plain_words(gold) == plain_words(line) != "":
         return line
+    if line == text and len(text) <= _SHORT and not _VALUE.search(text) and decide(text, gold).same:
+        return text
     *before, last = _SENTENCE.split(text[-_SHORT:])
     if len(text) > _SHORT and not before:
         return None  # the middle of a sentence
     numbers = [] if _VALUE.search(last) else _NUMBER_WORDS.findall(last)
     if len(numbers) == 1 and asserted(last, numbers[0]) == numbers[0]:
         qualified = _QUALIFIED.search(last.partition(numbers[0])[2])
-        if not qualified and decide(numbers[0], gold).same is True:
+        if not qualified and decide(numbers[0], gold).same:
             return numbers[0]
-    stated = _STATEMENT.fullmatch(last) if not _VALUE.search(last) else None
-    if stated is None or _QUALIFIED.search(stated["value"]):
-        return None
-    return stated["value"] if decide(stated["value"], gold).same is True else None
+    stated = None if _VALUE.search(last) else _STATEMENT.fullmatch(last)
+    value = stated["value"] if stated else ""
+    return value if value and not _QUALIFIED.search(value) and decide(value, gold).same else None
 
 
 def _states(text: str, gold: str) -> bool:
     """Whether a reply ends in the whole of a gold that is more than a value, such as a sentence."""
     said, gold = text.rstrip(_CLOSING), gold.strip()
     written = json.dumps(gold)[1:-1] if text.endswith("}") else gold
-    forms = [form.rstrip(_CLOSING) for form in (gold, written, _DOLLAR.sub("", gold))]
+    forms = (form.rstrip(_CLOSING) for form in (gold, written, _DOLLAR.sub("", gold)))
     wanted = next(filter(said.endswith, forms), "")
     if not wanted or wanted.isalnum():
         return False
@@ -797,10 +775,3 @@ def _states(text: str, gold: str) -> bool:
     if before and not before.endswith(_INTRODUCTIONS):
         return False
     return "$" in gold.strip("$ ") or extract(gold).answer != gold
-
-
-def _gold(gold: str) -> str:
-    """Read the answer out of a gold that is a whole solution."""
-    if "\\boxed" in gold or "####" in gold:
-        return extract(gold).answer or gold
-    return gold

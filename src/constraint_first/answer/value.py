@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from itertools import product
+from itertools import chain, product
 from math import gcd, isqrt
 from typing import Literal, TypeAlias, get_args
 
@@ -60,8 +60,7 @@ def _unequal(left: Node, right: Node) -> Node:
         if holes is not None:
             return _define(left, as_tree(holes))
     if name_of(left) and not symbols(right):
-        rays = Op("()", (syntax.INFINITE[1], right)), Op("()", (right, syntax.INFINITE[0]))
-        return _define(left, Op("union", rays))
+        return _define(left, _without(right))
     return Op("ne", (left, right))
 
 
@@ -78,14 +77,11 @@ def _equation(parts: list[Node]) -> Node:
 
 def _in_order(names: Node, value: Node) -> Node:
     """Put (y, x) = (1, 2) in the order of the alphabet, where its letters are neighbours in it."""
-    match names, value:
-        case Op("()", letters), Op("()", values) if len(letters) == len(values):
-            text = [letter.name for letter in letters if isinstance(letter, Sym)]
-            if "".join(sorted(text)) in _ALPHABET:
-                pairs = sorted(zip(text, values, strict=True), key=lambda pair: pair[0])
-                return Op("()", tuple(pair[1] for pair in pairs))
-        case _:
-            pass
+    if is_op(names, "()") and is_op(value, "()") and len(names.args) == len(value.args):
+        letters = [letter.name for letter in names.args if isinstance(letter, Sym)]
+        if "".join(sorted(letters)) in _ALPHABET:
+            pairs = sorted(zip(letters, value.args, strict=True), key=lambda pair: pair[0])
+            return Op("()", tuple(pair[1] for pair in pairs))
     return value
 
 
@@ -153,19 +149,12 @@ def _bounded(small: Node, big: Node, sign: str) -> Node | None:
     sign = _TURNED.get(sign, sign)
     match small, big:
         case Op("abs", (inner,)), bound if not symbols(bound):
-            sides = (
-                _inequality([Op("neg", (bound,)), inner], sign),
-                _inequality([inner, bound], sign),
-            )
-            name = "intersect"
+            name, pairs = "intersect", ([Op("neg", (bound,)), inner], [inner, bound])
         case bound, Op("abs", (inner,)) if not symbols(bound):
-            sides = (
-                _inequality([inner, Op("neg", (bound,))], sign),
-                _inequality([bound, inner], sign),
-            )
-            name = "union"
+            name, pairs = "union", ([inner, Op("neg", (bound,))], [bound, inner])
         case _:
             return None
+    sides = (_inequality(pair, sign) for pair in pairs)
     definitions = [side for side in sides if is_op(side, "def")]
     if len(definitions) < 2:
         return None
@@ -384,6 +373,7 @@ _IN_WORDS = NUMERALS | {
 }
 _MAX_SIGNS = 4
 _VECTORS = ("()", "[]", "matrix")
+_LINEAR = ("+", "neg", "*", "/", "root", "^")
 
 
 @lru_cache(4096)  # a gold answer meets many predictions, and predictions repeat themselves
@@ -457,10 +447,8 @@ def scalars(text: str) -> Iterator[Node]:
 
 def _simple(match: re.Match[str]) -> Num:
     sign, whole, part, below, over, under = match.groups()
-    if part is not None:
-        number = literal(f"{whole}.{part}")
-    else:
-        number = Num(Fraction(int(whole or over), int(below or under or 1)))
+    value = Fraction(int(whole or over), int(below or under or 1))
+    number = Num(value) if part is None else literal(f"{whole}.{part}")
     return Num(-number.value, number.digits) if sign else number
 
 
@@ -534,28 +522,26 @@ def _each(node: Node, change: Callable[[Node], Node]) -> Node | None:
     return Op("matrix", tuple(Op("row", tuple(change(cell) for cell in row)) for row in rows))
 
 
-def _parts(name: str, node: Node) -> list[Node]:
-    if is_op(node, name):
-        return [part for arg in node.args for part in _parts(name, arg)]
-    inner = canonical(node)
-    return [inner.args[1] if is_op(inner, "def") else inner]
+def _united(node: Node) -> list[Node]:
+    if is_op(node, "union"):
+        return [part for arg in node.args for part in _united(arg)]
+    return [canonical(node)]
 
 
 def _set_operation(node: Op) -> Node:
     """Work out unions, intersections and differences of intervals and finite sets of numbers."""
-    parts = _parts("union", node) if node.name == "union" else [canonical(a) for a in node.args]
+    parts = _united(node) if node.name == "union" else [canonical(a) for a in node.args]
     parts = [part.args[1] if is_op(part, "def") else part for part in parts]
     if node.name != "union":
         # \\setminus {0}: braces that only group in LaTeX.
         parts = [parts[0], *(_as_set(part) for part in parts[1:])]
-    pieces = as_real_set(Op(node.name, tuple(parts)))
-    if pieces is not None:
+    whole = Op(node.name, tuple(parts))
+    if (pieces := as_real_set(whole)) is not None:
         return as_tree(pieces)
-    if node.name == "union":
-        sets = [part.args for part in parts if is_op(part, "{}")]
-        if len(sets) == len(parts):
-            return Op("{}", tuple(item for items in sets for item in items))
-    return Op(node.name, tuple(parts))
+    sets = [part.args for part in parts if is_op(part, "{}")]
+    if node.name == "union" and len(sets) == len(parts):
+        return Op("{}", tuple(chain.from_iterable(sets)))
+    return whole
 
 
 def _as_set(node: Node) -> Node:
@@ -574,8 +560,8 @@ def _counted(node: Op) -> Node | None:
         ):
             return Op("def", (point, Op("()", tuple(canonical(arg) for arg in args))))
         case Op("call", (Sym(name="P" | "nPr"), whole, part)):
-            numbers = rational(whole), rational(part)
-            if None in numbers or not 0 <= (numbers[1] or 0) <= (numbers[0] or 0):
+            most, least = rational(whole), rational(part)
+            if most is None or least is None or not 0 <= least <= most:
                 return None
             rest = Op("+", (whole, Op("neg", (part,))))
             return Op("/", (Op("!", (whole,)), Op("!", (rest,))))
@@ -587,10 +573,7 @@ def _components(node: Node) -> Node:
     """Write a sum of the unit vectors i, j and k as a tuple."""
     names = ["unit i", "unit j", "unit k"]
     used = names if Sym("unit k") in walk(node) else names[:2]
-    linear = all(
-        not isinstance(n, Op) or n.name in ("+", "neg", "*", "/", "root", "^") for n in walk(node)
-    )
-    if not linear:
+    if any(isinstance(n, Op) and n.name not in _LINEAR for n in walk(node)):
         raise syntax.Unreadable("unit vectors in something else than a sum")
     parts: list[Node] = []
     for chosen in used:
@@ -609,26 +592,21 @@ def _several(node: Op) -> Node:
     items = [canonical(arg) for arg in node.args]
     if name in ("list", "{}"):
         items = _assignments([part for item in _assignments(items) for part in _flat(item)])
-        if node.name == "or" and all(map(_is_definition, items)) and len(set(_defined(items))) > 1:
+        if node.name == "or" and _all_defined(items) and len(set(_defined(items))) > 1:
             raise syntax.Unreadable("one or another thing has a value")  # x = 1 or y = 0
         parts = [item for item in items if isinstance(item, Measure)]
-        if (
-            node.name == "and"
-            and len(parts) == len(items) == 2
-            and (total := syntax.joined(*parts))
-        ):
+        both = node.name == "and" and len(parts) == len(items) == 2
+        if both and (total := syntax.joined(*parts)):
             return total  # 3 hours and 20 minutes
         items = _without_parameters(_spread_inequality(items))
-        if len(items) == 1 and name == "list":
-            return items[0]
-        if len(items) == 1 and name == "{}" and _is_interval_definition(items[0]):
+        if len(items) == 1 and (name == "list" or _is_interval_definition(items[0])):
             return items[0]
         if len(items) > 1 and all(_is_interval_definition(item) for item in items):
             return _joined(items, node.name)
         return Op(name, tuple(items))
     if name == "[]" and (rows := _rows(items)):
         return Op("matrix", rows)
-    if name in ("[]", "()") and all(map(_is_definition, items)):
+    if name in ("[]", "()") and _all_defined(items):
         return Op("list", tuple(items))  # [x = 2, y = 4]
     return _spread_tuple(Op(name, tuple(items)))
 
@@ -636,8 +614,8 @@ def _several(node: Op) -> Node:
 def _assignments(items: list[Node]) -> list[Node]:
     """Write each of several solutions, x = 1, y = 0 or x = 0, y = 1, as a point."""
     groups = [item.args if is_op(item, "list") else () for item in items]
-    groups = [group if all(map(_is_definition, group)) else () for group in groups]
-    if len(items) > 1 and all(map(_is_definition, items)):
+    groups = [group if _all_defined(group) else () for group in groups]
+    if len(items) > 1 and _all_defined(items):
         names = _defined(items)
         period = len(set(names))
         groups = [tuple(items[at : at + period]) for at in range(0, len(items), period)]
@@ -654,12 +632,13 @@ def _assignments(items: list[Node]) -> list[Node]:
     return [Op("()", tuple(point[key] for key in order)) for point in values]
 
 
+def _all_defined(items: Sequence[Node]) -> bool:
+    return all(is_op(item, "def") for item in items)
+
+
 def _defined(items: Sequence[Node]) -> list[str]:
-    return [
-        item.args[0].name
-        for item in items
-        if isinstance(item, Op) and isinstance(item.args[0], Sym)
-    ]
+    named = (item.args[0] for item in items if isinstance(item, Op))
+    return [name.name for name in named if isinstance(name, Sym)]
 
 
 def _flat(item: Node) -> tuple[Node, ...]:
@@ -672,16 +651,14 @@ def _flat(item: Node) -> tuple[Node, ...]:
 
 def _spread_inequality(items: list[Node]) -> list[Node]:
     """Read x ≠ 1, 2 as x ≠ 1 and x ≠ 2."""
-    first = items[0] if items else None
-    if first is None or not is_op(first, "def") or len(items) < 2:
+    first = items[0] if len(items) > 1 else None
+    if first is None or not is_op(first, "def") or any(nearly(item) is None for item in items[1:]):
         return items
     union = first.args[1]
     if not is_op(union, "union") or len(union.args) != 2:
         return items
     hole = union.args[0].args[1] if isinstance(union.args[0], Op) else None
     if hole is None or as_real_set(union) != as_real_set(_without(hole)):
-        return items
-    if any(nearly(item) is None for item in items[1:]):
         return items
     return [first, *(Op("def", (first.args[0], _without(item))) for item in items[1:])]
 
@@ -690,11 +667,11 @@ def _without_parameters(items: list[Node]) -> list[Node]:
     """Read x = kπ, k ∈ Z as one statement about a whole number of any name."""
     for item in items:
         match item:
-            case Op("def", (Sym(name=name), Sym(name="set Z" | "set N" as numbers))):
+            case Op("def", (Sym(name), Sym("set Z" | "set N" as numbers))):
                 others = [other for other in items if other is not item]
                 if others and all(name in symbols(other) for other in others):
-                    parameter = Sym(f"any of {numbers}")
-                    return [syntax.substitute(other, name, parameter) for other in others]
+                    whole = Sym(f"any of {numbers}")
+                    return [syntax.substitute(other, name, whole) for other in others]
             case _:
                 pass
     return items
@@ -710,10 +687,6 @@ def _rows(items: list[Node]) -> tuple[Node, ...]:
     return tuple(rows) if same else ()
 
 
-def _is_definition(node: Node) -> bool:
-    return is_op(node, "def")
-
-
 def _is_interval_definition(node: Node) -> bool:
     value = node.args[1] if is_op(node, "def") else node
     interval = is_op(value, "()", "[]", "[)", "(]") and len(value.args) == 2
@@ -722,10 +695,9 @@ def _is_interval_definition(node: Node) -> bool:
 
 def _joined(items: list[Node], how: str) -> Node:
     """Join inequalities: "and" intersects, "or" unites, and so do commas that leave a bound."""
-    definitions = [item for item in items if isinstance(item, Op)]
-    values = tuple(d.args[1] for d in definitions)
-    name = definitions[0].args[0]
-    if len({d.args[0] for d in definitions}) > 1:
+    definitions = [item.args for item in items if isinstance(item, Op)]
+    (name, *others), values = zip(*definitions, strict=True)
+    if {name} != {name, *others}:
         return Op("list", tuple(items))
     union, common = (as_real_set(Op(joint, values)) for joint in ("union", "intersect"))
     if union is None or common is None:
@@ -740,8 +712,7 @@ def _joined(items: list[Node], how: str) -> Node:
 def _spread_tuple(node: Op) -> Node:
     """Write (±1, ±2) out as every choice of signs."""
     choices = [item.args if is_op(item, "list") else (item,) for item in node.args]
-    signs = sum(len(choice) > 1 for choice in choices)
-    if signs > _MAX_SIGNS:
+    if (signs := sum(len(choice) > 1 for choice in choices)) > _MAX_SIGNS:
         raise syntax.Unreadable("too many signs")
     if not signs:
         return node
@@ -765,7 +736,6 @@ Form: TypeAlias = Literal["integer", "fraction", "decimal", "surd", "choice"]
 """How an answer is written."""
 
 FORMS: tuple[Form, ...] = get_args(Form)
-
 _LONGEST = 1_000  # no value that is meant as an answer is written longer
 _MOST_BITS = 14_000  # just fewer digits than Python refuses to write
 _POINT = lazy_pattern(r"\.\\?[\da-z]")
@@ -853,16 +823,15 @@ def _parts_of_quotient(node: Node) -> tuple[int, int] | None:
     """Give the two parts of a fraction of whole numbers, without their signs."""
     if not is_op(node, "/"):
         return None
-    parts = [value for arg in node.args if (value := rational(arg)) is not None]
-    if len(parts) != 2 or any(part.denominator != 1 for part in parts):
+    over, under = map(rational, node.args)
+    if over is None or under is None or over.denominator != 1 or under.denominator != 1:
         return None
-    return abs(parts[0].numerator), abs(parts[1].numerator)
+    return abs(over.numerator), abs(under.numerator)
 
 
 def _surd(node: Node) -> tuple[Fraction, int] | None:
     """Evaluate to a rational number times the root of a whole number."""
-    value = rational(node)
-    if value is not None:
+    if (value := rational(node)) is not None:
         return _moderate(value, 1)
     match node:
         case Op("neg", (inner,)):
@@ -899,10 +868,6 @@ def same(first: AnswerValue, second: AnswerValue) -> bool:
         return first.coefficient == second.coefficient
     # Comparing sign and square tells 2√3 from √12 no more than it should: not at all.
     return first.signed_square == second.signed_square
-
-
-def show(value: int | Fraction | str) -> str:
-    return value if isinstance(value, str) else str(value)
 
 
 def decimal(value: Fraction | int, places: int) -> str:

@@ -13,7 +13,7 @@ from importlib import resources
 from random import Random
 from typing import Final, Literal, TypeAlias, TypeVar, get_args
 
-from constraint_first.answer.value import FORMS, Form, read_answer, same, show
+from constraint_first.answer.value import FORMS, Form, read_answer, same
 from constraint_first.constraint.predicate import Predicate, holds, parts, truth_of
 from constraint_first.constraint.stage1 import KINDS, Kind
 from constraint_first.error import CfrError
@@ -324,7 +324,7 @@ class Draft:
         /,
         **slots: object,
     ) -> None:
-        self.answer = show(answer)
+        self.answer = str(answer)
         self.form: Form = form
         self.wordings = wordings
         self.slots = slots
@@ -342,7 +342,7 @@ class Draft:
 
     def wrong(self, error: ErrorType, *values: Value) -> None:
         """Add wrong answers, but for those that are the answer, or are there already."""
-        for text in map(show, values):
+        for text in map(str, values):
             if not any(alike(text, one) for one in (self.answer, *(x.answer for x in self.lures))):
                 self.lures.append(Tempting(text, error))
 
