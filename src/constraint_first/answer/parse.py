@@ -7,7 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from constraint_first.answer import syntax
-from constraint_first.answer.syntax import Measure, Node, Num, Op, Sym, Token, Unreadable
+from constraint_first.answer.syntax import Measure, Node, Num, Op, Sym, Token, Unreadable, is_op
 from constraint_first.pattern import lazy_pattern
 
 MAX_DEPTH = 40
@@ -23,8 +23,9 @@ _CLOSERS = frozenset({")", "]", r"\}", "rangle", "}"})
 _MATRICES = frozenset({"pmatrix", "bmatrix", "matrix", "Bmatrix", "smallmatrix"})
 MAX_DETERMINANT = 4
 _ZERO = Num(Fraction(0))
-_POSITIVE = Op("()", (_ZERO, Sym("oo")))
-_NEGATIVE = Op("()", (Op("neg", (Sym("oo"),)), _ZERO))
+_LINE = Op("()", syntax.INFINITE[::-1])
+_POSITIVE = Op("()", (_ZERO, syntax.INFINITE[0]))
+_NEGATIVE = Op("()", (syntax.INFINITE[1], _ZERO))
 _PARTS_OF_LINE = {
     "+": _POSITIVE,
     "-": _NEGATIVE,
@@ -32,7 +33,6 @@ _PARTS_OF_LINE = {
     ">0": _POSITIVE,
     "<0": _NEGATIVE,
 }
-_NUMBER_SETS = {"R": Op("()", (Op("neg", (Sym("oo"),)), Sym("oo")))}
 
 
 def _is_element(node: Node) -> bool:
@@ -70,7 +70,7 @@ def _expand(rows: list[tuple[Node, ...]]) -> Node:
 def _bracketed(opened: str, closed: str, inner: Node, *, call: bool) -> Node:
     if closed not in _CLOSERS:
         raise Unreadable("a bracket is not closed")
-    several = inner.args if isinstance(inner, Op) and inner.name in ("list", "and", "or") else None
+    several = inner.args if is_op(inner, "list", "and", "or") else None
     kind = {"(": "(", "[": "["}.get(opened, "{") + {")": ")", "]": "]"}.get(closed, "}")
     if kind == "{}" and opened != "langle":
         if opened == r"\{":
@@ -80,8 +80,7 @@ def _bracketed(opened: str, closed: str, inner: Node, *, call: bool) -> Node:
     if opened == "langle":
         kind = "()"
     if several is None:
-        nested = kind == "[]" and isinstance(inner, Op) and inner.name == "[]"
-        return Op("[]", (inner,)) if nested else inner
+        return Op("[]", (inner,)) if kind == "[]" and is_op(inner, "[]") else inner
     if kind not in ("()", "[]", "[)", "(]") or (len(several) != 2 and kind in ("[)", "(]")):
         raise Unreadable("brackets that do not match")
     return Op("()" if call else kind, several)
@@ -235,7 +234,9 @@ class Parser:
         parts = [first]
         before = self._tokens[self._at - 1].text
         name = "time" if before[:1] == "0" and len(before) == 2 else ":"
-        while self.peek() in (":", "to") and not (self._bars and _is_name(first)):
+        # In a set a colon behind a name introduces a condition: {x : x > 0}, {(x, y) : …}.
+        named = self._bars and (isinstance(first, Sym) or is_op(first, "()"))
+        while self.peek() in (":", "to") and not named:
             self.next()
             if self.peek()[:1] == "0" and len(self.peek()) == 2:
                 name = "time"  # 12:05 is never a ratio
@@ -265,11 +266,8 @@ class Parser:
         unit = self.unit()
         if unit and isinstance(value, Sym):
             raise Unreadable("words behind a letter")  # "a circle" is no multiple of a
-        if (
-            unit
-            and not syntax.is_known(unit)
-            and not any(isinstance(n, Num) for n in syntax.walk(value))
-        ):
+        counted = any(isinstance(n, Num) for n in syntax.walk(value))
+        if unit and not counted and not syntax.is_known(unit):
             raise Unreadable("words behind letters")  # "the limit" is no multiple of the
         if unit == "percent":
             return Op("%", (value,))
@@ -277,8 +275,7 @@ class Parser:
             return Op("^", (value, literal(unit[1])))
         if not (before or unit):
             return value
-        per = unit if before and unit.startswith("/") else ""
-        measure = Measure(value, before + per if before else unit)
+        measure = Measure(value, before + unit * unit.startswith("/") if before else unit)
         if self.kind() == "num":  # 2 hours 30 minutes
             rest = self.measured()
             if isinstance(rest, Measure) and (total := syntax.joined(measure, rest)):
@@ -353,7 +350,7 @@ class Parser:
             if mark in ("*", "/") and self._tokens[self._at + 1].kind != "text":
                 self.next()
                 right = _signed(self.sign(), self.factor())
-                if mark == "/" and isinstance(right, Op) and right.name == "%":
+                if mark == "/" and is_op(right, "%"):
                     left = Op("%", (Op("/", (left, right.args[0])),))  # 1/4 % is a quarter of 1 %
                 else:
                     left = Op(mark, (left, right))
@@ -381,10 +378,10 @@ class Parser:
             raise Unreadable("two numbers side by side")
         if mixed and isinstance(left, Num) and left.value.denominator == 1 and left.digits is None:
             match right:
-                case Op("/", (Num(value=over), Num(value=under))) if 0 < over < under:
-                    return Num(left.value + Fraction(over, under))
-                case Op("%", (Op("/", (Num(value=over), Num(value=under))),)) if 0 < over < under:
-                    return Op("%", (Num(left.value + Fraction(over, under)),))
+                case Op("/", (Num(over), Num(under))) if 0 < over < under:
+                    return Num(left.value + over / under)
+                case Op("%", (Op("/", (Num(over), Num(under))),)) if 0 < over < under:
+                    return Op("%", (Num(left.value + over / under),))
                 case _:
                     pass
         return Op("*", (left, right))
@@ -393,17 +390,10 @@ class Parser:
 
     def starts_factor(self) -> bool:
         """Whether the coming token can begin a factor that is multiplied without a sign."""
-        kind, text = self.kind(), self.peek()
-        if kind in ("num", "sym", "fun"):
-            return True
+        text = self.peek()
         if text == "|":
             return self._bars == 0
-        return (
-            text in OPENERS
-            or text in FENCES
-            or text in ("frac", "sqrt", "binom", "overline", "begin", "digits", "unitvector")
-            or text in _RANGED
-        )
+        return self.kind() in ("num", "sym", "fun") or text in _STARTS
 
     def factor(self) -> Node:
         base = self.atom()
@@ -523,8 +513,7 @@ class Parser:
             return Op("call", (Sym(name), self.group()))
         if self.peek() == "(" and self.attached() and name not in ("pi", "e", "i"):
             arg = self.bracket()
-            several = arg.args if isinstance(arg, Op) and arg.name == "()" else (arg,)
-            return Op("call", (Sym(name), *several))
+            return Op("call", (Sym(name), *(arg.args if is_op(arg, "()") else (arg,))))
         return Sym(name)
 
     # Integrals, sums and products over a range.
@@ -540,7 +529,7 @@ class Parser:
         if name == "int":
             return Op("int", (*self.integrand(), low, high))
         match low:
-            case Op("rel", (Sym(name=index), first, Sym(name="="))):
+            case Op("rel", (Sym(index), first, Sym("="))):
                 variable = Sym(f"index {index}")  # and not the imaginary unit
                 body = syntax.substitute(self.product(), index, variable)
                 return Op(name, (body, variable, first, high))
@@ -599,7 +588,7 @@ class Parser:
     def arguments(self) -> tuple[Node, ...]:
         if self.peek() in ("(", "[", "{"):
             inner = self.bracket(call=True)
-            return inner.args if isinstance(inner, Op) and inner.name == "()" else (inner,)
+            return inner.args if is_op(inner, "()") else (inner,)
         left = self.factor()
         while self.starts_factor() and self.kind() != "fun" and self.peek() not in ("(", "["):
             left = Op("*", (left, self.factor()))
@@ -701,9 +690,7 @@ class Parser:
         inner = self.sum()
         self.expect("|")
         self._bars -= 1
-        if isinstance(inner, Op) and inner.name == "matrix":
-            return determinant(inner)
-        return Op("abs", (inner,))
+        return determinant(inner) if is_op(inner, "matrix") else Op("abs", (inner,))
 
     def system(self) -> Node:
         found = [self.items()]
@@ -720,11 +707,10 @@ class Parser:
         if letter == "R" and self.peek() in ("^", "_"):
             at = self._at
             self.next()
-            part = _PARTS_OF_LINE.get(self.script())
-            if part is not None:
+            if (part := _PARTS_OF_LINE.get(self.script())) is not None:
                 return part
             self._at = at
-        return _NUMBER_SETS.get(letter, Sym(f"set {letter}"))
+        return _LINE if letter == "R" else Sym(f"set {letter}")
 
     def matrix(self) -> Node:
         kind = self.script()
@@ -734,25 +720,22 @@ class Parser:
             self.script()
         elif kind not in _MATRICES and kind != "vmatrix":
             raise Unreadable(f"an environment {kind!r}")
-        rows: list[Node] = []
-        cells: list[Node] = []
+        rows: list[list[Node]] = [[]]
         while self.peek() != "end":
-            mark = self.peek()
-            if mark not in ("newline", "&"):
-                cells.append(self.sum())
-                continue
-            if self.next() == "newline":
-                rows.append(Op("row", tuple(cells)))
-                cells = []
+            if self.peek() not in ("newline", "&"):
+                rows[-1].append(self.sum())
+            elif self.next() == "newline":
+                rows.append([])
         self.next()
         self.script()
-        if cells:
-            rows.append(Op("row", tuple(cells)))
-        whole = Op("matrix", tuple(rows))
+        filled = rows if rows[-1] else rows[:-1]  # a last row may end like the others
+        whole = Op("matrix", tuple(Op("row", tuple(cells)) for cells in filled))
         return determinant(whole) if kind == "vmatrix" else whole
 
 
-_RANGED = frozenset({"int", "sum", "prod"})
+_STARTS = frozenset((*OPENERS, *FENCES, *syntax.BINDERS)).union(
+    ("frac", "sqrt", "binom", "overline", "begin", "digits", "unitvector")
+)
 _READERS: dict[str, Callable[[Parser], Node]] = {
     "frac": lambda parser: Op("/", (parser.argument(), parser.argument())),
     "sqrt": Parser.root,
@@ -792,11 +775,6 @@ def parse(text: str) -> Node:
     if parser.more():
         raise Unreadable(f"unexpected {parser.peek()!r}")
     return tree
-
-
-def _is_name(node: Node) -> bool:
-    """Whether a colon behind it, in a set, introduces a condition: {x : x > 0}, {(x, y) : …}."""
-    return isinstance(node, Sym) or (isinstance(node, Op) and node.name == "()")
 
 
 def _signed(sign: str, term: Node) -> Node:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
+from itertools import chain
 from typing import Any, Final, TypeAlias
 
 from mpmath import MPContext  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
@@ -100,9 +101,16 @@ class Evaluator:
         """Integrate, add or multiply a body over a range of its variable."""
         low, high = (self._end(end) for end in ends)
         if name == "int":
-            return self._integral(
-                lambda at: self.at(variable, at, integrates=True)(body), low, high
-            )
+            if low == high:
+                return self.mp.zero
+
+            def value_at(at: Value) -> Value:
+                return self.at(variable, at, integrates=True)(body)
+
+            value, error = self.mp.quad(value_at, [low, high], error=True)
+            if error * 10**CALCULUS_DIGITS > max(abs(value), 1):
+                raise OutOfReach("an integral that does not settle")
+            return value
         first = self._whole_or_negative(low)
 
         def term(at: Value) -> Value:
@@ -115,14 +123,6 @@ class Evaluator:
             raise OutOfReach("a sum of too many terms")
         terms = [term(at) for at in range(first, last + 1)]
         return self.mp.fsum(terms) if name == "sum" else self.mp.fprod(terms)
-
-    def _integral(self, body: Callable[[Value], Value], low: Value, high: Value) -> Value:
-        if low == high:
-            return self.mp.zero
-        value, error = self.mp.quad(body, [low, high], error=True)
-        if error * 10**CALCULUS_DIGITS > max(abs(value), 1):
-            raise OutOfReach("an integral that does not settle")
-        return value
 
     def _series(self, name: str, term: Callable[[Value], Value], first: int) -> Value:
         if name == "prod":
@@ -197,8 +197,7 @@ class Evaluator:
 
     def whole(self, value: Value) -> int:
         nearest = int(self.mp.nint(self.mp.re(value))) if self.mp.mag(value or 1) < 40 else -1
-        moderate = 0 <= nearest <= MAX_WHOLE
-        if self.mp.im(value) or not moderate or abs(value - nearest) > 1e-20:
+        if self.mp.im(value) or not 0 <= nearest <= MAX_WHOLE or abs(value - nearest) > 1e-20:
             raise OutOfReach("not a whole number of moderate size")
         return nearest
 
@@ -222,10 +221,6 @@ class Evaluator:
         if odd and not self.mp.im(value) and self.mp.re(value) < 0:
             return -self.power(-value, 1 / index)
         return self.power(value, 1 / index)
-
-    def factorial(self, value: Value) -> Value:
-        # The gamma function between whole numbers: x! + sin(pi x) is x! at whole numbers alone.
-        return self.mp.factorial(self.bounded(value))
 
     def bounded(self, value: Value) -> Value:
         """Pass on an argument for which the gamma function is not too large."""
@@ -258,7 +253,8 @@ _OF_ONE: Final[Mapping[str, Callable[[Evaluator, Value], Value]]] = {
     "neg": lambda _, value: -value,
     "%": lambda _, value: value / 100,
     "cbrt": lambda at, value: at.root(value, at.mp.mpf(3)),
-    "!": Evaluator.factorial,
+    # The gamma function between whole numbers: x! + sin(pi x) is x! at whole numbers alone.
+    "!": lambda at, value: at.mp.factorial(at.bounded(value)),
     "!!": lambda at, value: at.mp.fac2(at.whole(value)),
     "sign": lambda at, value: at.mp.sign(value),
     "deg": lambda at, value: value * at.mp.pi / 180,
@@ -328,8 +324,7 @@ class ExpressionPair:
         self.names = sorted(symbols(left) | symbols(right))
 
     def nodes(self) -> Iterator[Node]:
-        yield from walk(self.left)
-        yield from walk(self.right)
+        return chain(walk(self.left), walk(self.right))
 
     def points(self) -> list[Point]:
         """Return the points at which to evaluate; one empty point for constants."""
@@ -358,14 +353,12 @@ class ExpressionPair:
     def needs_whole(self) -> bool:
         """Whether an operation has values at whole numbers alone: a sum up to n, (-1)^n, n!!."""
         return any(
-            isinstance(node, Op) and symbols(node) and (node.name in _WHOLE or _alternates(node))
-            for node in self.nodes()
+            symbols(node) and (is_op(node, *_WHOLE) or _alternates(node)) for node in self.nodes()
         )
 
     def has_calculus(self) -> bool:
         return any(
-            is_op(node, "int")
-            or (is_op(node, "sum") and any(end in INFINITE for end in node.args[2:]))
+            is_op(node, "int") or (is_op(node, "sum") and {*INFINITE} & {*node.args[2:]})
             for node in self.nodes()
         )
 
@@ -378,11 +371,9 @@ class ExpressionPair:
             return None
 
 
-def _alternates(node: Op) -> bool:
+def _alternates(node: Node) -> bool:
     """Recognise (-1)^n, which only has a real value at whole numbers."""
-    if node.name != "^" or not symbols(node.args[1]):
-        return False
-    base = rational(node.args[0])
+    base = rational(node.args[0]) if is_op(node, "^") and symbols(node.args[1]) else None
     return base is not None and base < 0
 
 
@@ -411,10 +402,8 @@ def _constants(pair: ExpressionPair) -> bool | None:
 def _undefined(node: Node) -> bool:
     try:
         Evaluator(DIGITS)(node)
-    except Undefined:
-        return True
-    except FAILURES:
-        return False
+    except FAILURES as error:
+        return isinstance(error, Undefined)
     return False
 
 
@@ -492,14 +481,11 @@ def _agree_at_steps(pair: ExpressionPair) -> bool:
     if not any(is_op(n, *_STEPS) and symbols(n) for n in pair.nodes()):
         return True
     mp = CONTEXTS[DIGITS]
-    for at, numerator in enumerate(range(-14, 20)):
-        point = {
-            name: mp.mpf(numerator + 5 * i * (at % 4)) / 2 for i, name in enumerate(pair.names)
-        }
-        values = pair.values(point)
-        if values and not _near(*values):
-            return False
-    return True
+    points = (
+        {name: mp.mpf(half + 5 * i * (at % 4)) / 2 for i, name in enumerate(pair.names)}
+        for at, half in enumerate(range(-14, 20))
+    )
+    return all(_near(*values) for point in points if (values := pair.values(point)))
 
 
 def _whole_identical(pair: ExpressionPair) -> bool | None:
@@ -523,18 +509,16 @@ def _agree_between(pair: ExpressionPair) -> bool | None:
     if any(is_op(node, *_WHOLE) for node in pair.nodes()):
         return True
     mp = CONTEXTS[DIGITS]
-    real = 0
-    for below in (2, 3, 4, 6):
-        for over in range(1, 2 * below):
-            if over % below == 0:
-                continue
-            point = {name: mp.mpf(over + i * below) / below for i, name in enumerate(pair.names)}
-            values = pair.values(point)
-            if values is None or any(map(_is_complex, values)):
-                continue
-            if not _near(*values):
-                return False
-            real += 1
+    points = (
+        {name: mp.mpf(over + i * below) / below for i, name in enumerate(pair.names)}
+        for below in (2, 3, 4, 6)
+        for over in range(1, 2 * below)
+        if over % below
+    )
+    found = [values for point in points if (values := pair.values(point))]
+    real = [values for values in found if not any(map(_is_complex, values))]
+    if not all(_near(*values) for values in real):
+        return False
     return True if real or set(pair.names) <= _INDICES else None
 
 
@@ -558,11 +542,11 @@ def _has_modulus(node: Node) -> bool:
 
 def _one_is_rounded(pair: ExpressionPair) -> bool:
     """Tell whether one side alone is written in decimals, each of six digits or more."""
-    digits = [
+    left, right = (
         [n.digits for n in walk(side) if isinstance(n, Num) and n.digits is not None]
         for side in (pair.left, pair.right)
-    ]
-    return bool(digits[0]) != bool(digits[1]) and min(digits[0] + digits[1]) >= ENOUGH_DIGITS
+    )
+    return bool(left) != bool(right) and min(left + right) >= ENOUGH_DIGITS
 
 
 def relate(pred: Node, gold: Node) -> bool | None:
@@ -578,9 +562,9 @@ def relate(pred: Node, gold: Node) -> bool | None:
         values = pair.values(point)
         if values is not None and values[1] and not any(map(_is_complex, values)):
             ratios.append(values[0].real / values[1].real)
-    if len(ratios) < ENOUGH_POINTS or not ratios[0]:
-        return None if len(ratios) < ENOUGH_POINTS else False
-    if pred.name in ("<", "<=") and ratios[0] < 0:
+    if len(ratios) < ENOUGH_POINTS:
+        return None
+    if not ratios[0] or (pred.name in ("<", "<=") and ratios[0] < 0):
         return False
     if all(_close(ratio, ratios[0], AGREE) for ratio in ratios):
         return True

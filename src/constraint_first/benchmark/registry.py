@@ -130,7 +130,11 @@ def parse_instructions(
     JSON list.
     """
     if isinstance(value, str):
-        value = _parse_text(value, name)
+        try:
+            value = cast("Json", parse_json(value)) if value.lstrip().startswith("[") else None
+        except NotJson as error:
+            wrong = f"{name!r} begins like a list and is {error}; correct it"
+            raise FieldError(wrong, name) from None
     if value is None or value == []:
         return ()
     if not isinstance(value, list):
@@ -139,15 +143,6 @@ def parse_instructions(
         )
     rows = _with_arguments(value, arguments, name)
     return tuple(_parse_row(row, f"{name} {n}") for n, row in enumerate(rows, start=1))
-
-
-def _parse_text(text: str, name: str) -> Json:
-    if not text.lstrip().startswith("["):
-        return None
-    try:
-        return cast("Json", parse_json(text))
-    except NotJson as error:
-        raise FieldError(f"{name!r} begins like a list and is {error}; correct it", name) from None
 
 
 def _with_arguments(value: list[Json], arguments: Json, name: str) -> Sequence[Json]:
@@ -265,11 +260,19 @@ def read_problems(source: str, columns: Mapping[str, str] = _NONE) -> ProblemSet
         return read_problem_file(expand_user(source), columns)
     if columns:
         raise InputError(f"--columns: goes with a file of rows ({', '.join(FORMATS)})")
+    text, where = source, "the problem"
     if source == "-":
-        return _only(read_stdin(), "standard input")
-    if not names_file(source):
-        return _only(source, "the problem")
-    return _only(read_text(expand_user(source)), source)
+        text, where = read_stdin(), "standard input"
+    elif names_file(source):
+        text, where = read_text(expand_user(source)), source
+    # Rows that come as one text are refused: with it their gold answers would reach a model.
+    if _columns_of(text) & {*_USUAL["problem"], *_USUAL["answer"]}:
+        raise InputError(
+            f"{where}: rows of problems, not the text of one; put them into a file that ends in "
+            f"{', '.join(FORMATS)}"
+        )
+    with within(where):
+        return ProblemSet(((JsonLine(1, {}), Problem(_posed(text))),))
 
 
 def read_problem_file(path: Path, columns: Mapping[str, str] = _NONE) -> ProblemSet:
@@ -282,17 +285,6 @@ def read_problem_file(path: Path, columns: Mapping[str, str] = _NONE) -> Problem
         raise InputError(f"{path}: has no problems; each row must have a 'problem'")
     kinds = unknown_kinds(problem.answer for _, problem in placed)
     return ProblemSet(placed, "; ".join([reader.describe(len(placed)), *unknown_note(kinds)]))
-
-
-def _only(text: str, where: str) -> ProblemSet:
-    # Rows that come as one text are refused: with it their gold answers would reach a model.
-    if _columns_of(text) & {*_USUAL["problem"], *_USUAL["answer"]}:
-        raise InputError(
-            f"{where}: rows of problems, not the text of one; put them into a file that ends in "
-            f"{', '.join(FORMATS)}"
-        )
-    with within(where):
-        return ProblemSet(((JsonLine(1, {}), Problem(_posed(text))),))
 
 
 def _columns_of(text: str) -> set[str]:
@@ -356,10 +348,9 @@ class _RowReader:
 
     def _gold(self, row: JsonLine) -> str | None:
         """Read the gold answer, or the instructions in its place; those first that are chosen."""
-        first, then = self._answer, self._instructions
         if "instructions" in self.columns.chosen:
-            first, then = then, first
-        return first(row) or then(row)
+            return self._instructions(row) or self._answer(row)
+        return self._answer(row) or self._instructions(row)
 
     def _instructions(self, row: JsonLine) -> str | None:
         for column in self.columns.find(row.value, "instructions"):
@@ -669,10 +660,8 @@ def load(
         name = row_stem(path)
         found = _read(path, Entry(name, "", "", ""), columns)
         benchmark = Benchmark(name, name, tuple(found.problems), taken=found.taken)
-    elif source in BUILT_IN:
-        benchmark = BUILT_IN[source]()
     else:
-        benchmark = _public(_find(source))
+        benchmark = BUILT_IN[source]() if source in BUILT_IN else _public(_find(source))
     return benchmark if system_prompt is None else replace(benchmark, system_prompt=system_prompt)
 
 

@@ -43,7 +43,6 @@ explicit = partial(family, "explicit")
 
 
 @explicit(r"""how many numbers of a range are not multiples
-
 - How many integers from $<low>$ to $<high>$ (both included) are «not:not divisible by $<k>$»?
 - <name> writes the integers from $<low>$ to $<high>$ on the board and «not:wipes out all multiples
   of $<k>$». How many numbers are left?
@@ -95,7 +94,6 @@ _MONTHS = (
 
 
 @explicit(r"""days from one date to another, both included
-
 - A museum shows an exhibition from <first> to <last> of the same year, «both:the first and the last
   day included». On how many days is it open?
 - <name> takes a tablet every day from <first> to <last>, «both:on both of these days too». How many
@@ -148,7 +146,6 @@ def inclusive_days(rng: Random, level: Level) -> Draft | None:
 
 
 @explicit(r"""the smallest odd number that given digits make
-
 - Using each of the digits <digits> exactly once, form the <most> possible «parity:<which>» number.
   What is it?
 - <name> has the digit cards <digits> and lays all of them in a row to make a number that is as
@@ -208,7 +205,6 @@ def arranged_digits(rng: Random, level: Level) -> Draft | None:
 
 
 @explicit(r"""a probability in lowest terms, coded as m + n
-
 - A bag holds $<a>$ red and $<b>$ blue marbles. <draw> The probability that <event> red is
   $\frac{m}{n}$ «code:in lowest terms». Find $m+n$.
 - Among the eggs in a basket $<a>$ are brown and $<b>$ are white. <draw> «code:Write the probability
@@ -278,7 +274,6 @@ _THINGS = ("oats", "rye", "barley", "maize")
 
 
 @explicit(r"""a ratio in lowest terms, coded as the sum of its terms
-
 - A recipe uses <parts> grams of <things>. «code:In lowest terms» these amounts are in the ratio
   $<letters>$. Find $<plus>$.
 - The prizes in a lottery are <parts> dollars. «code:Write their ratio with the smallest possible
@@ -349,7 +344,6 @@ _ORDINAL = ("", "", "second", "third", "fourth")
 
 
 @explicit(r"""the second largest of the different values in a list
-
 - Consider the numbers <list>. «rank:Equal numbers count as one number.» What is the <which> of
   them?
 - What is the <which> number in the list <list>, «rank:if a number that occurs several times is
@@ -401,7 +395,6 @@ def rank_in_list(rng: Random, level: Level) -> Draft | None:
 
 
 @explicit(r"""a sum without its extremes, times a factor
-
 - A diver receives the marks <marks>. «drop:The highest and the lowest mark are struck out», and the
   sum of the others is multiplied by the difficulty $<d>$. What is the diver's score?
 - <name>'s pie was given <marks> points by the jury. «drop:The best and the worst mark do not
@@ -450,7 +443,6 @@ def dropped_extremes(rng: Random, level: Level) -> Draft:
 
 
 @explicit(r"""a sum with its digits in reverse order
-
 - Work out $<sum>$ and «back:write the digits of the result in reverse order». Which number do you
   get?
 - <name> adds $<sum>$ and «back:reads the result from right to left». Which number does <name> read?
@@ -503,7 +495,6 @@ def reversed_result(rng: Random, level: Level) -> Draft | None:
 
 
 @explicit(r"""pairs in groups, each pair counted once
-
 1- $<size>$ people meet. «once:Everyone shakes hands exactly once with everyone else.» Each
   handshake lasts $<f>$ seconds. How many seconds do all the handshakes last, added up?
 1- A league has $<size>$ teams, and «once:every two teams meet in exactly one match». A match lasts
@@ -589,7 +580,6 @@ def _estimate(terms: Sequence[int]) -> tuple[int, int]:
 
 
 @explicit(r"""the part of a total that fills whole groups
-
 1- Find «multiple:the largest multiple of $<k>$» that is not greater than $<sum>$.
 1- What is «multiple:the greatest multiple of $<k>$» that is at most $<sum>$?
 1- <name> has $<sum>$ apples and packs them in crates. «multiple:Each crate must hold exactly $<k>$
@@ -654,7 +644,6 @@ def full_groups_total(rng: Random, level: Level) -> Draft | None:
 
 
 @explicit(r"""hours and minutes added up and told in minutes
-
 - <name> works for <times>. How long is that altogether, «unit:in minutes»?
 - «unit:How many minutes» of music are there on <n> recordings that last <times>?
 - The <n> legs of a train journey take <times>. Find the total travelling time «unit:in minutes».
@@ -705,7 +694,6 @@ _GOODS = ("sandwich", "notebook", "juice", "pie", "postcard", "muffin", "salad",
 
 
 @explicit(r"""change told in cents
-
 - <name> buys <goods> and pays with a $<note>$-dollar note. How much change does <name> get,
   «unit:in cents»?
 - «unit:How many cents» of change are due to a customer who buys <goods> and hands over $<note>$
@@ -762,7 +750,6 @@ def _priced(amount: int, name: str, cents: int) -> str:
 
 
 @explicit(r"""equal lengths in m and cm, told in cm
-
 - <name> lays $<n>$ boards end to end, each $<m>$ m $<cm>$ cm long. How long is the row, «unit:in
   centimetres»?
 - «unit:How many centimetres» of ribbon are needed for $<n>$ garlands that take $<m>$ m $<cm>$ cm
@@ -803,7 +790,6 @@ def pieces_in_centimetres(rng: Random, level: Level) -> Draft:
 
 
 @explicit(r"""a quotient cut off after a decimal place, not rounded
-
 - Write $<a> \div <b>$ as a decimal and «cut:cut it off after <place>, without rounding». What
   number is left?
 - <name> divides $<a>$ by $<b>$. «cut:All digits after <place> are deleted; nothing is rounded.»

@@ -31,7 +31,6 @@ implicit = partial(family, "implicit")
 
 
 @implicit(r"""the minutes that a clock shows, from 0 to 59
-
 12- A lesson begins at $<start>$ and lasts <times> minutes. At how many minutes past the hour does
   it end?
 12- <name> starts cooking at $<start>$, and the meal takes <times> minutes. How many minutes past
@@ -102,7 +101,6 @@ _CUPS = ("", "a knock-out cup", "two knock-out cups", "three knock-out cups")
 
 
 @implicit(r"""matches of a knock-out cup: everyone but one loses once
-
 - <parts> players enter <cups>. In each match the loser is out, there are no draws, and the last one
   left is the champion. A match lasts $<t>$ minutes. How many minutes of play are there altogether?
 - A club runs <cups> with <parts> players, in which whoever loses a match goes home, until one
@@ -171,7 +169,6 @@ _WORTH = {"quarters": 25, "dimes": 10, "nickels": 5}
 
 
 @implicit(r"""the cents that coins are worth, less what is spent
-
 1- <name> has <coins>. How many cents is that altogether?
 1- How many cents are <coins> worth?
 1- In a jar there are <coins>. What is their value in cents?
@@ -234,7 +231,6 @@ _POLYGONS = ((("triangles", 3), ("hexagons", 6)), (("squares", 4), ("octagons", 
 
 
 @implicit(r"""the sides or corners of polygons
-
 1- <name> lays <shapes> with matches, one match for each side. No match belongs to two shapes. How
   many matches does <name> use?
 1- How many sides do <shapes> have altogether?
@@ -296,7 +292,6 @@ _MANY_LEGS = {"beetles": 6, "ants": 6, "spiders": 8}
 
 
 @implicit(r"""the legs of animals, which come in pairs
-
 1- There are <animals> on a farm. How many legs do these animals have altogether?
 1- How many legs do <animals> have in all?
 1- <name> draws <animals> and gives each animal all of its legs. How many legs does <name> draw?
@@ -355,7 +350,6 @@ _UNITS = (("day", "week", 7), ("month", "year", 12), ("hour", "day", 24))
 
 
 @implicit(r"""a rate over weeks, years or days, told for smaller units
-
 - A spring gives $<d>$ litres of water every <small>. How many litres does it give in <span>?
 - A machine makes $<d>$ toys every <small>, without ever stopping. How many toys does it make in
   <span>?
@@ -400,7 +394,6 @@ def rate_over_time(rng: Random, level: Level) -> Draft:
 
 
 @implicit(r"""cuts: one fewer than pieces
-
 - <name> saws <n> logs into <parts> pieces. Each cut takes $<t>$ minutes. How many minutes does the
   sawing take?
 - A baker cuts <n> long loaves into <parts> slices, one loaf after the other. Every cut takes $<t>$
@@ -445,7 +438,6 @@ def saw_cuts(rng: Random, level: Level) -> Draft:
 
 
 @implicit(r"""stairs between floors, not floors
-
 - In a tower there are $<s>$ steps between each floor and the next. <name> walks from floor <route>.
   How many steps is that altogether?
 - A lift takes $<s>$ seconds from one floor to the next. It goes from floor <route>, and the stops
@@ -495,7 +487,6 @@ def floors_climbed(rng: Random, level: Level) -> Draft | None:
 
 
 @implicit(r"""pages from one to another, both read
-
 - For homework <name> reads <ranges> of a book and needs $<t>$ minutes for a page. How many minutes
   does <name> read?
 - A copy shop charges $<t>$ cents a page. <name> has <ranges> of a manual copied. How many cents
@@ -546,7 +537,6 @@ def pages_read(rng: Random, level: Level) -> Draft:
 
 
 @implicit(r"""ways that are gone twice: there and back
-
 1- <name> goes to work on <parts> days, always in the car, and comes home again every evening. The
   office is $<d>$ kilometres from home. How many kilometres does <name> drive?
 1- On <parts> days <name> takes the bus to school in the morning and the bus back home in the
@@ -612,7 +602,6 @@ def there_and_back(rng: Random, level: Level) -> Draft:
 
 
 @implicit(r"""the price of enough whole packs
-
 1- <name> needs <parts> cups for a party. Cups come in packs of $<p>$, and a pack costs $<c>$
   dollars. How many dollars must <name> spend to have enough cups?
 1- For a wall <name> needs <parts> tiles. The shop has boxes of $<p>$ tiles for $<c>$ dollars a box.
@@ -683,7 +672,6 @@ def whole_packs_cost(rng: Random, level: Level) -> Draft | None:
 
 
 @implicit(r"""the income from full boxes only
-
 1- A hen house gives <parts> eggs. <name> packs them in boxes of $<p>$ and sells every box that is
   full for $<c>$ dollars. How many dollars does <name> take?
 1- <name> picks <parts> roses, ties them in bunches of $<p>$ and gets $<c>$ dollars for a bunch. How

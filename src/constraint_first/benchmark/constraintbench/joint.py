@@ -42,7 +42,6 @@ hard = partial(family, "joint", levels=(4,))
 
 
 @joint(r"""a digit sum and what reversing does
-
 - «size:A <size>-digit number» has «sum:digit sum $<s>$»<middle>. Written backwards, it becomes
   «swap:<more> by $<gap>$». Find the number.
 - <name> types a price of «size:<size> digits» in the wrong order, from back to front, and
@@ -107,7 +106,6 @@ def digit_swap(rng: Random, level: Level) -> Draft | None:
 
 
 @joint(r"""a multiple with a digit sum inside a window
-
 - Which «range:number between $<low>$ and $<high>$» is «mult:a multiple of $<k>$» and has «sum:digit
   sum $<s>$»?
 - <name>'s raffle ticket carries «range:a number from $<low>$ to $<high>$». It is «mult:divisible by
@@ -157,7 +155,6 @@ def digit_sum_multiple(rng: Random, level: Level) -> Draft | None:
 
 
 @joint(r"""a divisor of one parity inside a window
-
 - Find the only «parity:<which>» «divisor:divisor of $<n>$» that lies «range:strictly between
   $<low>$ and $<high>$».
 - Exactly one «divisor:positive divisor of $<n>$» is «parity:<which>», «range:greater than $<low>$
@@ -232,7 +229,6 @@ def _by_pairs(n: int, low: int, high: int, odd: bool) -> int:
 
 
 @hard(r"""the largest number with two remainders and a digit sum
-
 - Find the largest «size:four-digit» integer that «one:leaves the remainder $<a>$ on division by
   $<p>$», «two:the remainder $<b>$ on division by $<q>$», and has «sum:digit sum $<s>$».
 - What is the greatest «size:four-digit» number $n$ with «one:$n \equiv <a> \pmod{<p>}$» and «two:$n
@@ -291,7 +287,6 @@ def _digits(number: int) -> int:
 
 
 @hard(r"""an exponent for two orders, a multiple and a bound
-
 - Find the least integer $n$ «least:greater than $<low>$» that is «mult:a multiple of $<k>$» and for
   which «one:$<a>^n$ leaves the remainder $1$ on division by $<p>$» and «two:$<b>^n$ leaves the
   remainder $1$ on division by $<q>$».
@@ -348,7 +343,6 @@ def _order(base: int, modulus: int) -> int:
 
 
 @hard(r"""a sum of integer parts over multiples, then a remainder
-
 - Let $S$ be the sum of $\lfloor \sqrt{k} \rfloor$ over all «mult:multiples $k$ of $<m>$» with $1
   \le k \le <n>$. «mod:Find the remainder when $S$ is divided by $1000$.»
 - For each positive «mult:multiple of $<m>$» up to $<n>$, <name> writes down the greatest integer
@@ -396,7 +390,6 @@ def floor_root_sum(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
 
 
 @hard(r"""a linear and a quadratic congruence beyond a bound
-
 - Find the smallest integer $x$ «least:not less than $<low>$» such that «one:$<a>x$ leaves the
   remainder $<r>$ on division by $<p>$» and «two:$x^2$ leaves the remainder $<t>$ on division by
   $<q>$».
@@ -446,7 +439,6 @@ def quadratic_congruence(rng: Random, level: Level) -> Draft | None:  # noqa: AR
 
 
 @hard(r"""sets without neighbours whose sum is a multiple
-
 - Find the number of subsets of $\{1, 2, \dots, <n>\}$ with «size:exactly $<k>$ elements», «gap:no
   two of them consecutive», whose «sum:sum is divisible by $<m>$».
 - In how many ways can «size:$<k>$ numbers» be chosen from $1, 2, \dots, <n>$ so that «gap:no two of
@@ -506,7 +498,6 @@ _PRIMES = (2, 3, 5, 7)
 
 
 @hard(r"""sets of three different factors of a number
-
 - Find the number of triples of integers $a$, $b$, $c$ with «order:$0$ less than $a$, $a$ less than
   $b$ and $b$ less than $c$» and «product:$abc = <n>$».
 - In how many ways can $<n>$ be written as «product:a product of three positive integers» that are
@@ -551,7 +542,6 @@ def distinct_factors(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
 
 
 @hard(r"""m + n of a dice sum, reduced
-
 - <name> rolls <c> fair dice with faces numbered from $1$ to $<f>$. The probability that «sum:the
   sum of the numbers is divisible by $<d>$» is $\frac{m}{n}$, where $m$ and $n$ are relatively prime
   positive integers. «mod:Find the remainder when $m+n$ is divided by $1000$.»
@@ -612,7 +602,6 @@ def _multiples(faces: int, dice: int, d: int) -> int:
 
 
 @hard(r"""paths through one point and past another
-
 - A path on a grid goes from $(0, 0)$ to $(<w>, <h>)$ in steps of $1$ to the right or up.
   «through:It must pass through $(<a>, <b>)$» and «avoid:must not pass through $(<c>, <d>)$».
   «mod:Find the remainder when the number of such paths is divided by $1000$.»
@@ -677,7 +666,6 @@ def _paths(start: tuple[int, int], end: tuple[int, int], closed: tuple[int, int]
 
 
 @joint(r"""the largest odd (even) multiple below a bound
-
 - Find the largest «parity:<which>» «mult:multiple of $<k>$» that is «bound:less than $<high>$».
 - What is the greatest «parity:<which>» number «bound:below $<high>$» that is «mult:divisible by
   $<k>$»?
@@ -722,7 +710,6 @@ def largest_multiple(rng: Random, level: Level) -> Draft | None:
 
 
 @joint(r"""a common multiple inside a window
-
 - Which number «range:between $<low>$ and $<high>$» is «mult:a multiple of each of the numbers
   <ks>»?
 - <name>'s marbles can be shared out «mult:equally among <or> friends», with none left over. There
@@ -778,7 +765,6 @@ def common_multiple(rng: Random, level: Level) -> Draft | None:
 
 
 @joint(r"""the one number of a list that meets all conditions
-
 - Exactly one of the numbers <list> is <rules>. Which one?
 - <name>'s locker number is one of <list>. It is <rules>. What is the locker number?
 - Which of the numbers <list> is <rules>?
@@ -842,7 +828,6 @@ def listed_number(rng: Random, level: Level) -> Draft | None:
 
 
 @joint(r"""one of several consecutive odd numbers or multiples
-
 - The sum of $<count>$ «kind:consecutive <kind>» is $<sum>$. What is «which:the <which> of them»?
 - Find «which:the <which>» of $<count>$ «kind:consecutive <kind>» that add up to $<sum>$.
 - <name> writes $<count>$ «kind:consecutive <kind>» on a board. Their sum is $<sum>$. What is
@@ -903,7 +888,6 @@ def consecutive_terms(rng: Random, level: Level) -> Draft | None:
 
 
 @joint(r"""the middle one of several ordered numbers
-
 - «high:<x> has $<d>$ coins more than <y>», and «low:<y> has $<e>$ coins more than <z>».[2: <v> and
   <w> both have as many as <y>.][3: <w> has as many as <x> and <z> together.] All of them together
   have $<sum>$ coins. How many coins does <y> have?
@@ -974,7 +958,6 @@ def middle_one(rng: Random, level: Level) -> Draft | None:
 
 
 @joint(r"""how many of one kind, from a number and a total
-
 - <name> buys $<c>$ tickets for $<v>$ dollars. «one:A ticket for adults costs $<p>$ dollars»,
   «two:one for children $<q>$ dollars». How many tickets for adults does <name> buy?
 - How many large boxes are there, if «one:large boxes weigh $<p>$ kilograms each», «two:small ones
@@ -1025,7 +1008,6 @@ def two_kinds(rng: Random, level: Level) -> Draft | None:
 
 
 @joint(r"""a share in a ratio, of a whole number of things
-
 - <people> have found $<n>$ marbles.[23: They lose $<c>$ of them.] They share [1:them][23:the rest]
   «ratio:in the ratio $<ratio>$». How many marbles does <x> get?
 - How many gold coins does <x> get? A prize of $<n>$ gold coins goes to <people>.[23: They spend

@@ -195,11 +195,7 @@ def shortcuts(items: Sequence[Item]) -> Iterator[Shortcut]:
     where = "among others drawn" if all(map(_can_be_drawn, items)) else "in this set itself"
     yield Shortcut(f"guess, the most frequent answer of the family {where}", hits, count)
     frequent = (
-        Shortcut(
-            f"guess, the most frequent answer of `{name}`",
-            max(Counter(item.answer for item in own).values()),
-            len(own),
-        )
+        Shortcut(f"guess, the most frequent answer of `{name}`", _most_frequent(own)[1], len(own))
         for name, own in families.items()
         if len(own) >= _MANY
     )
@@ -213,12 +209,11 @@ def shortcuts(items: Sequence[Item]) -> Iterator[Shortcut]:
     if letters:
         hits = max(letters.values())
         yield Shortcut("leak, the most frequent letter", hits, letters.total(), 0.3)
-    same = count - len({numbers_of(item) for item in items})
-    yield Shortcut(
-        "near-duplicates, the numbers of another problem of the family", same, count, 0.05
-    )
-    same = count - len({text_without_names(item) for item in items})
-    yield Shortcut("near-duplicates, the text of another problem up to names", same, count, 0)
+    for what, seen, most in (
+        ("the numbers of another problem of the family", {*map(numbers_of, items)}, 0.05),
+        ("the text of another problem up to names", {*map(text_without_names, items)}, 0),
+    ):
+        yield Shortcut(f"near-duplicates, {what}", count - len(seen), count, most)
 
 
 def numbers_of(item: Item) -> tuple[str, ...]:
@@ -245,7 +240,7 @@ def _guess(items: Sequence[Item]) -> str:
     is a frequent one. A family of an earlier version is learnt from the set itself.
     """
     if not all(map(_can_be_drawn, items)):
-        return _most_frequent(items)
+        return _most_frequent(items)[0]
     return _most_drawn(items[0].family, frozenset(item.level for item in items))
 
 
@@ -254,7 +249,7 @@ def _most_drawn(name: str, present: frozenset[Level]) -> str:
     family = FAMILIES[name]
     levels: list[Level] = [level for level in family.levels if level in present]
     places = product(levels, range(_DRAWS))
-    return _most_frequent(family.make(_SEED, level, index) for level, index in places)
+    return _most_frequent(family.make(_SEED, level, index) for level, index in places)[0]
 
 
 def _can_be_drawn(item: Item) -> bool:
@@ -262,8 +257,8 @@ def _can_be_drawn(item: Item) -> bool:
     return family is not None and item.level in family.levels and item.version == VERSION
 
 
-def _most_frequent(items: Iterable[Item]) -> str:
-    return Counter(item.answer for item in items).most_common(1)[0][0]
+def _most_frequent(items: Iterable[Item]) -> tuple[str, int]:
+    return Counter(item.answer for item in items).most_common(1)[0]
 
 
 # Drawing problems: any number of them from a seed, evenly over families and levels.
@@ -291,7 +286,9 @@ def generate(
     if n < 1:
         raise GenerateError(f"cannot generate {n} problems; ask for at least 1")
     asked = families or tuple(FAMILIES.values())
-    chosen = _interleave([family for family in asked if {*family.levels} & {*levels}])
+    able = [family for family in asked if {*family.levels} & {*levels}]
+    by_tier = ([family for family in able if family.tier == tier] for tier in TIERS)
+    chosen = [family for family in chain(*zip_longest(*by_tier)) if family is not None]
     if not chosen:
         raise GenerateError(
             f"no problems of level {' or '.join(map(str, levels))} in {asked[0].name}; "
@@ -322,12 +319,6 @@ def choose(names: Sequence[str] = (), tiers: Sequence[Tier] = ()) -> tuple[Famil
             f"none of the families {', '.join(names)} is in tier {' or '.join(tiers)}"
         )
     return found
-
-
-def _interleave(families: Sequence[Family]) -> list[Family]:
-    """Order families so that tiers alternate."""
-    rows = [[family for family in families if family.tier == tier] for tier in TIERS]
-    return [family for family in chain(*zip_longest(*rows)) if family is not None]
 
 
 def _different(
@@ -374,10 +365,10 @@ class CheckReport:
 
     count: int
     faults: tuple[Fault, ...]
-    shortcuts: tuple[Shortcut, ...] = ()
-    not_drawn: int = 0
+    shortcuts: tuple[Shortcut, ...]
+    not_drawn: int
     """Problems of an earlier version, which this package cannot draw again."""
-    levels: LevelCheck | None = None
+    levels: LevelCheck | None
     """None where no family of the file was measured on a model."""
 
 

@@ -89,7 +89,6 @@ def _counts(rng: Random, level: Level) -> list[int] | None:
 
 
 @misleading(r"""m/n is introduced, and n alone is asked
-
 - <story> The probability that <event> is $\frac{m}{n}$, where $m$ and $n$ are relatively prime
   positive integers. «part:What is $n$?»
 - <story> Write the probability that <event> as $\frac{m}{n}$ in lowest terms. «part:Find the
@@ -137,7 +136,6 @@ def denominator_asked(rng: Random, level: Level) -> Draft | None:
 
 
 @misleading(r"""a probability is given, and what happened is asked
-
 - For each of the next $<n>$ days the probability of rain is $<p>$ percent. <name> sells
   «price:$<w>$ umbrellas on a rainy day and $<d>$ on a dry day». In the end it rains on exactly
   $<r>$ of the $<n>$ days. How many umbrellas does <name> sell in these days?
@@ -191,7 +189,6 @@ def forecast_sales(rng: Random, level: Level) -> Draft | None:
 
 
 @misleading(r"""'at most' in a story whose total is asked
-
 - «pack:Tickets are printed in booklets of $<k>$», and nobody may buy «cap:more than $<cap>$
   booklets», nor less than two. <name>'s friends buy <values> booklets. How many tickets do they buy
   together?
@@ -238,7 +235,6 @@ def at_most_total(rng: Random, level: Level) -> Draft:
 
 
 @misleading(r"""odd integers whose mean is even
-
 - The smallest of $<count>$ consecutive odd integers is «first:$<first>$». Find the arithmetic mean
   of all of them.
 - What number lies exactly halfway between the smallest and the largest of $<count>$ consecutive odd
@@ -281,7 +277,6 @@ def mean_of_odds(rng: Random, level: Level) -> Draft:
 
 
 @misleading(r"""'largest' is said of a part, and the sum is asked
-
 - The largest of $<count>$ consecutive multiples of «k:$<k>$» is $<top>$. Find their sum.
 - What do $<count>$ consecutive multiples of «k:$<k>$» add up to if the greatest of them is $<top>$?
 - <name> stacks $<count>$ boxes. From each box to the one below it the weight grows by $<k>$
@@ -321,7 +316,6 @@ def largest_given(rng: Random, level: Level) -> Draft:
 
 
 @misleading(r"""'degrees' below zero, where an angle is positive
-
 - At dusk the thermometer shows $<a>$ degrees Celsius. Then «pace:the temperature falls by $<d>$
   degrees every hour» for $<h0>$ hours.[23: In the next $<h1>$ hours it rises again, by $<d>$
   degrees an hour.][3: After that it falls by $<d>$ degrees an hour for another $<h2>$ hours.] What
@@ -442,7 +436,6 @@ def steps_from_start(rng: Random, level: Level) -> Draft | None:
 
 
 @misleading(r"""a remainder is given; the number itself is asked
-
 - <name> packs apples into boxes of $<d>$. On successive days <qs> boxes are filled, and at the end
   «mod:a remainder of $<r>$ apples» does not fill a box. How many apples were there?
 - How many stickers did <name> have to begin with? In turn <qs> children each got $<d>$ stickers,
@@ -486,7 +479,6 @@ def dividend_not_remainder(rng: Random, level: Level) -> Draft:
 
 
 @misleading(r"""a check remainder stands beside the sum that is asked
-
 - <name> adds up the bills <values>. To check the sum, <name> works out its remainder when divided
   by $<m>$ from the remainders of the bills, and «mod:finds $<c>$». What is the sum of the bills?
 - What is the total weight in kilograms of crates that weigh <values> kilograms? As a safeguard the
@@ -537,7 +529,6 @@ _THINGS = (
 
 
 @misleading(r"""a rounded price in the story, the exact one asked
-
 - A pack of <packs> costs $<cost>$ dollars; «round:an advertisement rounds this to the nearest
   dollar, $<shown>$». What is the exact price of one <thing>, in dollars?
 - <name> pays $<cost>$ dollars for <packs>. «round:Rounded to whole dollars, as the till also prints
@@ -600,7 +591,6 @@ def rounded_label(rng: Random, level: Level) -> Draft | None:
 
 
 @misleading(r"""'round' is a part of a game, and nothing is rounded
-
 - A tournament has $<n>$ rounds. «points:A win brings $<w>$ points and a draw $<d>$ points; a lost
   round costs $<l>$ points.» <name> wins $<a>$ rounds, draws $<b>$ and loses all the other ones. How
   many points does <name> have at the end?
