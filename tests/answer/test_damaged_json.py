@@ -48,7 +48,8 @@ def test_valid_json_is_read_as_json(answer: str) -> None:
 @given(st.text(max_size=60) | st.text("{}[]\"':,\\ \nfinal_answer12", max_size=60))
 def test_no_reply_breaks_it(text: str) -> None:
     for reply in (text, '{"final_answer": ' + text, '{"final_answer": "' + text):
-        assert find_field(reply) == find_field(reply)
+        found = find_field(reply)
+        assert found is None or len(found.value or "") <= len(reply)
 
 
 @pytest.mark.parametrize("text", ["[1]", '"x"', "7", "null", "[" * 100_000])
