@@ -299,13 +299,10 @@ def contradicts(stated: Iterable[Stated], said: str, problem: str) -> bool:
     if not claims:
         return False
     facts = [one.predicate for one in stated]
-    possible = False
-    for value in chain(_values(), _values_near([*facts, *claims])):
-        if _allows(facts, value):
-            possible = True
-            if _allows(claims, value):
-                return False
-    return possible
+    tried = chain(_values(), _values_near([*facts, *claims]))
+    possible = (_allows(claims, value) for value in tried if _allows(facts, value))
+    first = next(possible, None)
+    return first is False and not any(possible)
 
 
 def _allows(predicates: Iterable[Predicate], value: AnswerValue) -> bool:

@@ -23,14 +23,10 @@ from constraint_first.error import CfrError
 from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json
 
-MONTHS: Final[tuple[str, ...]] = tuple(
+MONTHS: Final = tuple(
     "january february march april may june july august september october november december".split()
 )
-"""The months by name, in their order."""
-WEEKDAYS: Final[tuple[str, ...]] = tuple(
-    "monday tuesday wednesday thursday friday saturday sunday".split()
-)
-"""The days of the week by name."""
+WEEKDAYS: Final = tuple("monday tuesday wednesday thursday friday saturday sunday".split())
 
 _LONGEST: Final = 1_000
 _Args: TypeAlias = Mapping[str, Json]
@@ -94,7 +90,9 @@ def _is_date(args: _Args, answer: str) -> bool | None:
     words, order = plain_words(answer), args.get("order")
     if digits := _DIGITS.fullmatch(words):
         parts = digits[1], digits[3], digits[4]
-        return any(_is_in_order(str(one), parts) for one in ([order] if order else _ORDERS))
+        orders = map(str, [order] if order else _ORDERS)
+        dates = ([parts[one.index(letter)] for letter in "YMD"] for one in orders)
+        return any(len(y) == 4 and _is_real(y, int(m), int(d)) for y, m, d in dates)
     named = [*_NAMED_DATE.finditer(words)]
     if len(named) == 1:
         one = named[0]
@@ -102,11 +100,6 @@ def _is_date(args: _Args, answer: str) -> bool | None:
         real = _is_real(one[5] or "2024", month, int(one[1] or one[4]))
         return None if real and order else real
     return False if order and re.fullmatch(r"-?\d+(?:\.\d+)?", words) else None
-
-
-def _is_in_order(order: str, parts: tuple[str, ...]) -> bool:
-    year, month, day = (parts[order.index(letter)] for letter in "YMD")
-    return len(year) == 4 and _is_real(year, int(month), int(day))
 
 
 def _is_real(year: str, month: int, day: int) -> bool:
@@ -152,13 +145,9 @@ def _is_listed(args: _Args, answer: str) -> bool | None:
         return None
     if len(items) == 1:
         return False if length else None
-    ordered = _is_ordered(values, str(args.get("order"))) and length in (None, len(items))
+    compare = operator.le if args.get("order") == "increasing" else operator.ge
+    ordered = all(compare(*pair) for pair in pairwise(values)) and length in (None, len(items))
     return None if not ordered and _THOUSANDS.fullmatch(text) else ordered
-
-
-def _is_ordered(values: Iterable[Fraction], order: str) -> bool:
-    compare = operator.le if order == "increasing" else operator.ge
-    return all(compare(*pair) for pair in pairwise(values))
 
 
 WRITTEN: Final[Mapping[str, _Check]] = {
@@ -192,13 +181,12 @@ class PredicateError(CfrError):
 
 def truth_of(predicate: Predicate, answer: str) -> Truth:
     """Say whether an answer, or a whole reply, as it is written, satisfies a predicate."""
-    if is_of_text(predicate):
-        return _truth_of_text(predicate, answer)
-    value = read_answer(answer)
-    if value is None:
-        _op(predicate)
-        return "undecided"
-    return holds(predicate, value)
+    if not is_of_text(predicate):
+        check, value = _op(predicate), read_answer(answer)
+        return "undecided" if value is None else _outcome(check, predicate, value)
+    if predicate["op"] == "all":
+        return _truth(_all(truth_of(one, answer) for one in parts(predicate)))
+    return _outcome(_OF_TEXT[str(predicate["op"])], predicate, answer)
 
 
 def is_of_text(predicate: Predicate) -> bool:
@@ -208,12 +196,6 @@ def is_of_text(predicate: Predicate) -> bool:
         listed = inside if isinstance(inside, list) else []
         return any(isinstance(one, dict) and is_of_text(one) for one in listed)
     return isinstance(op, str) and op in _OF_TEXT
-
-
-def _truth_of_text(predicate: Predicate, text: str) -> Truth:
-    if predicate["op"] != "all":
-        return _outcome(_OF_TEXT[str(predicate["op"])], predicate, text)
-    return _truth(_all(truth_of(one, text) for one in parts(predicate)))
 
 
 def _all(outcomes: Iterable[Truth]) -> bool | None:
@@ -278,17 +260,12 @@ def target(predicate: Predicate) -> Fraction | None:
         case "in_unit":
             return to_fraction(predicate["value"]) * to_fraction(predicate["factor"])
         case "counts":
-            return Fraction(_count(predicate))
+            where = cast("list[dict[str, Json]]", predicate["where"])
+            span = range(_whole(predicate["low"]), _whole(predicate["high"]) + 1)
+            values = map(AnswerValue, map(Fraction, span))
+            return Fraction(sum(all(holds(one, n) == "holds" for one in where) for n in values))
         case _:
             return None
-
-
-def _count(predicate: Predicate) -> int:
-    where = cast("list[dict[str, Json]]", predicate["where"])
-    span = range(_whole(predicate["low"]), _whole(predicate["high"]) + 1)
-    return sum(
-        all(holds(one, AnswerValue(Fraction(value))) == "holds" for one in where) for value in span
-    )
 
 
 def _whole(value: Json) -> int:
@@ -310,8 +287,7 @@ def _of_number(check: _NumberCheck) -> _PredicateCheck:
     def checked(predicate: Predicate, answer: AnswerValue) -> bool | None:
         if answer.letter:
             return None
-        value = answer.number
-        return False if value is None else check(predicate, value)
+        return False if answer.number is None else check(predicate, answer.number)
 
     return checked
 
@@ -322,10 +298,7 @@ def _of_size(check: Callable[[Predicate, AnswerValue], bool]) -> _PredicateCheck
 
 
 def _of_integer(check: Callable[[Predicate, int], bool]) -> _PredicateCheck:
-    def whole(predicate: Predicate, value: Fraction) -> bool:
-        return value.denominator == 1 and check(predicate, value.numerator)
-
-    return _of_number(whole)
+    return _of_number(lambda p, value: value.denominator == 1 and check(p, value.numerator))
 
 
 def _gap(answer: AnswerValue, bound: Json) -> Fraction:
@@ -343,7 +316,7 @@ def _between(predicate: Predicate, answer: AnswerValue) -> bool:
 
 def _ordered(predicate: Predicate, value: int) -> bool:
     compare = operator.lt if predicate["order"] == "increasing" else operator.gt
-    return all(compare(*pair) for pair in pairwise(str(value)))
+    return value >= 0 and all(compare(*pair) for pair in pairwise(str(value)))
 
 
 def _encoded(predicate: Predicate, answer: AnswerValue) -> bool | None:
@@ -404,7 +377,7 @@ OPS: Mapping[str, _PredicateCheck] = {
     "digit_sum": _of_integer(
         lambda p, value: value >= 0 and sum(map(int, str(value))) == _whole(p["sum"])
     ),
-    "digits_ordered": _of_integer(lambda p, value: value >= 0 and _ordered(p, value)),
+    "digits_ordered": _of_integer(_ordered),
     "root": _of_number(_root),
     "one_of": _of_number(
         lambda p, value: value in map(to_fraction, cast("list[Json]", p["values"]))

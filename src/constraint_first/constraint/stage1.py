@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast, get_args
+from typing import Final, Literal, NamedTuple, TypeAlias, cast, get_args
 
 from constraint_first.answer.extract import restore_commands
 from constraint_first.pattern import lazy_pattern
@@ -106,18 +106,7 @@ class ConstraintSpec:
 
     def to_json(self) -> dict[str, Json]:
         """Write the spec with the paper's field names; fields that say nothing are left out."""
-        fields: dict[str, Any] = {
-            "problem_summary": self.problem_summary,
-            "raw_constraints": [asdict(one) for one in self.raw_constraints],
-            "propagated_constraints": [
-                asdict(one) | {"derived_from": [*one.derived_from]}
-                for one in self.propagated_constraints
-            ],
-            "likely_answer_range": self.likely_answer_range,
-            "answer_format": self.answer_format,
-            "critical_constraints": [*self.critical_constraints],
-            "danger_note": self.danger_note,
-        }
+        fields: dict[str, Json] = json.loads(json.dumps(asdict(self)))  # tuples become lists
         return {name: value for name, value in fields.items() if value}
 
     def to_text(self) -> str:
@@ -158,13 +147,13 @@ def _items(value: object) -> list[object]:
 
 def _names(value: object) -> tuple[str, ...]:
     """Read a list of constraint names; models also give the constraints themselves."""
-    names = (
-        _text(_first(cast("Mapping[str, object]", item), "id", "description", "desc"))
+    said = (
+        _first(cast("Mapping[str, object]", item), "id", "description", "desc")
         if isinstance(item, Mapping)
-        else _text(item)
+        else item
         for item in _items(value)
     )
-    return tuple(name for name in names if name)
+    return tuple(filter(None, map(_text, said)))
 
 
 def _text(value: object) -> str:
@@ -465,9 +454,8 @@ def _extent(prompts: PromptSet, limit: Limit | None) -> str:
         return f"Leave out none that you find{brief}."
     raw, propagated = (_NUMBERS[n] if n < len(_NUMBERS) else str(n) for n in limit)
     most = f"at most {raw} constraints and {propagated} combinations"
-    if prompts == "brief":
-        return f"Be brief: {most}, each in fewer than twenty words."
-    return f"List {most}."
+    brief = f"Be brief: {most}, each in fewer than twenty words."
+    return brief if prompts == "brief" else f"List {most}."
 
 
 def solve_under(
