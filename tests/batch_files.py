@@ -10,7 +10,6 @@ from batch_sums import respond
 from openai.types.chat.completion_create_params import CompletionCreateParamsNonStreaming
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-__all__ = ["check_line", "run_batch"]
 _BODY: TypeAdapter[Any] = TypeAdapter(CompletionCreateParamsNonStreaming)
 
 

@@ -18,7 +18,6 @@ from typing import Any, TypeAlias
 from aiohttp import web
 from loopback import LoopbackServer
 
-__all__ = ["STATES", "BatchServer", "Fate", "Provider", "StoredFile"]
 Body: TypeAlias = dict[str, Any]
 Respond: TypeAlias = Callable[[Body], tuple[int, Any]]
 """What stands behind the API: a request's body in, a status and a body out."""

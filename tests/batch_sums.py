@@ -15,19 +15,6 @@ from sums import number_in, reply_right
 from constraint_first.store.query import outcome_rows
 from constraint_first.store.store import Store
 
-__all__ = [
-    "METHODS",
-    "SEED",
-    "Launcher",
-    "Outcome",
-    "finds_sums",
-    "outcomes",
-    "play_model",
-    "respond",
-    "start",
-    "sums_at",
-]
-
 SEED = 5
 METHODS = ("direct", "cfr-brief", "self-consistency(samples=3)")
 SPEC = json.dumps({"raw_constraints": [{"id": "C1", "type": "domain", "desc": "an integer"}]})

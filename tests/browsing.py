@@ -21,16 +21,6 @@ if TYPE_CHECKING:
     from loopback import Endpoint as Server
     from playwright.async_api import Browser, ConsoleMessage, Dialog, Page
 
-__all__ = [
-    "LOOKS",
-    "Browsed",
-    "Look",
-    "browser",
-    "has_count",
-    "looking",
-    "needs_browser",
-    "visit",
-]
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 _WHY = "chromium is not installed" if CHROMIUM is None else "playwright is not installed"

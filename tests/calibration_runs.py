@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 
 from constraint_first.report.study import Arm, Outcome, ProblemText, Study
 
-__all__ = ["LATEX", "STORY", "made_runs"]
 STORY = "Ann has {n} apples and buys 3 more. How many apples does she have?"
 LATEX = "Let $x^2 = {n}x + 3$. Find the larger value of $x$ as an exact value."
 

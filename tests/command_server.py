@@ -17,7 +17,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-__all__ = ["CommandServer"]
 _LONGEST = 2**20
 _COMMONLY_IMPORTED = (
     "constraint_first.report.reader",

@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-__all__ = ["Doubling"]
-
 
 @dataclass
 class Doubling:

@@ -12,15 +12,6 @@ from constraint_first.model.resolve import ModelRef
 from constraint_first.run.grid import Changes, RunOptions, read_experiment
 from constraint_first.run.run import aevaluate
 
-__all__ = [
-    "EXPERIMENTS",
-    "PROBLEMS",
-    "RUNS",
-    "answer_any_stage",
-    "run_experiment",
-    "write_benchmarks",
-]
-
 EXPERIMENTS = sorted((Path(__file__).parents[1] / "experiments").glob("*.toml"))
 PROBLEMS, RUNS = 6, 2
 

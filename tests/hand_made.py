@@ -15,7 +15,6 @@ from constraint_first.report.study import (
 from constraint_first.report.table import Table
 from constraint_first.store.query import RecordKey
 
-__all__ = ["arm", "attempt", "cells", "costing", "study", "texts", "two_benchmarks"]
 LABELS = {"direct": "Direct CoT", "cfr": "CFR (always-on)", "routed-cfr": "Routed-CFR"}
 
 

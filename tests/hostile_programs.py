@@ -5,7 +5,6 @@ An outcome is how the error begins; ``ENDS`` says that the program may run to it
 
 from typing import Final
 
-__all__ = ["ENDS", "HOSTILE", "LIMITS", "TIME"]
 TIME: Final = "TimeoutError: stopped after"
 MEMORY: Final = "MemoryError: needs more than"
 FLOOD: Final = "OutputError: printed more than"

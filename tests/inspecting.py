@@ -19,7 +19,6 @@ from typing import Any
 import pytest
 from loopback import Endpoint, Reply, answer
 
-__all__ = ["MODELS", "NEEDS_INSPECT", "REPOSITORY", "Installed", "chat", "install", "run_task"]
 REPOSITORY = Path(__file__).parent.parent
 NEEDS_INSPECT = [
     pytest.mark.skipif(

@@ -13,17 +13,6 @@ from constraint_first.run.job import prepare, run
 from constraint_first.store.series import Series
 from constraint_first.store.store import Store
 
-__all__ = [
-    "FEW_WORDS",
-    "NO_COMMA",
-    "TITLE",
-    "replies",
-    "request_store",
-    "requests",
-    "titled_replies",
-    "write_requests",
-]
-
 NO_COMMA = GoldInstruction("punctuation:no_comma")
 FEW_WORDS = GoldInstruction(
     "length_constraints:number_words", {"relation": "less than", "num_words": 10}

@@ -9,7 +9,6 @@ from constraint_first.run.job import prepare, run
 from constraint_first.store.series import Series
 from constraint_first.store.store import Store
 
-__all__ = ["intervened_store"]
 _NO_COMMA = GoldInstruction("punctuation:no_comma")
 _REQUESTS = (
     Problem("Write of fog, and use no commas.", id="fixed", answer=write_instructions([_NO_COMMA])),

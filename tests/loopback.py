@@ -15,21 +15,6 @@ from typing import Any
 
 from aiohttp import web
 
-__all__ = [
-    "Endpoint",
-    "LoopbackServer",
-    "Reply",
-    "answer",
-    "choices",
-    "completion",
-    "cut_stream",
-    "failure",
-    "gzip_bomb",
-    "http",
-    "large",
-    "stream",
-]
-
 _APART = 0.002  # seconds between two pieces, so that they are read one by one
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-__all__ = ["write_marks", "write_runs"]
 _KINDS = ("domain", "bound", "parity", "modular", "format", "monotonic", "weird", "")
 _RUNGS = ("parsed", "parsed", "parsed", "repaired", "fields", "fallback", "odd")
 _TEXTS = (

@@ -3,7 +3,6 @@
 import struct
 from pathlib import Path
 
-__all__ = ["CONTEXT", "header", "pair", "text", "write_model"]
 CONTEXT = 2048
 _TENSOR_DATA = bytes(128)
 

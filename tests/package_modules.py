@@ -5,8 +5,6 @@ import pkgutil
 
 import constraint_first
 
-__all__ = ["import_all"]
-
 
 def import_all() -> None:
     for module in pkgutil.walk_packages(constraint_first.__path__, "constraint_first."):

@@ -16,8 +16,6 @@ from served import Served, served
 from constraint_first.serve.page import install_pages
 from constraint_first.serve.page.site import SiteOptions
 
-__all__ = ["HOSTILE", "Paged", "Shown", "check_harmless", "paged"]
-
 HOSTILE = (
     "<script>document.title = 'owned'</script><img src=x onerror=\"document.title = 'owned'\">"
     "<svg onload=alert(1)><style>*{display:none}</style></svg></div></details></textarea>"

@@ -14,7 +14,6 @@ from constraint_first.run.job import prepare, run
 from constraint_first.store.series import Series
 from constraint_first.store.store import Store
 
-__all__ = ["BENCHMARK", "ITEMS", "make_store"]
 BENCHMARK = "constraintbench-mini"
 ITEMS = load("mini")
 

@@ -1,7 +1,5 @@
 """The paper's paired tables as per-problem differences, in quarter points of a problem."""
 
-__all__ = ["DEEPSEEK", "QWEN", "the_differences"]
-
 DEEPSEEK = {
     "AIME24": [1, 2, 3],
     "AIME25": [1, 1, 1, 1, 1, 2, 2, 4],

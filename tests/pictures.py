@@ -7,7 +7,6 @@ from PIL import Image
 
 from constraint_first.report.canvas import INK, Figure
 
-__all__ = ["HOSTILE", "check", "elements", "found", "ids", "read", "words"]
 _SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = (
     "<script>alert(1)</script>",

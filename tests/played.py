@@ -5,8 +5,6 @@ from typing import Protocol
 from constraint_first.problem import Problem, Solution
 from constraint_first.protocol import Completion, Output, Run, Steps
 
-__all__ = ["play", "stages"]
-
 
 class _Solves(Protocol):
     def solve(self, problem: Problem) -> Steps[Solution]: ...

@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["Postgres", "empty_database"]
-
 
 class Postgres:
     """A server with an empty database: ``with Postgres() as server``. It can be stopped between."""

@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["RayCluster"]
-
 # Each line that it reads loses a node or adds one; the end of the lines ends the cluster.
 NODES = r"""
 import sys

@@ -10,8 +10,6 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["serve_process"]
-
 
 @contextmanager
 def serve_process(base_url: str, folder: Path, *arguments: str) -> Generator[str]:

@@ -19,7 +19,6 @@ from constraint_first.serve.guard import ServeSettings
 from constraint_first.serve.server import Serving, serve
 from constraint_first.serve.upstream import UpstreamOptions
 
-__all__ = ["CUED", "PLAIN", "SPEC", "Served", "chat", "events", "said", "send", "served"]
 CUED = "Find the remainder when $3^5$ is divided by 7."
 PLAIN = "Compute $3^5$."
 SPEC = '{"raw_constraints": [{"id": "C1", "type": "modular", "description": "taken modulo 7"}]}'

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from constraint_first.constraint.stated.read import read_stated
 
-__all__ = ["said"]
-
 
 def said(text: str) -> set[str]:
     return {one.sentence for one in read_stated(text)}

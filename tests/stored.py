@@ -2,8 +2,6 @@
 
 from typing import Any
 
-__all__ = ["attempt"]
-
 
 def attempt(series: int, problem: int, run: int = 0, **values: Any) -> dict[str, Any]:
     """Make an attempt that ended well; what is given stands instead."""

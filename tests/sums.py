@@ -10,8 +10,6 @@ from loopback import Reply, completion
 from constraint_first.problem import Problem
 from constraint_first.protocol import Call
 
-__all__ = ["number_in", "reply_right", "right", "sums", "write_sums"]
-
 
 def sums(count: int) -> tuple[Problem, ...]:
     """Pose sums; the nth is about the number n."""

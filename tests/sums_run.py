@@ -12,7 +12,6 @@ from constraint_first.run.job import Job, prepare, run
 from constraint_first.store.series import Series
 from constraint_first.store.store import Store
 
-__all__ = ["PROBLEMS", "SERIES", "evaluate", "execute", "make_sums", "run_sums"]
 PROBLEMS = sums(5)
 SERIES = Series("sums", "direct", "model-a")
 

@@ -9,8 +9,6 @@ import re
 from html.parser import HTMLParser
 from importlib.resources import files
 
-__all__ = ["LONG", "NAME", "TRICK", "check_elements"]
-
 _SINGLE = (
     "<script owned>document.title = 'owned'</script>",
     "</script><script owned src=//evil.example/x.js></script>",

@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
-__all__ = ["WorkerCrew", "lives"]
-
 # One process imports everything and forks a worker for each line that it reads. Whatever reads the
 # machine's clock there reads one that is wrong by so many seconds.
 NURSERY = r"""

@@ -11,16 +11,6 @@ from constraint_first.answer.grade import grade
 from constraint_first.answer.value import plain_words
 from constraint_first.benchmark.registry import entries
 
-__all__ = [
-    "GradeCase",
-    "ReadCase",
-    "benchmark_answers",
-    "grade_cases",
-    "measured_replies",
-    "read_cases",
-    "same_reading",
-]
-
 HERE = Path(__file__).parent
 RESULTS = HERE.parents[1] / "docs" / "results" / "constraintbench-mini.jsonl"
 DATA = Path(os.environ.get("CFR_DATA", HERE.parents[2] / "shared" / "data"))

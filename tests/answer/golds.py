@@ -8,7 +8,6 @@ import re
 from pathlib import Path
 
 DATA = Path(os.environ.get("CFR_DATA", Path(__file__).parents[3] / "shared" / "data"))
-__all__ = ["DATA", "TEMPLATES", "fits", "golds", "stated"]
 
 REASONING = "Let us work through this. The first step gives 17, and 17 + 4 = 21.\n\n"
 TEMPLATES = {

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-__all__ = ["near_misses"]
-
 _SWAPS = [
     ("+", "-"),
     (r"\sin", r"\cos"),

@@ -11,8 +11,6 @@ from fractions import Fraction
 from itertools import pairwise
 from math import prod
 
-__all__ = ["LIST", "READERS"]
-
 LIST = r"\$[^$]*\$(?:(?:, | and )\$[^$]*\$)*"
 """Numbers that stand side by side."""
 
