@@ -202,7 +202,7 @@ Kind: TypeAlias = Literal["number", "name", "prose"]
 
 _GAP: Final = 2
 """Spaces between columns."""
-_SEAM: Final = lazy_pattern(r"[^\s,(/]*(?:[\s,(/]+|$)")
+_SEAM: Final = lazy_pattern(r"\(?[^\s,(/]*(?:\s+|[,(/]+\s*|$)")
 """A part of a name with the marks behind which it may be folded."""
 _SHORT_NAME: Final = 16
 """Characters of a name on a line; with less room for it a column is dropped."""
