@@ -34,7 +34,7 @@ from constraint_first.report.comparison import (
     find_method,
     leads,
     majority_at,
-    mean_accuracy,
+    mean_of_all,
     mean_tokens,
     pairs_by_model,
     pass_at,
@@ -44,12 +44,12 @@ from constraint_first.report.comparison import (
 )
 from constraint_first.report.exhibit.cost import mean_cost
 from constraint_first.report.statistics import (
+    FEWEST_CHANGES,
     Differences,
     Interval,
     bootstrap,
     detectable,
     differences,
-    fewest_changes,
     flip_signs,
     holm,
     kappa,
@@ -247,9 +247,10 @@ def test_holm_never_lowers_a_p_and_keeps_their_order(values: list[float]) -> Non
 def test_what_a_set_can_show() -> None:
     # A standard deviation of 10 points on 100 problems: 2.8 standard errors of one point.
     assert detectable([10.0, -10.0] * 50) == pytest.approx(2.8016 * 10.0504 / 10, rel=1e-3)
-    changes = fewest_changes()
-    assert changes == 6
-    assert cast("float", flip_signs([1] * changes)) < 0.05 < cast("float", flip_signs([1] * 5))
+    assert FEWEST_CHANGES == 6
+    assert (
+        cast("float", flip_signs([1] * FEWEST_CHANGES)) < 0.05 < cast("float", flip_signs([1] * 5))
+    )
 
 
 # Difference.
@@ -362,9 +363,9 @@ def test_a_majority_is_of_answers_as_they_count() -> None:
 
 def test_a_mean_over_benchmarks_counts_each_alike() -> None:
     small, large = arm("direct", {"1": "++"}), arm("direct", {"2": "+-", "3": "---"})
-    assert mean_accuracy([small, large]) == 100 * (1 + 0.25) / 2
-    assert mean_accuracy([small, None]) is None
-    assert mean_accuracy([small, arm("direct", {"1": "?"})]) is None
+    assert mean_of_all([small.accuracy, large.accuracy]) == (1 + 0.25) / 2
+    assert mean_of_all([small.accuracy, None]) is None
+    assert mean_of_all([small.accuracy, arm("direct", {"1": "?"}).accuracy]) is None
 
 
 def test_the_best_is_ahead_of_somebody_and_behind_nobody() -> None:

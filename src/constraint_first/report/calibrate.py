@@ -86,11 +86,7 @@ class Observations:
         )
 
     def measure(self, decisions: Ints, within: Bools | None = None) -> Evidence | None:
-        """Compare decisions with the baseline, on all problems or some.
-
-        A problem that is sent to a method which was not judged on it does not count. None where
-        none is left.
-        """
+        """Compare decisions with the baseline where their methods were judged; None if nowhere."""
         pairs: list[tuple[_Score, _Score]] = []
         base = extra = 0.0
         for row in range(len(self.keys)) if within is None else np.flatnonzero(within).tolist():
@@ -241,10 +237,7 @@ class _Node(NamedTuple):
 
 
 class Tree:
-    """Cuts problems into groups, with some of the methods to choose from.
-
-    ``price`` is the points of accuracy that 1,000 more output tokens must bring.
-    """
+    """Cuts problems into groups; ``price`` is points that 1,000 more output tokens must bring."""
 
     def __init__(self, data: Observations, columns: Sequence[int], price: float = 0.0) -> None:
         self._data, self._price = data, price
@@ -538,23 +531,23 @@ def _totals(data: Observations, rows: Ints, decisions: Ints) -> tuple[float, flo
 FOLDS: Final = 5
 
 
-def folds_by_problem(data: Observations, folds: int = FOLDS) -> Ints:
+def folds_by_problem(data: Observations) -> Ints:
     """Assign problems to folds by a hash of their names, whatever their order."""
 
     def hashed(row: int) -> bytes:
         return hashlib.sha256("\t".join(data.keys[row]).encode("utf-8", "surrogatepass")).digest()
 
     found = np.empty(len(data.keys), dtype=np.int64)
-    found[sorted(range(len(found)), key=hashed)] = np.arange(len(found)) % folds
+    found[sorted(range(len(found)), key=hashed)] = np.arange(len(found)) % FOLDS
     return found
 
 
-def folds_by_family(data: Observations, folds: int = FOLDS) -> Ints | None:
+def folds_by_family(data: Observations) -> Ints | None:
     """Assign whole families to folds, the largest first, each to the smallest; None for one."""
     numbers, sizes = np.unique(data.families, return_counts=True)
     if len(numbers) < 2:
         return None
-    filled = np.zeros(min(folds, len(numbers)))
+    filled = np.zeros(min(FOLDS, len(numbers)))
     part: dict[int, int] = {}
     for at in np.argsort(-sizes, kind="stable"):
         part[int(numbers[at])] = emptiest = int(np.argmin(filled))
@@ -794,10 +787,7 @@ def _learn(data: Observations, plan: LearningPlan, policy: Policy) -> tuple[Poli
 
 
 def _shortened(rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """Drop conditions that say no more than that an earlier rule did not fit.
-
-    The first rule that fits counts, so every problem goes where it went before.
-    """
+    """Drop conditions that only say that an earlier rule did not fit: the first one counts."""
     earlier: set[tuple[str, ...]] = set()
     found: list[Rule] = []
     for rule in rules:

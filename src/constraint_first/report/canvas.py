@@ -7,7 +7,7 @@ import re
 import textwrap
 import threading
 import unicodedata
-from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -50,17 +50,15 @@ class Figure:
     """Whether a page folds it: it is tall, and not what most readers look for."""
 
 
-def save(figure: Figure, folder: Path) -> tuple[Path, Path]:
+def save(figure: Figure, folder: Path) -> None:
     """Write ``NAME.svg`` and ``NAME.png`` into a folder, which is made where it is not there."""
-    svg, png = (folder / f"{figure.name}.{kind}" for kind in ("svg", "png"))
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        svg.write_text(figure.svg + "\n", encoding="utf-8")
-        png.write_bytes(figure.png)
+        (folder / f"{figure.name}.svg").write_text(figure.svg + "\n", encoding="utf-8")
+        (folder / f"{figure.name}.png").write_bytes(figure.png)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise FigureError(f"{folder}: {reason}; choose a folder that can be written") from None
-    return svg, png
 
 
 # Colours of figures, told apart with any colour vision, on white pages and near-black ones.
@@ -324,16 +322,16 @@ _SETTINGS: Final[Style] = {
 class Sheet:
     """A sheet while it is being drawn on."""
 
-    def __init__(self, width: float, height: float) -> None:
-        self.width, self.height = width, height
-        self.figure: Any = load("figure").Figure(figsize=(width, height))
+    def __init__(self, height: float) -> None:
+        self.height = height
+        self.figure: Any = load("figure").Figure(figsize=(WIDTH, height))
         # By way of the figure's own measure, which follows when the sheet grows.
-        shrink = load("transforms").Affine2D().scale(1 / width, 1 / height)
+        shrink = load("transforms").Affine2D().scale(1 / WIDTH, 1 / height)
         self.inches: Transform = shrink + self.figure.transFigure
 
     def axes(self, left: float, bottom: float, width: float, height: float) -> Axes:
         """Open axes without a frame; grid lines stand behind what is drawn."""
-        sizes = (left / self.width, bottom / self.height, width / self.width, height / self.height)
+        sizes = (left / WIDTH, bottom / self.height, width / WIDTH, height / self.height)
         axes: Any = self.figure.add_axes(sizes)
         axes.set_axisbelow(True)
         axes.grid(color=FAINT, linewidth=0.7)
@@ -384,18 +382,18 @@ class Sheet:
         canvas = load("backends.backend_agg").FigureCanvasAgg(self.figure)
         drawn = self.figure.get_tightbbox(canvas.get_renderer())
         bbox = load("transforms").Bbox
-        ground = bbox.from_bounds(0, 0, self.width, self.height)
+        ground = bbox.from_bounds(0, 0, WIDTH, self.height)
         return bbox.union([drawn, ground]).padded(_MARGIN)
 
 
 @contextmanager
-def sheet(height: float, width: float = WIDTH) -> Generator[Sheet]:
+def sheet(height: float) -> Generator[Sheet]:
     """Open a sheet under settings of its own, and leave matplotlib's as they were."""
     matplotlib = load()
     with _DRAWING, matplotlib.rc_context():
         matplotlib.rcdefaults()  # a person's own settings may be anything
         matplotlib.rcParams.update(_SETTINGS)
-        yield Sheet(width, height)
+        yield Sheet(height)
 
 
 # Key of a figure: what its colours mean.
@@ -414,10 +412,7 @@ def series_look(series: int) -> Style:
 def draw_key(
     page: Sheet, entries: Sequence[tuple[str, Style, object]], left: float, right: float, y: float
 ) -> None:
-    """Write names and their swatches between two edges; several lines begin above ``y``.
-
-    The last part of an entry ends the id of its swatch.
-    """
+    """Write names, looks and ids of swatches between two edges, in lines that end at ``y``."""
     places: list[tuple[float, int, str]] = []
     across, line = left, 0
     for name in (clean(name, 40) for name, *_ in entries):
@@ -440,26 +435,19 @@ _GAP: Final = 0.12
 _BETWEEN: Final = 0.14
 _LABEL_WIDTH: Final = 25
 _HEIGHT_OF_BAR: Final = 0.15
+_CLEAR: Final = ("gain", "share", "p (Holm)")
+"""The columns of numbers that are not muted."""
 
 Numbers: TypeAlias = tuple[str, Sequence[str]]
 """A column of numbers on the right: a heading and a text for each lane."""
 
 
 class Rows:
-    """Layout of rows, measured before anything is drawn: bands of a label and some lanes.
+    """Layout of rows, measured before anything is drawn: bands of a label and some lanes."""
 
-    Columns of numbers are muted unless ``clear`` names them.
-    """
-
-    def __init__(
-        self,
-        bands: Sequence[tuple[str, int]],
-        columns: Sequence[Numbers],
-        clear: Collection[str] = ("gain", "share", "p (Holm)"),
-    ) -> None:
+    def __init__(self, bands: Sequence[tuple[str, int]], columns: Sequence[Numbers]) -> None:
         self._labels = [wrap(label, _LABEL_WIDTH) for label, _ in bands]
         self._columns = columns
-        self._clear = clear
         # The places of labels and lanes are in inches from the top.
         self.centres: list[float] = []
         self.lanes: list[float] = []
@@ -494,7 +482,7 @@ class Rows:
             edge += wide + _BETWEEN
             page.line(edge, self.height + 0.1, heading, ha="right", muted=True)
             for y, text in zip(self.lanes, texts, strict=True):
-                page.line(edge, self.height - y, text, ha="right", muted=heading not in self._clear)
+                page.line(edge, self.height - y, text, ha="right", muted=heading not in _CLEAR)
         return every
 
     def draw_key(self, page: Sheet, names: Sequence[str]) -> None:

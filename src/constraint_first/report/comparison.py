@@ -62,10 +62,7 @@ def score(*arms: Arm) -> Score | None:
 
 
 def score_problems(scores: Mapping[tuple[int, int], int]) -> Score | None:
-    """Score problems, counted by their right runs and runs; every shown accuracy comes from here.
-
-    None where there are none.
-    """
+    """Score problems, counted by right runs and runs: all shown accuracies come from here."""
     mean = mean_share(scores, 100.0)
     if mean is None:
         return None
@@ -94,23 +91,12 @@ def pass_at(arm: Arm, k: int) -> float | None:
     return 100 * sum(found) / len(found) if found else None
 
 
-def mean_accuracy(arms: Sequence[Arm | None]) -> float | None:
-    """Average accuracy over benchmarks in per cent; None where one of them is missing."""
-    mean = mean_of_all([arm.accuracy if arm else None for arm in arms])
-    return None if mean is None else 100 * mean
-
-
 def leads(arm: Arm, rivals: Iterable[Arm]) -> bool:
-    """Say whether no rival is more accurate than an arm, and at least one is less.
-
-    Accuracies on other problems are not compared: where one has others, none leads.
-    """
+    """Say whether no rival is more accurate than an arm on the same problems, and one is less."""
     against = list(rivals)
-    if any(rival.scores.keys() != arm.scores.keys() for rival in against):
-        return False
-    own = arm.accuracy or 0.0
-    ahead = [own - (rival.accuracy or 0.0) for rival in against]
-    return all(lead > -_SAME for lead in ahead) and any(lead > _SAME for lead in ahead)
+    same = all(rival.scores.keys() == arm.scores.keys() for rival in against)
+    ahead = [(arm.accuracy or 0.0) - (rival.accuracy or 0.0) for rival in against]
+    return same and all(lead > -_SAME for lead in ahead) and any(lead > _SAME for lead in ahead)
 
 
 def mean_of_all(values: Sequence[float | None]) -> float | None:
@@ -521,10 +507,7 @@ def headline_pairs(comparison: Comparison) -> list[Pair]:
 
 
 def best_supported(comparison: Comparison) -> Pair:
-    """Find the comparison that a verdict is about: a significant gain, else loss, else the nearest.
-
-    Of several, it is the one with the smallest p-value after correction.
-    """
+    """Find what a verdict is about: the smallest p of significant gains, else losses, else all."""
     return min(
         headline_pairs(comparison),
         key=lambda pair: (not pair.better, not pair.significant, pair.p_holm, pair.p, -pair.gain),

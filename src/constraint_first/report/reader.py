@@ -195,6 +195,7 @@ Source: TypeAlias = Study | Store | Path | str
 """What a study can be read from: a store (open, or its path or URL) or a file of attempts."""
 
 _Raw = Mapping[str, Any]
+_COPIED: Final = ("run", "status", *_TOKENS, "shared_tokens", "seconds", "finished_at")
 
 
 class _Builder:
@@ -204,12 +205,8 @@ class _Builder:
         self._seen: set[tuple[int, str, int]] = set()
 
     def arm(self, row: _Raw) -> Arm:
-        benchmark, method, model, decoding = key = (
-            str(row["benchmark"]),
-            str(row["method"]),
-            str(row["model"]),
-            str(row["decoding"]),
-        )
+        names = (str(row[name]) for name in ("benchmark", "method", "model", "decoding"))
+        benchmark, method, model, decoding = key = cast("tuple[str, str, str, str]", tuple(names))
         if key not in self.arms:
             self.arms[key] = Arm(benchmark, method, str(row["label"]), model, decoding)
         return self.arms[key]
@@ -344,14 +341,8 @@ def read_file(path: Path) -> Study:
 def _outcome(row: _Raw, details: Mapping[str, Json]) -> Outcome:
     routed = details.get("routed")
     return Outcome(
-        run=row["run"],
-        status=row["status"],
+        **{name: row[name] for name in _COPIED},
         **_graded(row),
-        input_tokens=row["input_tokens"],
-        output_tokens=row["output_tokens"],
-        shared_tokens=row["shared_tokens"],
-        seconds=row["seconds"],
-        finished_at=row["finished_at"],
         routed=routed if isinstance(routed, bool) else None,
         extraction=_extraction(details),
         intervened=bool(details.get("interventions")),

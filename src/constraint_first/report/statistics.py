@@ -26,6 +26,7 @@ Test: TypeAlias = Literal["exact sign-flip", "exact McNemar", "Monte Carlo sign-
 _NORMAL: Final = NormalDist()
 # Steps of the count; half a minute on a slow machine. 674 problems × 4 runs take two million.
 _MOST_STEPS: Final = 20_000_000_000
+_SAMPLES: Final = 100_000
 
 
 def flip_signs(differences: Sequence[int]) -> float | None:
@@ -50,17 +51,17 @@ def flip_signs(differences: Sequence[int]) -> float | None:
     return min(1.0, float(shares[np.abs(sums) >= observed].sum()))
 
 
-def sample_signs(differences: Sequence[float], seed: int, samples: int = 100_000) -> float:
+def sample_signs(differences: Sequence[float], seed: int) -> float:
     """Estimate the p-value of the sign-flip test from random flips; it is never quite zero."""
     values = np.asarray([value for value in differences if value], dtype=np.float64)
     generator = np.random.default_rng(seed)
     observed, extreme = abs(values.sum()) - 1e-12, 0
     at_once = max(1, 4_000_000 // max(1, len(values)))
-    for start in range(0, samples, at_once):
-        rows = min(at_once, samples - start)
+    for start in range(0, _SAMPLES, at_once):
+        rows = min(at_once, _SAMPLES - start)
         signs = generator.integers(0, 2, (rows, len(values))) * 2.0 - 1.0
         extreme += int((np.abs(signs @ values) >= observed).sum())
-    return (extreme + 1) / (samples + 1)
+    return (extreme + 1) / (_SAMPLES + 1)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -86,9 +87,8 @@ def detectable(differences: Sequence[float]) -> float | None:
     return quantiles * math.sqrt(spread / (n - 1) / n)
 
 
-def fewest_changes() -> int:
-    """Return how many problems must differ before the sign-flip test can reach 0.05 at all."""
-    return math.ceil(1 - math.log2(0.05))
+FEWEST_CHANGES: Final = math.ceil(1 - math.log2(0.05))
+"""How many problems must differ before the sign-flip test can reach 0.05 at all."""
 
 
 # Wilson intervals of shares.
@@ -134,9 +134,9 @@ class Bootstrap:
     acceleration: float
     exact: bool
 
-    def interval(self, kind: IntervalKind = "bca", confidence: float = 0.95) -> Interval:
-        """Cut the tails off; ``bca`` corrects for bias and skewness first."""
-        tails = ((1 - confidence) / 2, (1 + confidence) / 2)
+    def interval(self, kind: IntervalKind = "bca") -> Interval:
+        """Cut the tails off for 95 %; ``bca`` corrects for bias and skewness first."""
+        tails = ((1 - 0.95) / 2, (1 + 0.95) / 2)
         low, high = (self._corrected(tail) if kind == "bca" else tail for tail in tails)
         return self._quantile(low), self._quantile(high)
 

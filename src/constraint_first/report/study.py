@@ -220,20 +220,13 @@ class Study:
     """By benchmark and problem."""
     transcripts: Transcripts
 
-    def select(
-        self,
-        *,
-        benchmark: str | None = None,
-        method: str | None = None,
-        model: str | None = None,
-        decoding: str | None = None,
-    ) -> list[Arm]:
-        """Find arms; what is not given may be anything."""
-        wanted = (benchmark, method, model, decoding)
+    def select(self, **wanted: str | None) -> list[Arm]:
+        """Find arms by ``benchmark``, ``method``, ``model`` and ``decoding``; None is any."""
+        given = {what: name for what, name in wanted.items() if name is not None}
         return [
             arm
             for arm in self.arms
-            if all(w is None or w == own for w, own in zip(wanted, arm.key, strict=True))
+            if all(getattr(arm, what) == name for what, name in given.items())
         ]
 
     def only(self, **wanted: Sequence[str]) -> Study:
@@ -367,10 +360,6 @@ def sizes_by_benchmark(parts: Iterable[ModelArms]) -> dict[str, list[tuple[int, 
     return {name: sorted(sizes) for name, sizes in found.items()}
 
 
-def count_statuses(arms: Iterable[Arm]) -> Counter[str]:
-    return Counter(attempt.status for arm in arms for attempt in arm.all_attempts())
-
-
 # Families of methods: all variants of one method, whatever their options.
 #
 # ``cfr``, ``cfr(reply=json)`` and ``CFR (always-on)`` are one family. Where a table needs one
@@ -392,23 +381,15 @@ _MOST_OPTIONS: Final = 10
 
 
 def family_of(arm: Arm) -> str:
-    """Name the family of an arm's method: the registered name, without options.
-
-    A method that was made in Python, or that another program names by the paper's label, is known
-    by its label.
-    """
+    """Name the family of a method: as registered; by its label where it was made in Python."""
     return _family(arm.method, arm.label)
 
 
 @cache
 def _family(method: str, label: str) -> str:
     bare = method.partition("(")[0].strip()
-    return bare if bare in METHODS else _by_label().get(label.casefold(), bare)
-
-
-@cache
-def _by_label() -> dict[str, str]:
-    return {family_label(name).casefold(): name for name in METHODS}
+    by_label = {} if bare in METHODS else {family_label(name).casefold(): name for name in METHODS}
+    return by_label.get(label.casefold(), bare)
 
 
 def family_label(family: str) -> str:
@@ -471,10 +452,7 @@ def variant_notes(
 
 
 def with_short_names(study: Study) -> Study:
-    """Name each method by its label, with those options alone that set it apart from its variants.
-
-    Where several choices of options do that, the shortest is taken.
-    """
+    """Name each method by its label and the fewest options that set it apart from its variants."""
     alike: defaultdict[str, dict[str, dict[str, str]]] = defaultdict(dict)
     for method, label in {arm.method: arm.label for arm in study.arms}.items():
         alike[label][method] = _options(method)

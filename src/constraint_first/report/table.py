@@ -6,6 +6,7 @@ import difflib
 import json
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -32,7 +33,6 @@ from constraint_first.report.study import (
     Arm,
     ModelArms,
     benchmark_label,
-    count_statuses,
     model_label,
     read_decoding,
     sizes_by_benchmark,
@@ -393,7 +393,7 @@ def not_routed(found: Sequence[ModelPairs], rule: RightRule, how: str) -> Iterat
 
 def status_note(arms: Iterable[Arm]) -> str:
     """Say how many attempts gave no answer or failed, for all rows of a table together."""
-    counts = count_statuses(arms)
+    counts = Counter(attempt.status for arm in arms for attempt in arm.all_attempts())
     total = counts.total()
     if not total:
         return "No attempts."

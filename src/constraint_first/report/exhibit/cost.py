@@ -52,11 +52,7 @@ _COST_NOTE: Final = (
 def prompting_table(
     study: Study, baseline: str, references: Sequence[str | None], named: str = "CFR"
 ) -> Table:
-    """Tabulate all methods side by side: accuracy, and tokens in, out, together and relative.
-
-    The first of ``references`` that a model has is what "vs. CFR" compares with, or what else it is
-    ``named``; None is a family that the study has no method of.
-    """
+    """Tabulate accuracy and tokens; "vs. CFR" is the first of ``references`` that a model has."""
     parts = by_model(study)
     benchmarks = benchmarks_of(parts)
     costs = [[mean_cost(arms.values()) for arms in part.methods.values()] for part in parts]
@@ -170,11 +166,7 @@ def _stage_rows(name: str, arms: Sequence[Arm]) -> Iterator[Row]:
 
 
 def mean_cost(arms: Iterable[Arm]) -> Cost | None:
-    """Average what judged attempts cost, each stage at the price of the model that answered it.
-
-    Prices are those of today. None where the arms' models have none, or where stages are not on
-    record.
-    """
+    """Average today's price of judged attempts; None where prices or stages are not on record."""
     total, attempts = Cost(), 0
     for arm in arms:
         stages = arm.stages.values()
@@ -200,10 +192,7 @@ _ATTEMPTS: Final = "Means of the judged attempts at the problems that both have 
 
 
 def ratios_table(comparison: Comparison, *, named: bool = False) -> Table:
-    """Tabulate the tokens of each method relative to the baseline, a row for each benchmark.
-
-    ``named`` gives the table the name of its model, where there is one for each.
-    """
+    """Tabulate tokens relative to the baseline; ``named`` gives the table its model's name."""
     pairs = [pair for pair in comparison.pairs if any(pair.tokens)]
     decodings = table.tell_apart([pair.decoding for pair in comparison.pairs])
     rows: list[Row] = []
@@ -228,10 +217,9 @@ def ratios_table(comparison: Comparison, *, named: bool = False) -> Table:
 
 
 def exploratory_table(study: Study, baseline: str) -> Table:
-    """Tabulate pass@k and overhead (paper: Comparison with Alternative Prompting Strategies).
+    """Tabulate means over each group of benchmarks that all methods share, and over all of them.
 
-    Each group of benchmarks that all methods share has its mean, as AIME has in the paper, and so
-    have all that they share.
+    Paper: Comparison with Alternative Prompting Strategies.
     """
     rows: list[Row] = []
     for part in by_model(study):

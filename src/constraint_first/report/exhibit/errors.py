@@ -273,8 +273,7 @@ def cases(study: Study, baseline: str, method: str, most: int = 12) -> list[Case
     They are grouped by the kind of constraint that dominates them, as the paper's are.
     """
     changed = changed_problems(study, baseline, method)
-    fixed = [one for one in changed if one.change == "fixed"]
-    broken = [one for one in changed if one.change == "broken"]
+    fixed, broken = ([o for o in changed if o.change == way] for way in ("fixed", "broken"))
     fixed = fixed[: max(most // 2, most - len(broken))]  # more where the others are too few
     chosen = fixed + broken[: most - len(fixed)]
     keys = [key for candidate in chosen for key in candidate.keys]
@@ -449,10 +448,7 @@ _FIXES: Final = (
 def fixes_table(
     both: Sequence[ModelPairs], found: Sequence[Flip], names: tuple[str, str], rule: ErrorRule
 ) -> Table:
-    """Show which constraints the errors that a method fixes break, by benchmark, over all models.
-
-    The paper gives it for AIME 2025 in a sentence.
-    """
+    """Count fixes by constraint and benchmark (the paper has a sentence on AIME 2025)."""
     places = list(dict.fromkeys(name for one in both for name in one.benchmarks))
     counts: Counter[tuple[str | None, Mistake]] = Counter(
         (place, flip.mistake) for flip in found if flip.fixed for place in (None, flip.benchmark)
@@ -537,10 +533,7 @@ _PAPER: Final[Mapping[tuple[str, str], str]] = {
 def problem_table(
     study: Study, base: Arm, arm: Arm, found: Sequence[Flip], rule: ErrorRule = DEFAULT_RULE
 ) -> Table:
-    """Show each problem: what restricts it, which side has it right, what was fixed.
-
-    Beyond so many problems, those that changed sides come first.
-    """
+    """Show what restricts each problem and what was fixed; of many, those that changed sides."""
     ends = dict(both_outcomes(base, arm, rule.right))
     flipped = {flip.problem: flip for flip in found}
     every = sorted(ends, key=lambda p: p not in flipped) if len(ends) > _MOST_ROWS else [*ends]
@@ -614,13 +607,7 @@ _LEFT_OUT: Final = (
     f"Problem by problem, only the first {_MOST_OF_A_KIND} benchmarks and models are shown here; "
     "'cfr audit errors' has them all, and --benchmark and --model choose."
 )
-_PROBLEMS: Final = (
-    "aime24-qwen",
-    "aime25-deepseek",
-    "aime25-qwen",
-    "aime26-deepseek",
-    "aime26-qwen",
-)
+_PROBLEMS: Final = "aime24-qwen aime25-deepseek aime25-qwen aime26-deepseek aime26-qwen".split()
 
 
 def _tables(context: Context) -> Iterator[Table]:

@@ -7,7 +7,7 @@ in ``EXHIBITS``. A report goes through these lists; ``cfr audit`` prints the sam
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from constraint_first.report.canvas import Figure
@@ -15,7 +15,6 @@ from constraint_first.report.comparison import (
     Comparison,
     ComparisonError,
     Pair,
-    Plan,
     best_supported,
     compare,
     constrained_method,
@@ -56,7 +55,6 @@ class ReportOptions:
     """The method whose gains, errors and cases are shown; found by itself where it is empty."""
     cases: int = 12
     figures: bool = True
-    plan: Plan = field(default_factory=Plan)
     labels: tuple[Label, ...] = ()
     """What people marked of Stage 1's constraints."""
     error_rule: ErrorRule = DEFAULT_RULE
@@ -80,8 +78,7 @@ class Context:
         main = study.primary_only()
         for model in main.names("model"):
             try:
-                one = compare(main.only(model=[model]), self.baseline, (), options.plan)
-                self.comparisons.append(one)
+                self.comparisons.append(compare(main.only(model=[model]), self.baseline))
             except ComparisonError as error:
                 self.uncompared[model] = str(error)
         self.method = self._closer_look()

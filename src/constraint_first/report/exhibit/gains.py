@@ -26,7 +26,7 @@ from constraint_first.report.comparison import (
 )
 from constraint_first.report.exhibit.exhibit import Context, Exhibit
 from constraint_first.report.exhibit.routing import routed_share
-from constraint_first.report.statistics import Interval, fewest_changes
+from constraint_first.report.statistics import FEWEST_CHANGES, Interval
 from constraint_first.report.study import (
     Arm,
     Study,
@@ -249,10 +249,7 @@ def _grouped(pairs: Sequence[Pair]) -> list[Pair]:
 
 
 def _bar_gain(pair: Pair, pairs: Sequence[Pair]) -> tuple[float, Interval | None]:
-    """Give a gain; that of a group is the mean of its benchmarks' gains, each counted alike.
-
-    For sets of one size this is the gain on all their problems, whose interval is then its own.
-    """
+    """Give a gain; that of a group is the mean of its members', with an interval if of one size."""
     if not pair.group:
         return pair.gain, pair.interval
     place = (pair.model, pair.decoding)
@@ -280,10 +277,7 @@ def _bars(context: Context) -> Iterator[Figure | None]:
 
 
 def paired_table(comparison: Comparison, *, named: bool = False) -> Table:
-    """Tabulate a family of paired tests, a heading for each method, model and decoding.
-
-    ``named`` gives the table the name of its model, where there is one for each.
-    """
+    """Tabulate a family of paired tests; ``named`` gives the table the name of its model."""
     rows: list[Row] = []
     heading = None
     decodings = table.tell_apart([pair.decoding for pair in comparison.pairs])
@@ -372,9 +366,9 @@ def pair_notes(pair: Pair) -> Iterator[str]:
         yield "One run of each problem: how much a rerun would differ is not measured."
     if not pair.changed:
         yield "Every problem is tied: the data show no difference, in either direction."
-    elif pair.changed < fewest_changes():
+    elif pair.changed < FEWEST_CHANGES:
         yield (
-            f"Problems that differ: {pair.changed}; below {fewest_changes()} the test cannot reach "
+            f"Problems that differ: {pair.changed}; below {FEWEST_CHANGES} the test cannot reach "
             "p < 0.05 whatever the outcome."
         )
 
@@ -455,9 +449,9 @@ def _forests(context: Context) -> Iterator[Figure]:
         yield forest_figure(one, *_named(one, named=len(context.comparisons) > 1))
 
 
-def _nothing_to_draw(context: Context) -> tuple[str, ...]:
-    said = f"No gain to draw: {table.absent(context.method, context.baseline)}"
-    return () if context.pairs else (said,)
+def _nothing_to_draw(context: Context) -> Iterator[str]:
+    if not context.pairs:
+        yield f"No gain to draw: {table.absent(context.method, context.baseline)}"
 
 
 EXHIBITS: Final = (

@@ -451,16 +451,14 @@ def gold_item(study: Study, benchmark: str, problem: str) -> Item | None:
     return item if item and (asked is None or asked.text == item.text) else None
 
 
-def gold_quality(
-    study: Study, sample: int = _SAMPLE, seed: int = 0
-) -> dict[tuple[str, str], Quality]:
+def gold_quality(study: Study, sample: int = _SAMPLE) -> dict[tuple[str, str], Quality]:
     """Audit a sample of the Stage 1 replies to ConstraintBench, by model and method."""
     wanted: dict[tuple[str, str], list[tuple[RecordKey, Item]]] = {}
     for arm in study.main_arms():
         wanted.setdefault((arm.model, arm.method), []).extend(_audited(study, arm))
     drawn = {
         # Dice for a sample, not for secrets.
-        group: found if len(found) <= sample else Random(seed).sample(found, sample)  # noqa: S311
+        group: found if len(found) <= sample else Random(0).sample(found, sample)  # noqa: S311
         for group, found in wanted.items()
         if found
     }

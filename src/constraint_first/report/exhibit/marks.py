@@ -307,10 +307,7 @@ class ErrorClasses:
     """Errors on which annotators differ, and none of their classes has the most."""
 
     def find(self, key: Key, method: str, model: str = "") -> Mistake | None:
-        """Look up a class; a line that names the model wins, then one that names the method.
-
-        A line without a model is about all models.
-        """
+        """Look up a class; a line that names the model wins, then one that names the method."""
         order = ((method, model), ("", model), (method, ""), ("", ""))
         return next((self.given[key, *one] for one in order if (key, *one) in self.given), None)
 
@@ -330,9 +327,8 @@ def read_classes(path: Path, study: Study) -> ErrorClasses:
         known = _class_in(where, value.get("class"))
         # An annotator's line was written by 'cfr audit', which has given methods other names since.
         own = with_current_names(value) if value.get("annotator") else value
-        method, model, annotator = (
-            str(own.get(name) or "") for name in ("method", "model", "annotator")
-        )
+        names = ("method", "model", "annotator")
+        method, model, annotator = (str(own.get(name) or "") for name in names)
         if key is None or (model and model not in models):
             unknown += 1
             continue
@@ -521,7 +517,7 @@ def append_label(path: Path, label: Label | ErrorLabel) -> None:
 
 
 def read_labels(paths: Iterable[Path]) -> list[Label]:
-    """Read files of labels, drafts among them; the last line for an attempt and annotator counts.
+    """Read labels and drafts; the last line for an attempt and annotator counts.
 
     No two annotators may have seen different constraints in the same attempt.
     """
@@ -692,8 +688,8 @@ def by_method(labels: Iterable[Label]) -> dict[tuple[str, str], Quality]:
 
 def completeness_of(labels: Iterable[Label]) -> Share:
     """Measure how complete Stage 1 is in some attempts, as people judged them, less drafts."""
-    groups = list(by_attempt(labels).values())
-    return _rates(ALL, groups).completeness if groups else Share(Fraction(), Fraction())
+    found = rates(labels)
+    return found[-1].completeness if found else Share(Fraction(), Fraction())
 
 
 _Group: TypeAlias = list[Label]
@@ -753,14 +749,8 @@ class Accord:
         return self.agree / self.n if self.n else None
 
     def to_json(self) -> dict[str, Json]:
-        return {
-            "annotators": [*self.annotators],
-            "attempts": self.attempts,
-            "n": self.n,
-            "agreement": self.agreement,
-            "kappa": self.kappa,
-            "reason": self.reason or None,
-        }
+        counted = {name: getattr(self, name) for name in ("attempts", "n", "agreement", "kappa")}
+        return {"annotators": [*self.annotators], **counted, "reason": self.reason or None}
 
 
 def accords(labels: Iterable[Label]) -> list[Accord]:
@@ -816,23 +806,14 @@ class ErrorLabel:
         return self.benchmark, self.problem, self.method, self.model
 
     def to_json(self) -> dict[str, Json]:
-        line: dict[str, Json] = {
-            "annotator": self.annotator,
-            "benchmark": self.benchmark,
-            "problem": self.problem,
-            "method": self.method,
-            "model": self.model,
-            "class": self.mistake,
-            "names": NAMES,
-        }
+        names = ("annotator", "benchmark", "problem", "method", "model")
+        line: dict[str, Json] = {name: getattr(self, name) for name in names}
+        line |= {"class": self.mistake, "names": NAMES}
         return line | ({"note": self.note} if self.note else {})
 
 
 def read_error_labels(path: Path) -> list[ErrorLabel]:
-    """Read the labels that annotators gave, without the lines that name no annotator.
-
-    A file that is not there yet has none.
-    """
+    """Read the lines that name an annotator; a file that is not there yet has none."""
     found: dict[tuple[str, ErrorKey], ErrorLabel] = {}
     for line in read_rows(path) if path.exists() else ():
         if line.value.get("annotator"):
@@ -997,10 +978,7 @@ def lay_out(
     annotator: str,
     key: RecordKey,
 ) -> MarkingTask:
-    """Lay out an attempt of a sample for an annotator, with all the text that it needs.
-
-    Labels of attempts that have other constraints now are refused.
-    """
+    """Lay out an attempt of a sample; labels of other constraints than it has now are refused."""
     every = list(labels)
     transcripts = study.transcripts({key, *(label.key for label in every)})
     refuse_mismatch(every, transcripts, study.source)
@@ -1074,21 +1052,17 @@ def error_annotator_table(labels: Sequence[ErrorLabel]) -> Table:
 def _accord_table(
     name: str, title: str, found: Sequence[Accord], counted: tuple[str, ...]
 ) -> Table:
-    notes = [
-        f"{' and '.join(a.annotators)}: κ is not defined, {a.reason}." for a in found if a.reason
-    ]
-    rows = (
+    rows = [
         row(
             ", ".join(one.annotators),
             *(str(count) for count in (one.attempts, one.n)[-len(counted) :]),
             *(table.percent(one.agreement), table.decimal(one.kappa, 2)),
         )
         for one in found
+    ]
+    columns = (*left("Annotators"), *map(Column, (*counted, "Agreement", "Cohen's κ")))
+    notes = (
+        f"{' and '.join(a.annotators)}: κ is not defined, {a.reason}." for a in found if a.reason
     )
-    return Table(
-        name,
-        title,
-        (*left("Annotators"), *map(Column, (*counted, "Agreement", "Cohen's κ"))),
-        tuple(rows),
-        tuple(notes) if found else ("Agreement needs two annotators.",),
-    )
+    alone = ("Agreement needs two annotators.",)
+    return Table(name, title, columns, tuple(rows), tuple(notes) if found else alone)

@@ -43,16 +43,11 @@ from constraint_first.report.study import (
 )
 from constraint_first.report.table import NONE, Column, Row, Table, left, row
 
-FAMILY_LABELS: Final[Mapping[str, str]] = dict(
-    zip(
-        FAMILIES,
-        (
-            *("P1: Integer/Count", "P2: Modular", "P3: Encoded form", "P4: Bound/Extremal"),
-            *("P5: Floor/Round", "P6: Units/Dimension", "P7: Game/Adversarial"),
-        ),
-        strict=True,
-    )
+_LABELS: Final = (
+    *("P1: Integer/Count", "P2: Modular", "P3: Encoded form", "P4: Bound/Extremal"),
+    *("P5: Floor/Round", "P6: Units/Dimension", "P7: Game/Adversarial"),
 )
+FAMILY_LABELS: Final[Mapping[str, str]] = dict(zip(FAMILIES, _LABELS, strict=True))
 """The cue families as the paper's tables name them."""
 
 
@@ -196,10 +191,7 @@ def cofire_table(
     baseline: str = BASELINE,
     labels: Sequence[marks.Label] = (),
 ) -> Table:
-    """Tabulate gains by the number of cue families in a problem.
-
-    ``labels`` are the marks of people, which show how complete Stage 1 is there.
-    """
+    """Tabulate gains by cue families in a problem; marks of people say how complete Stage 1 is."""
     both = pairs_by_model(study, method, baseline)
     names = both[0].names if both else (baseline, method)
     own = [label for label in labels if label.key[1] == method and label.complete]
@@ -337,10 +329,7 @@ def stored_decisions(arms: Iterable[Arm]) -> dict[Key, bool]:
 
 
 def routed_share(arm: Arm) -> tuple[int, int] | None:
-    """Count the problems that an arm's router sent to two stages, and those that it decided.
-
-    A problem counts once, as the majority of its runs; None where the arm has no router.
-    """
+    """Count the problems that an arm's router sent to two stages, and those that it decided."""
     decided = stored_decisions([arm]).values()
     return (sum(decided), len(decided)) if decided else None
 
@@ -693,25 +682,23 @@ def _audit(context: Context) -> RouterAudit:
     return audit_router(context.study)
 
 
-def _activation(context: Context) -> list[Table]:
-    audit = _audit(context)
-    tables = [rates_table(audit), patterns_table(audit), convention_table(audit)]
-    return tables if audit.families else []
+def _activation(context: Context) -> Iterator[Table]:
+    if (audit := _audit(context)).families:
+        yield from (rates_table(audit), patterns_table(audit), convention_table(audit))
 
 
-def _cofire(context: Context) -> list[Table]:
+def _cofire(context: Context) -> Iterator[Table]:
     study, method, baseline = context.compared
-    audit = _audit(context)
-    made = cofire_table(study, audit, method, baseline, context.options.labels)
-    return [made] if audit.families else []
+    if (audit := _audit(context)).families:
+        yield cofire_table(study, audit, method, baseline, context.options.labels)
 
 
-def _routers(context: Context) -> list[Table]:
-    audit = _audit(context)
-    made = routers_table(context.study, audit)
-    if len(made.rows) == 1:  # the reference alone: it compares nothing
-        made = replace(made, rows=(), notes=(ONE_ROUTER,))
-    return [made] if audit.families else []
+def _routers(context: Context) -> Iterator[Table]:
+    if (audit := _audit(context)).families:
+        made = routers_table(context.study, audit)
+        # The reference alone compares nothing.
+        alone = len(made.rows) == 1
+        yield replace(made, rows=(), notes=(ONE_ROUTER,)) if alone else made
 
 
 def _figures(context: Context) -> Iterator[Figure | None]:

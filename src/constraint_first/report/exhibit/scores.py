@@ -94,8 +94,9 @@ def main_table(study: Study, baseline: str, method: str) -> Table:
         rows.append(row(part.title, kind="heading"))
         for name, arms in part.methods.items():
             cells = (accuracy_cell(part, name, benchmark, sized=True) for benchmark in benchmarks)
-            average = comparison.mean_accuracy([arms.get(benchmark) for benchmark in benchmarks])
-            rows.append(row(part.name(name), *cells, table.decimal(average)))
+            own = [arms[one].accuracy if one in arms else None for one in benchmarks]
+            average = comparison.mean_of_all(own)
+            rows.append(row(part.name(name), *cells, table.decimal(average and 100 * average)))
         if len(part.methods) == 2:
             rows.append(_deltas(part, baseline, method, benchmarks))
         rows += _paper_rows(part, benchmarks)
@@ -152,11 +153,7 @@ def _paper_rows(part: ModelArms, benchmarks: Sequence[str]) -> list[Row]:
 
 
 def routing_table(study: Study, baseline: str, constrained: Mapping[str, str | None]) -> Table:
-    """Tabulate what routing saves: accuracy and tokens, always on and routed.
-
-    ``constrained`` has a method of each kind of CFR, or None where the study has none of that
-    family; a note names those of the paper's two that are missing.
-    """
+    """Tabulate what routing saves; a kind of CFR that the study lacks is ``None``."""
     wanted = (baseline, *filter(None, constrained.values()))
     parts = [part.keep(wanted) for part in by_model(study)]
     parts = [part for part in parts if len(part.methods) > 1]

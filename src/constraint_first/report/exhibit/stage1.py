@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, cast
 
@@ -132,10 +133,7 @@ def parsing_table(study: Study) -> Table:
 def extraction_table(
     study: Study, quality: Mapping[tuple[str, str], Quality] | None = None
 ) -> Table:
-    """Tabulate how many constraints Stage 1 lists and, where they were audited, how sound they are.
-
-    ``quality`` is by model and method.
-    """
+    """Tabulate how many constraints Stage 1 lists, with their quality by model and method."""
     groups = arms_with_stage1(study)
     rows: list[Row] = []
     known: list[Quality] = []
@@ -282,17 +280,15 @@ def categories(study: Study, method: str, baseline: str = BASELINE) -> tuple[Cat
 def categories_table(study: Study, method: str, baseline: str = BASELINE) -> Table:
     """Tabulate the kinds that Stage 1 names, the most frequent first."""
     found = categories(study, method, baseline)
-    rows: list[Row] = []
-    for model in dict.fromkeys(one.model for one in found):
-        own = sorted((o for o in found if o.model == model), key=lambda one: -one.present)
-        rows += [
-            row(
-                *("" if at else model_label(model), one.kind.capitalize()),
-                *(table.share(one.present, one.problems), table.gain_cell(one.gain)),
-                f"{one.gain.n if one.gain else 0:,}",
-            )
-            for at, one in enumerate(own)
-        ]
+    rows = [
+        row(
+            *("" if at else model_label(model), one.kind.capitalize()),
+            *(table.share(one.present, one.problems), table.gain_cell(one.gain)),
+            f"{one.gain.n if one.gain else 0:,}",
+        )
+        for model, own in groupby(found, key=lambda one: one.model)
+        for at, one in enumerate(sorted(own, key=lambda one: -one.present))
+    ]
     titles = ("Problems that have it", "Δ there, points [95 %]", "Problems compared")
     return Table(
         "categories",
@@ -471,8 +467,8 @@ def _breaks_gold(pair: TrainingPair, gold: str | None) -> bool:
 def category_figures(study: Study, method: str, baseline: str) -> Iterator[Figure]:
     """Draw how common each kind of constraint is and what a method gains there, by model."""
     found = categories(study, method, baseline)
-    for model in dict.fromkeys(one.model for one in found):
-        yield _draw_categories(model, [one for one in found if one.model == model])
+    for model, own in groupby(found, key=lambda one: one.model):
+        yield _draw_categories(model, list(own))
 
 
 def _draw_categories(model: str, kinds: Sequence[Category]) -> Figure:
@@ -656,24 +652,20 @@ def _looks(words: Mapping[str, int], families: Mapping[str, str]) -> dict[str, s
     return looks | ({"": canvas.INK} if "" in weight else {})
 
 
-def _extraction(context: Context) -> list[Table]:
+def _soundness(context: Context) -> Iterator[Table]:
     quality = gold_quality(context.study) | by_method(context.labels)
-    return [extraction_table(context.study, quality)]
+    yield extraction_table(context.study, quality)
+    if labels := context.labels:
+        yield from (manual_audit_table(labels), annotator_table(labels))
 
 
-def _by_hand(context: Context) -> list[Table]:
-    labels = context.labels
-    return [manual_audit_table(labels), annotator_table(labels)] if labels else []
-
-
-def _strangers(context: Context) -> list[str]:
-    count = context.marked_elsewhere
-    return [f"Marks on attempts that are not in these data: {count:,}."] if count else []
+def _strangers(context: Context) -> Iterator[str]:
+    if count := context.marked_elsewhere:
+        yield f"Marks on attempts that are not in these data: {count:,}."
 
 
 EXHIBITS: Final = (
-    Exhibit("stage-1", _extraction, paper=("extraction-reliability",), claims=_strangers),
-    Exhibit("stage-1", _by_hand),
+    Exhibit("stage-1", _soundness, paper=("extraction-reliability",), claims=_strangers),
     Exhibit("stage-1", lambda c: [parsing_table(c.study)], paper=("parsing",)),
     Exhibit(
         "stage-1",
