@@ -137,42 +137,19 @@ def test_one_benchmark_cannot_spend_what_another_saves() -> None:
 # Tree.
 
 
-def grown(data: Observations, *columns: int, price: float = 0.0) -> set[tuple[str, int]]:
-    """Grow a tree over all problems: the first condition of each group and its decision."""
-    groups = Tree(data, columns, price).grow(np.arange(len(data.keys)))
-    return {(next(iter(group.when), ""), group.decision) for group in groups}
+def test_few_problems_few_runs_or_a_benchmark_that_loses_say_nothing() -> None:
+    def decided(data: Observations, size: int) -> set[int]:
+        return {group.decision for group in Tree(data, (0,)).grow(np.arange(size))}
 
-
-def test_a_cut_sets_apart_where_a_method_loses_or_another_is_better() -> None:
-    data = simulate(2, 600, 1, lambda _, having, __: -0.1 if "latex" in having else 0.3)
-    assert grown(data, 0) == {("latex", DIRECT), ("not latex", 0)}
-
-    def effect(method: int, having: set[str], _: int) -> float:
-        return 0.4 if ("latex" in having) == (method == 0) else -0.2
-
-    assert grown(simulate(3, 800, 2, effect), 0, 1) == {("latex", 0), ("not latex", 1)}
-    # A benchmark that loses is not carried along.
-    data = simulate(4, 900, 1, lambda _, __, benchmark: -0.25 if benchmark == 2 else 0.3)
-    assert {decision for _, decision in grown(data, 0)} == {DIRECT}
-
-
-def test_the_price_of_tokens_is_taken_off_the_gain() -> None:
-    # 300 tokens more for some 15 points.
-    data = simulate(5, 600, 1, lambda _, __, ___: 0.2, tokens=1.0)
-    for price, decision in ((0.0, 0), (10.0, 0), (100.0, DIRECT)):
-        assert grown(data, 0, price=price) == {("", decision)}
-
-
-def test_few_problems_or_few_runs_say_nothing() -> None:
-    data = simulate(6, 19, 1, lambda _, __, ___: 1.0)
-    assert grown(data, 0) == {("", DIRECT)}
-    assert Tree(data, (0,)).grow(np.arange(0)) == []
-    assert grown(data) == set()
+    assert decided(simulate(6, 19, 1, lambda _, __, ___: 1.0), 19) == {DIRECT}
+    assert decided(simulate(6, 19, 1, lambda _, __, ___: 1.0), 0) == set()
     data = simulate(7, 300, 1, lambda _, __, ___: 0.5)
     data.judged[120:] = 0
     data.gains[120:] = 0
-    assert grown(data, 0) == {("", DIRECT)}  # it was run on less than half
-    assert Tree(data, (0,)).grow(np.arange(120)) == [Group((), 0)]
+    assert decided(data, 300) == {DIRECT}  # it was run on less than half
+    assert decided(data, 120) == {0}
+    data = simulate(4, 900, 1, lambda _, __, benchmark: -0.25 if benchmark == 2 else 0.3)
+    assert decided(data, 900) == {DIRECT}  # it is not carried along by the others
 
 
 # Validation.

@@ -318,27 +318,22 @@ def test_what_is_left_is_each_annotators_own() -> None:
 def test_labels_of_other_constraints_are_refused() -> None:
     key = draw(TWO, size=1, seed=1)[0]
     label = unmarked("ada", key, SPEC)
-    now = {key: Transcript("", None, None, 0, SPEC)}
-    refuse_mismatch([label], now, "runs.db")
     refuse_mismatch([label], {}, "runs.db")  # it is about another store
-    for other in (
-        None,
-        ConstraintSpec(raw_constraints=SPEC.raw_constraints * 2),
-        ConstraintSpec(raw_constraints=(Constraint("C7", "domain", "an integer"),)),
-    ):
-        changed = {key: replace(now[key], constraints=other)}
+
+    def check(one: Label, spec: ConstraintSpec | None) -> None:
+        refuse_mismatch([one], {key: Transcript("", None, None, 0, spec)}, "runs.db")
+
+    check(label, SPEC)
+    twice = ConstraintSpec(raw_constraints=SPEC.raw_constraints * 2)
+    renamed = ConstraintSpec(raw_constraints=(Constraint("C7", "domain", "an integer"),))
+    for other in (None, twice, renamed):
         with pytest.raises(InputError, match=r"but ada judged 1 constraint \(C1\)"):
-            refuse_mismatch([label], changed, "runs.db")
-
-
-def test_labels_of_the_same_names_and_other_words_are_refused_in_words() -> None:
-    key = draw(TWO, size=1, seed=1)[0]
-    other = ConstraintSpec(raw_constraints=(Constraint("C1", "domain", "a real number"),))
-    now = {key: Transcript("", None, None, 0, other)}
+            check(label, other)
+    words = ConstraintSpec(raw_constraints=(Constraint("C1", "domain", "a real number"),))
     with pytest.raises(InputError, match=r"has other words in C1 than those that ada judged; "):
-        refuse_mismatch([unmarked("ada", key, SPEC)], now, "runs.db")
+        check(label, words)
     # An older line does not tell what was judged.
-    refuse_mismatch([Label("ada", key, (Judged("C1", "raw", "vague"),))], now, "runs.db")
+    check(Label("ada", key, (Judged("C1", "raw", "vague"),)), words)
 
 
 # Task.
@@ -387,13 +382,7 @@ def test_marks_so_far_are_there_and_the_first_open_one_is_in_turn() -> None:
     again.mark("vague")
     again.mark("vague")
     whole = lay_out(runs, sample, [again.label], "ada", sample[0])
-    assert whole.finished
-    assert whole.current is None
-
-
-def test_labels_of_other_constraints_are_refused_in_a_task() -> None:
-    runs = judged()
-    sample = draw(runs, size=9, seed=1)
+    assert (whole.finished, whole.current) == (True, None)
     stale = unmarked("ada", sample[0], ConstraintSpec())
     with pytest.raises(InputError, match="not the runs that were judged"):
         lay_out(runs, sample, [stale], "ben", sample[0])
@@ -486,26 +475,14 @@ def test_an_attempt_that_two_judged_counts_once() -> None:
     assert shown(found.completeness) == (0.6, 2.5)  # 1.5 entailed, 1 missing on average
 
 
-def test_kappa_by_hand() -> None:
+def test_every_two_annotators_are_compared_by_kappa() -> None:
     ada, ben = label("p0", "eeeennneen"), label("p0", "eeeennnnne", by="ben")
     (found,) = accords([ben, ada, label("p9", "v")])
     assert (found.annotators, found.attempts, found.n, found.agree) == (("ada", "ben"), 1, 10, 7)
     # Seven of ten agree; by chance it would be .6 × .5 + .4 × .5 = .5.
-    assert found.agreement == 0.7
-    assert found.kappa == pytest.approx(0.4)  # pyright: ignore
-
-
-def test_every_two_annotators_are_compared() -> None:
-    labels = [label("p0", "en", by=name) for name in ("cy", "ada", "ben")]
-    assert [(one.annotators, one.kappa) for one in accords(labels)] == [
-        (("ada", "ben"), 1),
-        (("ada", "cy"), 1),
-        (("ben", "cy"), 1),
-    ]
-    assert accords(labels[:1]) == []
-
-
-def test_where_kappa_is_not_defined_it_is_said_why() -> None:
+    assert (found.agreement, round(found.kappa or 0, 9)) == (0.7, 0.4)
+    assert accords([ada]) == []
+    # Where kappa is not defined it is said why.
     (same,) = accords([label("p0", "nn"), label("p0", "nn", by="ben")])
     assert (same.n, same.agreement, same.kappa) == (2, 1, None)
     assert same.reason == "both marked every constraint not entailed"

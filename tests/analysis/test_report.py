@@ -32,7 +32,6 @@ from constraint_first.report.comparison import (
 from constraint_first.report.exhibit.errors import CaseAttempt, CaseStudy
 from constraint_first.report.exhibit.exhibit import Context, ReportOptions
 from constraint_first.report.exhibit.gains import verdict, verdict_note
-from constraint_first.report.exhibit.marks import Judged, Label
 from constraint_first.report.reader import open_study, read_file
 from constraint_first.report.report import (
     Report,
@@ -545,17 +544,6 @@ def test_nothing_judged_is_one_line(
 ) -> None:
     with pytest.raises(StudyError, match="no judged attempts yet; run 'cfr eval' first"):
         assemble(small(tmp_path, outcomes), ReportOptions())
-
-
-def test_what_people_marked_stands_in_the_report(tmp_path: Path) -> None:
-    study = small(tmp_path, {"direct": [[True]], "cfr": [[False]]})
-    marks = (Judged("C1", "raw", "entailed"), Judged("C2", "raw", "not_entailed"))
-    key = (*study.arms[1].key, "0", 0)
-    labels = tuple(Label(name, key, marks) for name in ("ada", "ben"))
-    report = assemble(study, ReportOptions(figures=False, labels=labels))
-    tables = {table.name: table for table in report.tables}
-    assert "50.0" in " ".join(cell.text for cell in tables["manual-extraction"].rows[0].cells)
-    assert tables["annotators"].rows[0].cells[3].text == "100.0 %"
 
 
 @pytest.mark.long

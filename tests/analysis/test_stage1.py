@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from typing import get_args
+from pathlib import Path
+from typing import Any, get_args
 
 import pytest
 from hand_made import arm, attempt, study
@@ -17,7 +19,14 @@ from snapshot import assert_unchanged
 from constraint_first.benchmark.constraintbench.family import GoldConstraint, Item, load
 from constraint_first.constraint import predicate as demand
 from constraint_first.constraint.predicate import Predicate, truth_of
-from constraint_first.constraint.stage1 import Constraint, ConstraintSpec, Propagated
+from constraint_first.constraint.stage1 import (
+    Constraint,
+    ConstraintSpec,
+    Propagated,
+    extract_constraints,
+    read_spec,
+)
+from constraint_first.error import InputError
 from constraint_first.report.exhibit.gold import (
     GoldStatus,
     Quality,
@@ -30,7 +39,15 @@ from constraint_first.report.exhibit.gold import (
     know,
     statements,
 )
-from constraint_first.report.exhibit.stage1 import categories_table, extraction_table, parsing_table
+from constraint_first.report.exhibit.marks import Judged, Label, Mark, unmarked
+from constraint_first.report.exhibit.stage1 import (
+    PairRules,
+    categories_table,
+    collect_pairs,
+    extraction_table,
+    pair_rows,
+    parsing_table,
+)
 from constraint_first.report.study import ProblemText, Study, Transcript
 from constraint_first.report.table import Table, to_markdown
 
@@ -199,9 +216,10 @@ def test_a_reply_that_was_not_used_has_nothing_to_judge(rung: str) -> None:
         ([demand.divisible(6)], demand.parity("even")),
         ([demand.congruent(3, 4)], demand.parity("odd")),
         ([demand.divides(12)], demand.between(1, 12)),
-        ([demand.encoded("m+n", (3, 7))], demand.integer()),
-        ([demand.encoded("m+n", (3, 7))], demand.reduced()),
-        ([demand.encoded("m+n", (3, 7))], demand.above(1)),
+        *(
+            ([demand.encoded("m+n", (3, 7))], one)
+            for one in (demand.integer(), demand.reduced(), demand.above(1))
+        ),
         ([demand.encoded("m+n", (3, 7), 4)], demand.least_residue(4)),
         ([demand.rounded(5)], demand.integer()),
         ([demand.rounded(5)], {"op": "rounded", "unit": "1"}),
@@ -420,15 +438,13 @@ def test_every_statement_and_every_gold_constraint_is_judged(rows: list[tuple[st
     assert audit(PROBABILITY, reply) == result
 
 
-EXPECTED = (
-    Statement("the answer is even", "parity"),
-    Statement("0 to 9", "bound", "range"),
-    Statement("integer", "format", "format"),
-)
-
-
 def test_range_and_format_are_statements_behind_the_constraints() -> None:
-    assert statements(spec([("the answer is even", "parity")], "0 to 9", "integer")) == EXPECTED
+    listed = spec([("the answer is even", "parity")], "0 to 9", "integer")
+    assert statements(listed) == (
+        Statement("the answer is even", "parity"),
+        Statement("0 to 9", "bound", "range"),
+        Statement("integer", "format", "format"),
+    )
     reply = spec([], "0 to 8", "n is an integer")  # they always speak about the answer
     assert audit(REMAINDER, reply).statements == ("valid", "valid")
     assert statements(spec([(" ", "parity")])) == ()
@@ -438,13 +454,147 @@ def test_range_and_format_are_statements_behind_the_constraints() -> None:
     assert statements(derived) == (Statement("it is even"),)
 
 
-def test_a_reply_in_json_of_any_shape_is_read() -> None:
-    value = {
-        "raw_constraints": [{"type": "parity", "description": "the answer is even"}],
-        "propagated_constraints": None,
-        "likely_answer_range": "0 to 9",
-        "answer_format": "integer",
-    }
-    assert statements(ConstraintSpec.from_mapping(value)) == EXPECTED
-    assert statements(ConstraintSpec.from_mapping({"likely_answer_range": 7}))[0].text == "7"
-    assert statements(ConstraintSpec.from_mapping({})) == ()
+# Pairs to train an extractor with.
+
+ASKED = "Find the remainder when $3^5$ is divided by 7."
+MEASURED = Path(__file__).parents[2] / "docs" / "results" / "constraintbench-mini.jsonl"
+GOOD = "The answer is an integer from 0 to 6."
+
+
+def noted(*descriptions: str) -> dict[str, Any]:
+    """What a method notes of a Stage 1 reply that lists constraints."""
+    raw = [
+        {"id": f"C{number}", "type": "modular", "description": words}
+        for number, words in enumerate(descriptions, 1)
+    ]
+    return {"rung": "parsed", "constraints": {"raw_constraints": raw}}
+
+
+def stored(problem: str = "p0", text: str = ASKED, **more: Any) -> dict[str, Any]:
+    key = {"benchmark": "mine", "method": "cfr", "model": "m", "decoding": "{}", "run": 0}
+    ended = {"verdict": "correct", "gold": "5", "details": noted(GOOD)}
+    return key | ended | {"problem": problem, "problem_text": text} | more
+
+
+def judged(row: dict[str, Any], mark: Mark, missing: tuple[str, ...] = ()) -> Label:
+    key = tuple(
+        row[name] for name in ("benchmark", "method", "model", "decoding", "problem", "run")
+    )
+    spec = ConstraintSpec.from_mapping(row["details"]["constraints"])
+    begun = unmarked("ada", key, spec)  # pyright: ignore[reportArgumentType]
+    judged = tuple(Judged(one.id, one.stage, mark, one.digest) for one in begun.constraints)
+    return Label("ada", begun.key, judged, missing)
+
+
+def test_a_pair_is_what_an_extractor_is_asked_and_what_it_should_reply() -> None:
+    (pair,) = collect_pairs([stored()], PairRules(), "x").kept
+    asked, reply = pair.messages("stage1")
+    (sent,) = extract_constraints(ASKED, 1).messages
+    assert (asked["role"], asked["content"]) == ("user", sent.content)
+    assert reply["role"] == "assistant"
+    read = read_spec(str(reply["content"]))
+    assert (read.rung, read.spec) == ("parsed", pair.spec)
+    assert pair.messages("problem")[0]["content"] == ASKED
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        (stored(details=noted(GOOD) | {"rung": "repaired"}), "damaged"),
+        (stored(details=noted(GOOD) | {"rung": "fallback"}), "damaged"),
+        (stored(details=noted()), "lists nothing"),
+        (stored(text=""), "text is not on record"),
+        (stored(details=noted("The answer is even.")), "false of the gold answer"),
+        (
+            stored(details=noted("The answer is at least 9."), gold=None),
+            "contradicts the problem's text",
+        ),
+        (stored(details=noted(*[GOOD] * 7), method="cfr-brief"), "more than the prompt allows"),
+    ],
+)
+def test_what_speaks_against_a_pair_drops_it(row: dict[str, Any], reason: str) -> None:
+    found = collect_pairs([row, stored("p1")], PairRules(), "x")
+    assert [pair.key[4] for pair in found.kept] == ["p1"]
+    ((said, count),) = found.dropped.items()
+    assert count == 1
+    assert reason in said
+
+
+def test_a_long_list_is_fine_where_no_prompt_forbids_it() -> None:
+    row = stored(details=noted(*[GOOD] * 7), method="cfr-brief")
+    assert len(collect_pairs([row], PairRules(prompt="problem"), "x").kept) == 1
+    papers = stored(details=noted(*[GOOD] * 7))
+    assert len(collect_pairs([papers], PairRules(), "x").kept) == 1
+
+
+def test_a_wrong_answer_drops_a_pair_only_where_that_is_asked_for() -> None:
+    rows = [stored(verdict="incorrect"), stored("p1", verdict=None)]
+    assert len(collect_pairs(rows, PairRules(), "x").kept) == 1  # they are the same
+    found = collect_pairs(rows, PairRules(right=True), "x")
+    assert (found.kept, dict(found.dropped)) == ([], {"the attempt did not end right": 2})
+
+
+@pytest.mark.parametrize(
+    ("mark", "missing", "reason"),
+    [
+        ("entailed", (), ""),
+        ("not_entailed", (), "not entailed or vague"),
+        ("vague", (), "not entailed or vague"),
+        ("entailed", ("it is positive",), "found a constraint missing"),
+    ],
+)
+def test_marks_of_people_count_for_what_they_judged(
+    mark: Mark, missing: tuple[str, ...], reason: str
+) -> None:
+    other = stored("p1", text=f"{ASKED} Again.")
+    rules = PairRules([judged(stored(), mark, missing)])
+    found = collect_pairs([stored(), other], rules, "x")
+    assert found.marked == 1
+    assert [pair.key[4] for pair in found.kept] == (["p1"] if reason else ["p0", "p1"])
+    assert all(reason in said for said in found.dropped)
+
+
+def test_marks_of_other_words_are_refused() -> None:
+    rules = PairRules([judged(stored(), "entailed")])
+    with pytest.raises(InputError, match="other words in C1"):
+        collect_pairs([stored(details=noted("The answer is odd."))], rules, "x")
+
+
+def test_gold_constraints_judge_a_problem_of_constraintbench() -> None:
+    item = next(one for one in load("mini") if one.answer.isdecimal())
+    key = {"benchmark": "constraintbench-mini", "problem": item.id, "text": item.text}
+    wrong = noted(f"The final answer is greater than {item.answer}.")
+    right = noted("The final answer is an integer.")
+    rows = [stored(**key, details=wrong, gold=None), stored(**key, details=right, run=1)]
+    found = collect_pairs(rows, PairRules(), "x")
+    assert [pair.key[5] for pair in found.kept] == [1]
+    assert "false of the gold answer" in next(iter(found.dropped))
+
+
+def test_the_order_of_attempts_changes_nothing_and_the_same_pair_is_there_once() -> None:
+    rows = [stored(name, text=f"{ASKED} {name}") for name in ("b", "a", "c")]
+    rows += [stored("a", text=f"{ASKED} a", run=1)]
+    found, turned = (collect_pairs(one, PairRules(), "x") for one in (rows, rows[::-1]))
+    assert found.kept == turned.kept
+    assert [pair.key[4] for pair in found.kept] == ["a", "b", "c"]
+    assert dict(found.dropped) == {"the same pair is there already": 1}
+
+
+def test_attempts_without_a_stage_1_are_no_candidates() -> None:
+    found = collect_pairs([stored(details={"how": "boxed"})], PairRules(), "x")
+    assert (found.kept, found.dropped.total()) == ([], 0)
+
+
+@pytest.mark.parametrize("garbage", [None, 5, "x", [1], {"raw_constraints": 5}])
+def test_garbage_in_a_store_lists_nothing(garbage: Any) -> None:
+    row = stored(details={"rung": "parsed", "constraints": garbage})
+    assert "lists nothing" in next(iter(collect_pairs([row], PairRules(), "x").dropped))
+
+
+def test_measured_attempts_give_pairs_that_the_gold_does_not_break() -> None:
+    found = collect_pairs(pair_rows(str(MEASURED)), PairRules(), str(MEASURED))
+    assert len(found.kept) == 18
+    assert dict(found.dropped) == {"a constraint is false of the gold answer": 48}
+    assert found.benchmarks == {"constraintbench-mini@1": 18}
+    lines = [json.dumps(pair.messages("stage1")) for pair in found.kept]
+    assert len(set(lines)) == 18

@@ -25,7 +25,6 @@ from constraint_first.report.study import (
     model_label,
     name_notes,
     read_decoding,
-    sizes_by_benchmark,
     variant_notes,
     variants,
     with_short_names,
@@ -56,10 +55,13 @@ def test_scores_are_right_runs_of_judged_runs() -> None:
     assert BASE.rate("truncated") == 0.0
 
 
-def test_an_arm_is_named_with_its_options() -> None:
+def test_names_are_those_of_the_paper_with_options() -> None:
     assert [one.name for one in STUDY.arms[:2]] == ["Direct CoT", "CFR (always-on) [x=1]"]
     assert STUDY.method_name("cfr(x=1)") == "CFR (always-on) [x=1]"
     assert STUDY.method_name("unknown") == "unknown"
+    benchmarks = [benchmark_label(name) for name in ("aime24", "constraintbench-mini", "mine")]
+    assert benchmarks == ["AIME24", "ConstraintBench-mini", "mine"]
+    assert (model_label("deepseek-chat"), model_label("mine")) == ("DeepSeek-V4-Pro", "mine")
 
 
 def test_arms_are_found_by_any_of_their_names() -> None:
@@ -86,14 +88,6 @@ def test_a_study_is_narrowed_down_with_its_problems() -> None:
         STUDY.only(model=["x"])
     with pytest.raises(StudyError, match="it has none"):
         study().only(benchmark=["x"])
-
-
-def test_names_as_the_paper_prints_them() -> None:
-    assert benchmark_label("aime24") == "AIME24"
-    assert benchmark_label("constraintbench-mini") == "ConstraintBench-mini"
-    assert benchmark_label("mine") == "mine"
-    assert model_label("deepseek-chat") == "DeepSeek-V4-Pro"
-    assert model_label("mine") == "mine"
 
 
 def test_arms_by_model_method_and_benchmark() -> None:
@@ -124,15 +118,6 @@ def test_methods_are_paired_on_what_both_have() -> None:
     assert part.shared_benchmarks("none such") == []
 
 
-def test_sizes_are_judged_problems_and_most_runs() -> None:
-    parts = by_model(study(*two_benchmarks().arms, arm("direct", {"1": "++", "2": "?"})))
-    assert sizes_by_benchmark(parts) == {
-        "aime24": [(4, 2)],
-        "aime25": [(1, 1)],
-        "set": [(1, 2)],
-    }
-
-
 def made(*names: str) -> list[Arm]:
     return [arm(name, {"0": "+"}) for name in names]
 
@@ -142,12 +127,7 @@ def test_every_registered_method_is_a_family_whatever_its_options(name: str) -> 
     assert family_of(Arm("b", name, "?", "m")) == name
     assert family_of(Arm("b", f"{name}(reply=json, rounds=2)", "?", "m")) == name
     assert family_of(Arm("b", "Made(here=1)", family_label(name), "m")) == name
-
-
-def test_a_method_of_anyone_is_a_family_of_its_own() -> None:
-    assert family_of(Arm("b", "mine(x=1)", "Mine", "m")) == "mine"
-    assert family_of(Arm("b", "CFR (always-on)", "CFR (always-on)", "m")) == CFR
-    assert family_label("mine") == "mine"
+    assert family_of(Arm("b", "mine(x=1)", "Mine", "m")) == family_label("mine") == "mine"
 
 
 def test_a_family_is_found_by_its_name_and_by_its_label() -> None:
@@ -158,15 +138,12 @@ def test_a_family_is_found_by_its_name_and_by_its_label() -> None:
     assert family_named(found, "cfr(reply=prose)") == family_named(found, "direct") == ""
 
 
-def test_the_bare_name_stands_for_its_family_unless_nothing_of_it_was_judged() -> None:
+def test_the_bare_name_stands_for_its_family_or_the_one_with_most_judged_attempts() -> None:
     found = study(*made("cfr(reply=json)", "cfr", "routed-cfr"))
     assert variants(found, CFR) == ["cfr(reply=json)", "cfr"]
     assert find_variant(found, CFR) == "cfr"
     failed = study(*made("cfr(reply=json)"), arm("cfr", {"0": "?"}))
     assert find_variant(failed, CFR) == "cfr(reply=json)"
-
-
-def test_otherwise_the_one_with_most_judged_attempts_stands_for_it() -> None:
     few, many, more = "cfr(reply=json)", "cfr(reply=prose)", "cfr(x=1)"
     found = study(arm(few, {"1": "+"}), arm(many, {"1": "++"}), arm(more, {"1": "--"}))
     assert find_variant(found, CFR) == many
@@ -241,9 +218,7 @@ def test_the_years_of_aime_are_a_group_and_nothing_else_is() -> None:
     assert groups_of(["cmimc25", *YEARS, "brumo25", "mine", ""]) == {"AIME": YEARS}
     assert groups_of(["aime26", "aime24", "aime26"]) == {"AIME": ("aime26", "aime24")}
     assert groups_of(["aime24", "cmimc25"]) == {}
-
-
-def test_what_is_taken_together_is_each_group_and_all() -> None:
+    # Each group is taken together, and so are all.
     assert groups_and_all(["cmimc25", *YEARS]) == [YEARS, ("cmimc25", *YEARS)]
     assert groups_and_all(YEARS) == [YEARS]
     assert groups_and_all(["a", "b"]) == [("a", "b")]
