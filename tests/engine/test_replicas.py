@@ -11,7 +11,7 @@ import pytest
 from loopback import Endpoint as Server
 from loopback import Reply, choices, completion, cut_stream, failure, stream
 
-from constraint_first.model.client import OpenAI
+from constraint_first.model.client import Listing, OpenAI
 from constraint_first.model.error import (
     EngineError,
     ModelNotFound,
@@ -29,7 +29,6 @@ from constraint_first.model.limit import Limiter, Retry
 from constraint_first.model.replicas import (
     Balanced,
     Balancer,
-    Listing,
     Replica,
     Visit,
     common_name,

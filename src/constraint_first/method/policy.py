@@ -7,11 +7,12 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, ClassVar, Final, NamedTuple, TypeVar, cast
+from typing import Any, ClassVar, Final, NamedTuple, cast
 
 from constraint_first.constraint.kind import FEATURES, describe, find_features, read_kind
 from constraint_first.error import InputError
@@ -61,11 +62,7 @@ class Evidence:
     """Output tokens for each one of the baseline's; None where they were not counted."""
 
     def to_json(self) -> dict[str, Json]:
-        found = ((name, getattr(self, name)) for name in _EVIDENCE)
-        known: dict[str, Json] = {name: value for name, value in found if value is not None}
-        if self.interval is not None:
-            known["interval"] = [*self.interval]
-        return known
+        return _known(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +105,12 @@ class RunsEvidence:
     """Of all outcomes, in one order."""
 
     def to_json(self) -> dict[str, Json]:
-        known: dict[str, Json] = {name: getattr(self, name) for name in _RUNS}
-        known["methods"] = [*self.methods]
-        return known
+        return _known(self)
+
+
+def _known(part: Evidence | RunsEvidence) -> dict[str, Json]:
+    found = ((one.name, getattr(part, one.name)) for one in fields(part))
+    return {n: [*v] if isinstance(v, tuple) else v for n, v in found if v is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +171,6 @@ class Policy:
 #
 # The policies that come with the package are in ``policies`` beside this file, each under the
 # name of its model; two are for models without one.
-
-T = TypeVar("T")
 
 PAPER: Final = "paper"
 UNMEASURED: Final = "unmeasured"
@@ -273,22 +271,19 @@ def _shipped() -> Any:
 def parse_policy(where: Path | str, text: str) -> Policy:
     """Read a policy's text; what is not known, missing or of another type is refused."""
     table = parse_toml(where, text)
-    located = _Located(where, text)
-    located.read("", 0, lambda: _check_schema(table))
-    tables: dict[str, Any] = {
-        name: tuple(
-            located.read(name, number, lambda one=one, reader=reader: reader(one))
-            for number, one in enumerate(table.get(name, ()), start=1)
-        )
-        for name, reader in (("rules", _rule), ("runs", _runs))
-    }
-    whole = {
-        name: located.read(name, 0, lambda name=name: _evidence(table[name]))
-        for name in ("by_problem", "by_family")
-        if name in table
-    }
-    plain = {name: value for name, value in table.items() if name != "schema"}
-    policy = Policy(**cast("dict[str, Any]", plain | whole | tables))
+    with _located(where, text):
+        _check_schema(table)
+    found: dict[str, Any] = {name: value for name, value in table.items() if name != "schema"}
+    for name, reader in (("rules", _rule), ("runs", _runs)):
+        found[name] = ()
+        for number, one in enumerate(table.get(name, ()), start=1):
+            with _located(where, text, name, number):
+                found[name] += (reader(one),)
+    for name in ("by_problem", "by_family"):
+        if name in table:
+            with _located(where, text, name):
+                found[name] = _evidence(table[name])
+    policy = Policy(**found)
     return _with_current_names(policy) if table["schema"] == 1 else policy
 
 
@@ -301,31 +296,27 @@ def _with_current_names(policy: Policy) -> Policy:
     return replace(policy, rules=rules, otherwise=otherwise, runs=runs, first_names=first)
 
 
-class _Located:
-    """Says of an error where in the file it is."""
+@contextmanager
+def _located(where: Path | str, text: str, table: str = "", number: int = 0) -> Generator[None]:
+    """Add to an error where in the file it is: in which table, of several by its number."""
+    try:
+        yield
+    except FieldError as error:
+        inside = f"{table} {number}: " if number else f"{table}: " if table else ""
+        line = _line_in(text, table, number, error.field)
+        raise InputError(f"{where}{line}: {inside}{error}") from None
 
-    def __init__(self, where: Path | str, text: str) -> None:
-        self._where = where
-        self._text = text
 
-    def read(self, table: str, number: int, reader: Callable[[], T]) -> T:
-        try:
-            return reader()
-        except FieldError as error:
-            inside = f"{table} {number}: " if number else f"{table}: " if table else ""
-            line = self._line(table, number, error.field)
-            raise InputError(f"{self._where}{line}: {inside}{error}") from None
-
-    def _line(self, table: str, number: int, field: str) -> str:
-        """Find the line of a field in a table, or of the table where it has none."""
-        heads = [*re.finditer(r"^[ \t]*\[+[ \t]*([\w.]+)[ \t]*\]", self._text, re.MULTILINE)]
-        own = [at for at, head in enumerate(heads) if head[1] == table]
-        if not table or len(own) < max(number, 1):
-            return line_of(self._text, field)
-        at = own[max(number - 1, 0)]
-        end = heads[at + 1].start() if at + 1 < len(heads) else len(self._text)
-        head = f", line {self._text.count(chr(10), 0, heads[at].end()) + 1}"
-        return line_of(self._text[:end], field, heads[at].end()) or head
+def _line_in(text: str, table: str, number: int, field: str) -> str:
+    """Find the line of a field in a table, or of the table where it has none."""
+    heads = [*re.finditer(r"^[ \t]*\[+[ \t]*([\w.]+)[ \t]*\]", text, re.MULTILINE)]
+    own = [at for at, head in enumerate(heads) if head[1] == table]
+    if not table or len(own) < max(number, 1):
+        return line_of(text, field)
+    at = own[max(number - 1, 0)]
+    end = heads[at + 1].start() if at + 1 < len(heads) else len(text)
+    head = f", line {text.count(chr(10), 0, heads[at].end()) + 1}"
+    return line_of(text[:end], field, heads[at].end()) or head
 
 
 def _check_schema(table: Mapping[str, Any]) -> None:

@@ -123,6 +123,39 @@ class Asked(ABC):
         )
 
 
+Entry: TypeAlias = dict[str, Json]
+"""A model as an endpoint describes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The models that an endpoint lists."""
+
+    endpoint: Endpoint
+    entries: Sequence[Entry]
+
+    @property
+    def names(self) -> list[str]:
+        found = (entry.get("id") for entry in self.entries)
+        return [name for name in found if isinstance(name, str) and name == storable_text(name)]
+
+    @property
+    def shown_names(self) -> str:
+        return self.endpoint.redaction.quote(", ".join(self.names[:8])) or "nothing"
+
+    def only_name(self) -> str:
+        """Return the model's name, which need not be given where the endpoint serves just one."""
+        if len(self.names) != 1:
+            choice = f"it serves {self.shown_names}" if self.names else "it lists none"
+            raise ModelNotFound(f"{self.endpoint.shown}: name a model with --model; {choice}")
+        return self.names[0]
+
+    def entry(self, model: str) -> Entry:
+        named = [one for one in self.entries if one.get("id") == model]
+        found = named or (self.entries if len(self.entries) == 1 else [])
+        return found[0] if found else {}
+
+
 class OpenAI(Asked):
     """An engine for one model behind one endpoint: ``async with OpenAI(endpoint) as engine``."""
 
@@ -191,14 +224,7 @@ class OpenAI(Asked):
             ) from None
 
     async def _only_model(self) -> str:
-        """Find the model's name, which need not be given where the endpoint serves just one."""
-        found = (entry.get("id") for entry in await self.models())
-        names = [name for name in found if isinstance(name, str) and name == storable_text(name)]
-        if len(names) != 1:
-            listed = self._transport.redaction.quote(", ".join(names[:8]))
-            choice = f"it serves {listed}" if names else "it lists none"
-            raise ModelNotFound(f"{self.endpoint.shown}: name a model with --model; {choice}")
-        return names[0]
+        return Listing(self.endpoint, await self.models()).only_name()
 
     async def ask(
         self,

@@ -10,8 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from constraint_first.file.safe import storable_text
-from constraint_first.model.client import Asked, OpenAI
+from constraint_first.model.client import Asked, Entry, Listing, OpenAI
 from constraint_first.model.connection import Tell
 from constraint_first.model.error import (
     EngineError,
@@ -102,42 +101,13 @@ class Replica:
 # path of a file and take any name. Only what differs between two endpoints tells that they do not
 # agree.
 
-_MOST_NAMED: Final = 8
-_Entry = dict[str, Json]
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """The models that an endpoint lists, as it describes them."""
-
-    endpoint: Endpoint
-    entries: Sequence[_Entry]
-
-    @property
-    def names(self) -> list[str]:
-        found = (entry.get("id") for entry in self.entries)
-        return [name for name in found if isinstance(name, str) and name == storable_text(name)]
-
-    @property
-    def shown_names(self) -> str:
-        return self.endpoint.redaction.quote(", ".join(self.names[:_MOST_NAMED])) or "nothing"
-
-    def entry(self, model: str) -> _Entry:
-        named = [one for one in self.entries if one.get("id") == model]
-        found = named or (self.entries if len(self.entries) == 1 else [])
-        return found[0] if found else {}
-
 
 def common_name(listings: Sequence[Listing]) -> str:
     """Find the model's name, which need not be given where each endpoint serves just one."""
-    for one in listings:
-        if len(one.names) != 1:
-            choice = f"it serves {one.shown_names}" if one.names else "it lists none"
-            raise ModelNotFound(f"{one.endpoint.shown}: name a model with --model; {choice}")
-    first = listings[0]
-    if fault := misfit(listings, first.names[0]):
+    (name, *_) = [one.only_name() for one in listings]
+    if fault := misfit(listings, name):
         raise fault
-    return first.names[0]
+    return name
 
 
 def misfit(listings: Sequence[Listing], model: str) -> ModelNotFound | None:
@@ -174,41 +144,35 @@ def differences(
             if value != usual:
                 own = one.endpoint.redaction.quote(str(value))
                 other = first.endpoint.redaction.quote(str(usual))
-                yield f"{one.endpoint.shown}: {words(own, other, first.endpoint.shown)}"
+                said = words.format(own=own, other=other, first=first.endpoint.shown)
+                yield f"{one.endpoint.shown}: {said}"
 
 
-def _meta(entry: _Entry, name: str) -> Json:
+def _meta(entry: Entry, name: str) -> Json:
     meta = entry.get("meta")
     return meta.get(name) if isinstance(meta, dict) else None
 
 
-def _context(entry: _Entry) -> Json:
+def _context(entry: Entry) -> Json:
     """Read the tokens of context, as vLLM, llama.cpp, or gateways give them."""
     named = (entry.get(name) for name in ("max_model_len", "context_length", "context_window"))
     return next(filter(None, (*named, _meta(entry, "n_ctx"))), None)
 
 
-_COMPARED: Final[tuple[tuple[Callable[[_Entry], Json], Callable[[str, str, str], str]], ...]] = (
+_COMPARED: Final[tuple[tuple[Callable[[Entry], Json], str], ...]] = (
     (
         _context,
-        lambda own, other, first: (
-            f"{own} tokens of context, and {first} has {other}; replies may be cut at one and not "
-            "at the other: --context gives both the same"
-        ),
+        "{own} tokens of context, and {first} has {other}; replies may be cut at one and not "
+        "at the other: --context gives both the same",
     ),
-    (
-        lambda entry: entry.get("root"),
-        lambda own, other, first: f"the model is {own} there, and {other} at {first}",
-    ),
+    (lambda entry: entry.get("root"), "the model is {own} there, and {other} at {first}"),
     (
         lambda entry: _meta(entry, "n_params"),
-        lambda own, other, first: f"its model has {own} parameters, and that of {first} {other}",
+        "its model has {own} parameters, and that of {first} {other}",
     ),
     (
         lambda entry: _meta(entry, "size"),
-        lambda own, other, first: (
-            f"its model has {own} bytes, and that of {first} {other}: another quantization?"
-        ),
+        "its model has {own} bytes, and that of {first} {other}: another quantization?",
     ),
 )
 

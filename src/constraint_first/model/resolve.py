@@ -286,7 +286,7 @@ def served_name(wanted: ModelRef) -> str:
     """Return the model's name, without asking; empty where the endpoint has to tell it."""
     if path := _gguf(wanted):
         return path.stem
-    if wanted.base_url or _base_url_from_environment(wanted):
+    if endpoint_addresses(wanted):
         return wanted.model or ""
     preset = find_preset(wanted.model)
     if preset and preset.base_url:
@@ -298,7 +298,7 @@ def served_name(wanted: ModelRef) -> str:
 def known_context(wanted: ModelRef) -> int | None:
     if wanted.context or _gguf(wanted):
         return wanted.context or CONTEXT
-    if wanted.base_url or _base_url_from_environment(wanted):
+    if endpoint_addresses(wanted):
         return None
     preset = find_preset(wanted.model)
     return preset.context if preset and preset.base_url else CONTEXT
@@ -306,8 +306,10 @@ def known_context(wanted: ModelRef) -> int | None:
 
 def endpoint_addresses(wanted: ModelRef) -> tuple[str, ...]:
     """Return the addresses that were given for a model; none where its name says where it is."""
-    found = None if _gguf(wanted) else wanted.base_url or _base_url_from_environment(wanted)
-    return (found,) if isinstance(found, str) else tuple(found or ())
+    found = wanted.base_url
+    if not found and wanted.model not in catalogue() and not _gguf(wanted):
+        found = os.environ.get("OPENAI_BASE_URL")
+    return _listed(found or "")
 
 
 def stands_alone(name: str) -> bool:
@@ -354,11 +356,6 @@ def _key(wanted: ModelRef, usual: str) -> tuple[str, str]:
         return wanted.key, "the argument key"
     name = wanted.key_name or usual
     return os.environ.get(name, "") if name else "", name
-
-
-def _base_url_from_environment(wanted: ModelRef) -> str | None:
-    """Take OPENAI_BASE_URL, unless the model is one that runs here."""
-    return None if wanted.model in catalogue() else os.environ.get("OPENAI_BASE_URL") or None
 
 
 # The method ``auto``: a policy, for every model; what differs is where its evidence comes from.
