@@ -70,7 +70,7 @@ async def test_a_decoded_engine_samples_every_call_alike() -> None:
     served, cold = Counting(), Decoding(temperature=0)
     client = Client(served, decoding=cold)
     for _ in range(2):
-        assert (await client.complete(CALL)).text == "done"
+        await client.complete(CALL)
     assert served.decodings == [cold, cold]
 
 
@@ -78,8 +78,7 @@ async def test_an_endpoint_that_could_not_be_opened_is_closed(endpoint: Server) 
     endpoint.served = []
     engine = OpenAI(Endpoint(endpoint.url, ""))
     with pytest.raises(ModelNotFound):
-        async with Client(engine):
-            pass
+        await Client(engine).__aenter__()
     assert not engine.is_open
 
 
@@ -152,8 +151,7 @@ async def test_a_watcher_hears_of_a_call_as_it_was_asked() -> None:
             return Completion("a")
 
     await Client(Tells(), {"small": Tells()}).complete(FOR_SMALL, Listens())
-    assert len(heard) == 3
-    assert all(call is FOR_SMALL for call in heard)
+    assert [call is FOR_SMALL for call in heard] == [True] * 3
 
 
 async def test_a_stored_reply_of_another_model_is_no_reply() -> None:
@@ -409,28 +407,38 @@ def test_retry_after_as_a_date() -> None:
 # --- limit.
 
 
+NOTHING = Usage()
+
+
 class Counting:
-    """An engine that sees how many calls are under way, and pushes back when told to."""
+    """An engine that fails in given ways, and keeps how many calls it got and how they were."""
 
     model = "counting"
 
-    def __init__(self) -> None:
+    def __init__(self, *faults: EngineError, tries: int = 1_000, usage: Usage = NOTHING) -> None:
+        self.faults, self.tries, self.usage = list(faults), tries, usage
         self.now = self.most = self.asked = 0
-        self.faults: list[Transient] = []
         self.decodings: list[Decoding | None] = []
+        self.longest: list[int] = []
 
     async def complete(
         self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | None = None
     ) -> Completion:
         self.decodings.append(decoding)
-        self.asked += 1
+        self.longest.append(call.max_tokens)
         self.now += 1
         self.most = max(self.most, self.now)
         await asyncio.sleep(0.001)
         self.now -= 1
-        while self.faults:
-            watcher.retrying(call, self.faults.pop(), 0)
-        return Completion("done")
+        for left in reversed(range(self.tries)):
+            self.asked += 1
+            if not self.faults:
+                break
+            fault = self.faults.pop(0)
+            if not left or not isinstance(fault, Transient):
+                raise fault
+            watcher.retrying(call, fault, 0)
+        return Completion("", usage=self.usage)
 
 
 def limited_to(engine: Engine, limiter: Limiter) -> Client:
@@ -494,10 +502,10 @@ async def test_fewer_calls_are_no_remedy_for_an_endpoint_that_fails_now_and_then
 
 async def test_after_a_cut_the_window_opens_by_one_a_round() -> None:
     engine, limiter = Counting(), Limiter(64)
-    engine.faults = [StreamCut("cut") for _ in range(64)]  # no push-back
+    engine.faults += [StreamCut("cut") for _ in range(64)]  # no push-back
     await ask(limited_to(engine, limiter), 1)
     assert limiter.size == 64
-    engine.faults = [RateLimited("slow") for _ in range(16)]
+    engine.faults += [RateLimited("slow") for _ in range(16)]
     await limited_to(engine, limiter).complete(group(4))  # each counts for four replies
     assert 32 <= limiter.size <= 36
     before = limiter.size
@@ -544,13 +552,9 @@ async def test_a_group_of_samples_takes_a_place_for_each_of_its_replies() -> Non
     assert (engine.most, engine.asked) == (1, 2)
 
 
-async def test_no_more_samples_are_asked_for_at_once_than_the_window_has_places() -> None:
-    class Takes(Counting):
-        def most_samples(self, group: SampledCall) -> int:
-            return group.samples
-
-    assert limited_to(Takes(), Limiter(64, start=5)).most_samples(group(9)) == 5
-    assert limited_to(Takes(), Limiter(64)).most_samples(group(9)) == 9
+def test_no_more_samples_are_asked_for_at_once_than_the_window_has_places() -> None:
+    assert limited_to(Sampling(), Limiter(64, start=5)).most_samples(group(9)) == 5
+    assert limited_to(Sampling(), Limiter(64)).most_samples(group(9)) == 9
     assert limited_to(Counting(), Limiter(64)).most_samples(group(9)) == 1
 
 
@@ -572,22 +576,6 @@ PAID = Call.user("x" * 36, stage="direct", max_tokens=100)  # at most 100 in, 10
 DEAR = Price(input=1_000, output=2_000)
 
 
-class Charging(Counting):
-    """An engine whose replies have so many tokens; it keeps how long they might be."""
-
-    def __init__(self, usage: Usage) -> None:
-        super().__init__()
-        self.usage = usage
-        self.longest: list[int] = []
-
-    async def complete(
-        self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | None = None
-    ) -> Completion:
-        self.longest.append(call.max_tokens)
-        await super().complete(call, watcher, decoding)
-        return Completion("", usage=self.usage)
-
-
 def paying(
     engine: Engine, budget: Budget, price: Price | None, most_output: int | None = None
 ) -> Client:
@@ -607,7 +595,7 @@ async def spend(engine: Client, times: int) -> int:
 @pytest.mark.parametrize("used", [Usage(100, 100), Usage(10, 10)])
 async def test_no_more_tokens_than_allowed_however_many_calls_at_once(used: Usage) -> None:
     budget = Budget(max_tokens=1_000)
-    charging = Charging(used)
+    charging = Counting(usage=used)
     done = await spend(paying(charging, budget, None), 100)
     assert budget.tokens <= 1_000
     assert done == charging.asked
@@ -617,31 +605,13 @@ async def test_no_more_tokens_than_allowed_however_many_calls_at_once(used: Usag
 
 async def test_no_more_money_than_allowed() -> None:
     budget = Budget(max_cost=1.0)  # a call costs 0.3 at the most
-    assert await spend(paying(Charging(Usage(100, 100)), budget, DEAR), 10) == 3
+    assert await spend(paying(Counting(usage=Usage(100, 100)), budget, DEAR), 10) == 3
     assert budget.cost == pytest.approx(0.9)  # pyright: ignore
     retried = Budget(max_cost=1.0)
-    await paying(Failing(StreamCut("cut"), tries=2), retried, DEAR).complete(PAID)
+    await paying(Counting(StreamCut("cut"), tries=2, usage=Usage(10, 5)), retried, DEAR).complete(
+        PAID
+    )
     assert retried.cost == pytest.approx(0.3 + 0.01 + 0.01)  # pyright: ignore
-
-
-class Failing:
-    """An engine that fails in given ways, one after the other, and then replies."""
-
-    def __init__(self, *faults: EngineError, tries: int = 1) -> None:
-        self.faults = list(faults)
-        self.tries = tries
-        self.asked = 0
-
-    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
-        for left in reversed(range(self.tries)):
-            self.asked += 1
-            if not self.faults:
-                return Completion("4", usage=Usage(10, 5))
-            fault = self.faults.pop(0)
-            if not left or not isinstance(fault, Transient):
-                raise fault
-            watcher.retrying(call, fault, 0.0)
-        raise AssertionError("unreachable")
 
 
 @pytest.mark.parametrize(
@@ -661,11 +631,13 @@ async def test_a_call_that_failed_costs_what_it_can_have_used(
 ) -> None:
     budget = Budget(max_tokens=1_000)
     with pytest.raises(type(fault)):
-        await paying(Failing(fault), budget, None).complete(PAID)
+        await paying(Counting(fault, tries=1), budget, None).complete(PAID)
     assert budget.tokens == charged
     retried = Budget(max_tokens=1_000)
     if isinstance(fault, Transient):
-        await paying(Failing(fault, fault, tries=3), retried, None).complete(PAID)
+        await paying(Counting(fault, fault, tries=3, usage=Usage(10, 5)), retried, None).complete(
+            PAID
+        )
         assert retried.tokens == 2 * charged + 15
 
 
@@ -695,27 +667,20 @@ class Trying(Asked):
         return Completion("done", usage=Usage(10, 5))
 
 
-class Looking(Watcher):
-    """Notes how many calls hold a place when one is about to pause."""
-
-    streams = False
-
-    def __init__(self, limiter: Limiter) -> None:
-        self.limiter = limiter
-        self.in_flight: list[int] = []
-
-    def retrying(self, call: Call, fault: Transient, seconds: float) -> None:
-        self.in_flight.append(self.limiter.in_flight)
-
-
 async def test_a_pause_holds_no_place_and_keeps_its_reservation() -> None:
-    limiter, budget = Limiter(1), Budget(max_tokens=1_000)
+    limiter, budget, in_flight = Limiter(1), Budget(max_tokens=1_000), list[int]()
+
+    class Looking(Watcher):
+        streams = False
+
+        def retrying(self, call: Call, fault: Transient, seconds: float) -> None:
+            in_flight.append(limiter.in_flight)
+
     model = Trying(ServerFault("down"), RateLimited("slow"))
     model.release.set()
-    watcher = Looking(limiter)
     client = Client(ServedModel(model, limiter), budget=budget)
-    assert (await client.complete(PAID, watcher)).text == "done"
-    assert watcher.in_flight == [0, 0]
+    assert (await client.complete(PAID, Looking())).text == "done"
+    assert in_flight == [0, 0]
     assert budget.tokens == 100 + 15  # the prompt of the try that broke down, and the reply
 
 
@@ -736,7 +701,7 @@ async def test_a_cancelled_call_gives_its_place_and_its_reservation_back(*, wait
 
 async def test_it_is_not_asked_again_where_the_budget_does_not_reach() -> None:
     budget = Budget(max_tokens=500)
-    failing = Failing(*(StreamCut("cut") for _ in range(9)), tries=5)
+    failing = Counting(*(StreamCut("cut") for _ in range(9)), tries=5)
     with pytest.raises(StreamCut):
         await paying(failing, budget, None).complete(PAID)
     assert failing.asked == 2
@@ -765,13 +730,12 @@ async def test_what_is_not_counted_is_charged_in_full(completion: Completion, ch
 
 
 async def test_a_run_without_counts_ends_within_its_budget() -> None:
-    budget, charging = Budget(max_tokens=1_000), Charging(Usage(reported=False))
-    assert await spend(paying(charging, budget, None), 100) == 5
-    assert charging.asked == 5
+    budget, engine = Budget(max_tokens=1_000), Counting(usage=Usage(reported=False))
+    assert await spend(paying(engine, budget, None), 100) == engine.asked == 5
     assert budget.tokens == 1_000
 
 
-class Sampling(Charging):
+class Sampling(Counting):
     """An engine that takes groups of samples."""
 
     def most_samples(self, group: SampledCall) -> int:
@@ -783,18 +747,18 @@ GROUP = SampledCall(PAID.messages, PAID.stage, PAID.max_tokens, samples=3)
 
 async def test_a_group_of_samples_sets_aside_its_prompt_once_and_every_reply() -> None:
     budget = Budget(max_tokens=400)  # 100 in, three times 100 out
-    engine = paying(Sampling(Usage(90, 120)), budget, DEAR)
+    engine = paying(Sampling(usage=Usage(90, 120)), budget, DEAR)
     assert engine.most_samples(GROUP) == 3
     await engine.complete(GROUP)
     assert (budget.tokens, budget.cost) == (210, pytest.approx(0.33))
     # Where the budget is short of a group, whose cost is 0.7 at the most, they go one by one.
-    assert paying(Sampling(Usage()), Budget(max_tokens=399), None).most_samples(GROUP) == 1
-    assert paying(Sampling(Usage()), Budget(max_cost=0.69), DEAR).most_samples(GROUP) == 1
-    assert paying(Charging(Usage()), Budget(), None).most_samples(GROUP) == 1
+    assert paying(Sampling(), Budget(max_tokens=399), None).most_samples(GROUP) == 1
+    assert paying(Sampling(), Budget(max_cost=0.69), DEAR).most_samples(GROUP) == 1
+    assert paying(Counting(), Budget(), None).most_samples(GROUP) == 1
 
 
 async def test_a_spent_budget_names_the_currency_and_the_way_out() -> None:
-    engine = paying(Charging(Usage(100, 100)), Budget(max_cost=0.5), DEAR)
+    engine = paying(Counting(usage=Usage(100, 100)), Budget(max_cost=0.5), DEAR)
     await engine.complete(PAID)
     with pytest.raises(BudgetSpent) as raised:
         await engine.complete(PAID)
@@ -802,7 +766,7 @@ async def test_a_spent_budget_names_the_currency_and_the_way_out() -> None:
         "the budget is spent: $0.30 of $0.50; the next call could cost up to $0.30; raise "
         "--max-cost and run the same command again"
     )
-    charging = Charging(Usage(1, 1))
+    charging = Counting(usage=Usage(1, 1))
     with pytest.raises(BudgetSpent) as raised:
         await paying(charging, Budget(max_cost=0.25), DEAR).complete(PAID)
     assert str(raised.value) == (
@@ -815,13 +779,13 @@ async def test_a_spent_budget_names_the_currency_and_the_way_out() -> None:
 
 
 async def test_what_fits_alone_goes_alone() -> None:
-    assert await spend(paying(Charging(Usage(0, 0)), Budget(max_cost=0.3), DEAR), 1) == 1
+    assert await spend(paying(Counting(usage=Usage(0, 0)), Budget(max_cost=0.3), DEAR), 1) == 1
     # Each could cost 0.3 and does cost 0.001.
-    assert await spend(paying(Charging(Usage(1, 0)), Budget(max_cost=0.4), DEAR), 50) == 50
+    assert await spend(paying(Counting(usage=Usage(1, 0)), Budget(max_cost=0.4), DEAR), 50) == 50
 
 
 async def test_a_model_that_writes_less_is_asked_for_less() -> None:
-    charging = Charging(Usage(1, 1))
+    charging = Counting(usage=Usage(1, 1))
     await paying(charging, Budget(max_cost=0.15), DEAR, 20).complete(PAID)
     assert charging.longest == [20]
 
