@@ -29,31 +29,24 @@ GOOD = str(completion("4").body).encode()
 TRUSTED = 10**6
 
 
-class Asked:
-    """What became of many calls."""
-
-    def __init__(self) -> None:
-        self.crossed = 0
-        self.told: list[str] = []
-
-
 async def ask(
     server: Doubling, calls: int = 60, at_once: int = 6, *, stream: bool = False
-) -> Asked:
-    """Ask for the successors of numbers, and count the replies that belong to another question."""
-    asked, left = Asked(), iter(range(calls))
+) -> tuple[int, list[str]]:
+    """Ask for the successors of numbers; count the replies to another question, and note lines."""
+    told, left, crossed = list[str](), iter(range(calls)), 0
     watcher = Watcher() if stream else SILENT
     async with OpenAI(Endpoint(server.url, "m"), connections=at_once) as engine:
-        engine.report_to(asked.told.append)
+        engine.report_to(told.append)
 
         async def work() -> None:
+            nonlocal crossed
             for number in left:
                 call = Call.user(f"What is {number} + 1?", stage="direct", max_tokens=9)
                 text = (await engine.complete(call, watcher)).text
-                asked.crossed += f"{{{(number + 1) % server.answers}}}" not in text
+                crossed += f"{{{(number + 1) % server.answers}}}" not in text
 
         await asyncio.gather(*(work() for _ in range(at_once)))
-    return asked
+    return crossed, told
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -64,9 +57,8 @@ async def test_a_reply_that_comes_twice_is_no_answer_to_the_next_request(
 ) -> None:
     for in_turn in (True, False):
         with Doubling(again=again, ids=ids, in_turn=in_turn) as server:
-            asked = await ask(server, stream=stream)
-        assert asked.crossed == 0
-        (line,) = asked.told
+            crossed, (line,) = await ask(server, stream=stream)
+        assert crossed == 0
         assert line.startswith(f"{server.url}: sends replies twice or unasked")
         assert line.isprintable()
         assert server.connections > 50  # none is kept alive any more
@@ -91,8 +83,9 @@ async def test_a_reply_that_comes_twice_is_no_answer_to_the_next_request(
 )
 async def test_whichever_way_it_comes_twice(server: Doubling, at_once: int) -> None:
     with server:
-        assert (await ask(server, 60, at_once)).crossed == 0
-        assert (await ask(server, 60, at_once, stream=True)).crossed == 0
+        for stream in (False, True):
+            crossed, _ = await ask(server, 60, at_once, stream=stream)
+            assert crossed == 0
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -104,8 +97,7 @@ async def test_connections_to_a_good_server_are_kept_alive(
     ids: str | None, answers: int, at_once: int, *, stream: bool
 ) -> None:
     with Doubling(again=None, ids=ids, answers=answers) as server:
-        asked = await ask(server, 60, at_once, stream=stream)
-    assert (asked.crossed, asked.told) == (0, [])
+        assert await ask(server, 60, at_once, stream=stream) == (0, [])
     assert server.connections <= at_once + 8 + 2 * (ids == "few")
     assert server.requests == 60 or ids == "few"
     assert server.requests <= 62
@@ -134,10 +126,10 @@ async def test_a_connection_over_tls(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     trusting = ssl.create_default_context(cafile=str(tmp_path / "cert.pem"))
     monkeypatch.setattr("aiohttp.connector._SSL_CONTEXT_VERIFIED", trusting)
     with Doubling(again=0.01, ids="x", tls=serving) as server:
-        asked = await ask(server)
-    assert (asked.crossed, len(asked.told)) == (0, 1)
+        crossed, told = await ask(server)
+    assert (crossed, len(told)) == (0, 1)
     with Doubling(again=None, tls=serving) as server:
-        assert (await ask(server)).told == []
+        assert await ask(server) == (0, [])
     assert server.connections <= 14
 
 
@@ -278,12 +270,9 @@ async def test_replies_under_way_when_a_host_is_caught_are_asked_for_again() -> 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 async def test_an_id_is_found_wherever_it_stands(pack: Callable[[bytes], bytes]) -> None:
     def reply(number: int) -> bytes:
-        text = b'{"choices": [{"message": {"content": "%s"}}], "id" : "n-%d"}' % (
-            b"a" * 9_000,
-            number,
-        )
+        text = '{"choices": [{"message": {"content": "%s"}}], "id" : "n-%d"}'
+        data = pack((text % ("a" * 9_000, number)).encode())
         encoded = ["Content-Encoding: gzip"] if pack is gzip.compress else []
-        data = pack(text)
         return http(data, f"Content-Length: {len(data)}", *encoded)
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
