@@ -53,15 +53,12 @@ def test_what_another_package_asks_with_can_be_replaced_too(tmp_path: Path) -> N
         ("x" * 100, "x" * 60),
     ],
 )
-def test_a_wording_goes_by_the_name_of_its_folder(tmp_path: Path, name: str, called: str) -> None:
-    assert read_wording(write(tmp_path / name, direct=OWN)).name == called
-
-
-def test_a_folder_goes_by_the_name_that_it_really_has(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_wording_goes_by_the_name_of_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, called: str
 ) -> None:
-    monkeypatch.chdir(write(tmp_path / "mine", direct=OWN))
-    assert read_wording(".").name == "mine"
+    folder = write(tmp_path / name, direct=OWN)
+    monkeypatch.chdir(folder)
+    assert read_wording(folder).name == read_wording(".").name == called
 
 
 @pytest.mark.parametrize(
@@ -91,15 +88,15 @@ def test_a_prompt_that_cannot_be_used_is_named(
 
 def test_a_folder_that_is_none_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="a file, not a folder; name the folder that it is in"):
-        read_wording(tmp_path / "file")
-    with pytest.raises(InputError, match="cannot be read"):
-        read_wording(tmp_path / "none")
-    with pytest.raises(InputError, match="no folder has such a name"):
-        read_wording("a\0b")
     (write(tmp_path / "mine") / "direct.txt").mkdir()
-    with pytest.raises(InputError, match=r"direct\.txt: a folder, not a file"):
-        read_wording(tmp_path / "mine")
+    for folder, said in (
+        (tmp_path / "file", "a file, not a folder; name the folder that it is in"),
+        (tmp_path / "none", "cannot be read"),
+        ("a\0b", "no folder has such a name"),
+        (tmp_path / "mine", r"direct\.txt: a folder, not a file"),
+    ):
+        with pytest.raises(InputError, match=said):
+            read_wording(folder)
 
 
 def test_own_prompts_must_be_for_some_method() -> None:

@@ -1,4 +1,4 @@
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import ClassVar
 
@@ -24,10 +24,9 @@ from constraint_first.store.series import all_probe_calls
 
 def own(*names: str) -> Wording:
     """Begin each prompt with words of one's own."""
-    originals = [original_prompts()[name] for name in names]
-    return Wording(
-        "mine", tuple(replace(p, text=f"OWN {p.text}", replaced=True) for p in originals)
-    )
+    known = original_prompts()
+    texts = {name: f"OWN {known[name].text}" for name in names}
+    return Wording("mine", tuple(Prompt(*one, replaced=True) for one in texts.items()))
 
 
 def first_prompt(method: object, text: str = "What is 1 + 1?") -> str:
@@ -37,10 +36,7 @@ def first_prompt(method: object, text: str = "What is 1 + 1?") -> str:
 
 
 def test_every_prompt_file_belongs_to_a_method() -> None:
-    folders = [
-        files(package).joinpath("prompts")
-        for package in ("constraint_first.constraint", "constraint_first.method")
-    ]
+    folders = (files(f"constraint_first.{one}") / "prompts" for one in ("constraint", "method"))
     names = {one.name.removesuffix(".txt") for folder in folders for one in folder.iterdir()}
     assert names == {*original_prompts()}
     assert all(prompt_users().values())
@@ -66,6 +62,8 @@ def test_two_wordings_live_side_by_side() -> None:
     assert first_prompt(one).startswith("OWN Solve")
     assert first_prompt(other) == "What is 1 + 1? Go!"
     assert first_prompt(plain).startswith("Solve")
+    text = "What is [[problem]] {problem} [[tokens]]?"  # what is filled in is never a template
+    assert text in first_prompt(one, text)
 
 
 @pytest.mark.parametrize(
@@ -106,11 +104,6 @@ def test_a_policy_is_reworded_with_its_rules_kept() -> None:
     assert isinstance(reworded, Calibrated)
     assert reworded.policy is method.policy
     assert first_prompt(reworded.otherwise).startswith("OWN")
-
-
-def test_what_is_filled_in_is_never_a_template() -> None:
-    text = "What is [[problem]] {problem} [[tokens]]?"
-    assert text in first_prompt(reword(make("direct"), own("direct")), text)
 
 
 @dataclass(frozen=True)
