@@ -95,40 +95,34 @@ def test_finish_reasons(reason: str | None, finish: str) -> None:
     assert completion_from(body({"content": ""}, reason)).finish == finish
 
 
+UNKNOWN = Usage(reported=False)
+
+
+def counts(given: Any, written: Any = None, **more: Any) -> dict[str, Any]:
+    return {"prompt_tokens": given, "completion_tokens": written} | more
+
+
 @pytest.mark.parametrize(
     ("usage", "expected"),
     [
-        ({"prompt_tokens": 3, "completion_tokens": 4}, Usage(3, 4)),
-        (
-            {
-                "prompt_tokens": 3,
-                "completion_tokens": 4,
-                "completion_tokens_details": {"reasoning_tokens": 2},
-                "prompt_tokens_details": {"cached_tokens": 1},
-            },
-            Usage(3, 4, reasoning=2, cached=1),
-        ),
-        (
-            {"prompt_tokens": 3, "completion_tokens": 4, "prompt_cache_hit_tokens": 2},
-            Usage(3, 4, cached=2),
-        ),
-        ({"prompt_tokens": None, "completion_tokens_details": None}, Usage(reported=False)),
-        (None, Usage(reported=False)),
-        ({}, Usage(reported=False)),
+        (counts(3, 4), Usage(3, 4)),
+        (counts(3, 4, completion_tokens_details={"reasoning_tokens": 2}), Usage(3, 4, reasoning=2)),
+        (counts(3, 4, prompt_tokens_details={"cached_tokens": 1}), Usage(3, 4, cached=1)),
+        (counts(3, 4, prompt_cache_hit_tokens=2), Usage(3, 4, cached=2)),
+        (counts(3, 4, prompt_cache_hit_tokens=99), Usage(3, 4, cached=3)),
+        (counts(50.0, "20"), Usage(50, 20)),
+        # What cannot be a count was not reported, so that no budget takes it for nothing.
+        ({"prompt_tokens": None, "completion_tokens_details": None}, UNKNOWN),
+        (None, UNKNOWN),
+        ({}, UNKNOWN),
         ({"prompt_tokens": 3}, Usage(3, reported=False)),
-        ({"prompt_tokens": 50.0, "completion_tokens": "20"}, Usage(50, 20)),
-        ({"prompt_tokens": -500, "completion_tokens": -500}, Usage(reported=False)),
-        ({"prompt_tokens": 2**63, "completion_tokens": 3 * 10**9}, Usage(reported=False)),
-        ({"prompt_tokens": True, "completion_tokens": 4}, Usage(0, 4, reported=False)),
-        ({"prompt_tokens": 1e999, "completion_tokens": "٣" * 400}, Usage(reported=False)),
-        (
-            {"prompt_tokens": 3, "completion_tokens": 4, "prompt_cache_hit_tokens": 99},
-            Usage(3, 4, cached=3),
-        ),
+        (counts(True, 4), Usage(0, 4, reported=False)),
+        (counts(-500, -500), UNKNOWN),
+        (counts(2**63, 3 * 10**9), UNKNOWN),
+        (counts(1e999, "٣" * 400), UNKNOWN),
     ],
 )
 def test_token_counts_wherever_they_stand(usage: dict[str, Any] | None, expected: Usage) -> None:
-    # What cannot be a count was not reported, so that no budget takes it for nothing.
     assert completion_from(body({"content": ""}, usage=usage)).usage == expected
 
 
@@ -270,12 +264,8 @@ def test_choices_go_by_their_index_and_by_their_order_where_that_makes_no_sense(
 @pytest.mark.parametrize(
     "bad",
     [
-        None,
-        "text",
-        {"finish_reason": "stop"},
-        choice(5),
-        choice("x", finish_reason="error"),
-        choice("x", error={"message": "no"}),
+        *(None, "text", {"finish_reason": "stop"}, choice(5)),
+        *(choice("x", finish_reason="error"), choice("x", error={"message": "no"})),
     ],
 )
 def test_a_choice_that_nobody_can_read_costs_no_other(bad: Any) -> None:
@@ -350,34 +340,24 @@ def test_any_choices_at_all_are_completions_or_a_fault_with_a_name(
 # --- repetition.
 
 
-def doubled(events: str, tokens: int | None) -> bool:
+@pytest.mark.parametrize(
+    ("events", "tokens", "twice"),
+    [
+        *((events, tokens, True) for events, tokens in (("aabbcc", 3), ("aabb", 2))),
+        *(
+            (events, tokens, True)
+            for events, tokens in (("aabbaabb", 4), ("aabbccddeeffgghh", None))
+        ),
+        *((events, 3, False) for events in ("abc", "aabbc", "aabcc", "abbcca")),
+        ("", 0, False),
+        ("aabbcc", 6, False),  # as many events as tokens: the model wrote it so
+        ("00", 2, False),
+        ("00000000000000000000", None, False),  # a model that has got stuck
+        ("aabbcc", None, False),  # nothing counted, and too few to be certain
+    ],
+)
+def test_events_that_all_came_twice(events: str, tokens: int | None, *, twice: bool) -> None:
     paired = PairedEvents()
     for event in events:
         paired.add(event.encode())
-    return paired.doubled(tokens)
-
-
-@pytest.mark.parametrize(
-    ("events", "tokens"),
-    [("aabbcc", 3), ("aabb", 2), ("aabbaabb", 4), ("aabbccddeeffgghh", None)],
-)
-def test_events_that_all_came_twice(events: str, tokens: int | None) -> None:
-    assert doubled(events, tokens)
-
-
-@pytest.mark.parametrize(
-    ("events", "tokens"),
-    [
-        ("", 0),
-        ("abc", 3),
-        ("aabbc", 3),
-        ("aabcc", 3),
-        ("abbcca", 3),
-        ("aabbcc", 6),  # as many events as tokens: the model wrote it so
-        ("00", 2),
-        ("00000000000000000000", None),  # a model that has got stuck
-        ("aabbcc", None),  # nothing counted, and too few to be certain
-    ],
-)
-def test_events_that_a_model_may_have_written(events: str, tokens: int | None) -> None:
-    assert not doubled(events, tokens)
+    assert paired.doubled(tokens) is twice
