@@ -5,6 +5,7 @@ import tracemalloc
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import orjson
 import pytest
@@ -114,9 +115,8 @@ async def test_of_two_batches_of_one_file_the_younger_is_cancelled(
     server: BatchServer, client: BatchClient, path: Path
 ) -> None:
     file = await client.upload(path, "ours")
-    first = server.provider.create(
-        {"input_file_id": file, "endpoint": "/v1/chat/completions", "completion_window": "24h"}
-    )
+    body = {"endpoint": "/v1/chat/completions", "completion_window": "24h"}
+    first = server.provider.create(body | {"input_file_id": file})
     await client.create(file, "ours", 0.0, made_before=False)
     found = await client.find(file, "ours", 0.0)
     assert found is not None
@@ -129,19 +129,13 @@ async def test_one_that_was_never_made_is_not_found(
 ) -> None:
     file = await client.upload(path, "ours")
     assert await client.find(file, "ours", 0.0) is None
-    made = await client.create(file, "ours", 0.0, made_before=True)
-    assert made.id == "batch_1"
+    assert (await client.create(file, "ours", 0.0, made_before=True)).id == "batch_1"
     # Those that are far older are not looked through.
     for _ in range(4):
         await client.create(await client.upload(path, "x"), "x", 0.0, made_before=False)
     server.asked.clear()
     assert await client.find("file-x", "tag", 3e9) is None
     assert server.asked == ["list"]
-
-
-async def test_an_endpoint_that_does_not_list_is_told_apart(
-    server: BatchServer, client: BatchClient
-) -> None:
     server.provider.lists = False
     with pytest.raises(CannotList, match="HTTP 404"):
         await client.find("file-1", "tag", 0.0)
@@ -150,14 +144,12 @@ async def test_an_endpoint_that_does_not_list_is_told_apart(
 async def test_a_refusal_is_raised_at_once_and_in_words(
     server: BatchServer, client: BatchClient, path: Path
 ) -> None:
-    server.interrupt = lambda _route, _moment: "401"
+    server.interrupt = lambda route, _moment: {"upload": "401", "create": "400"}.get(route)
     with pytest.raises(Unauthorized, match="HTTP 401"):
         await client.upload(path, "x")
-    server.interrupt = lambda _route, _moment: "400"
     with pytest.raises(Rejected, match="HTTP 400"):
         await client.create("file-1", "tag", 0.0, made_before=False)
     assert server.asked == ["upload", "create"]
-    server.interrupt = lambda _route, _moment: None
     with pytest.raises(ModelNotFound):
         await client.look("batch_1/../x")
 
@@ -165,16 +157,10 @@ async def test_a_refusal_is_raised_at_once_and_in_words(
 async def test_replies_that_make_no_sense_are_faults(
     server: BatchServer, client: BatchClient, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def nameless(*_: object) -> dict[str, str]:
-        return {"id": ""}
-
-    def listed(_: str) -> list[str]:
-        return ["odd"]
-
-    monkeypatch.setattr(server.provider, "upload", nameless)
+    monkeypatch.setattr(server.provider, "upload", Mock(return_value={"id": ""}))
+    monkeypatch.setattr(server.provider, "look", Mock(return_value=["odd"]))
     with pytest.raises(BadReply, match="no id"):
         await client.upload(path, "x")
-    monkeypatch.setattr(server.provider, "look", listed)
     server.provider.batches["b"] = {}
     with pytest.raises(BadReply, match="not a JSON object"):
         await client.look("b")
@@ -427,9 +413,6 @@ def test_a_file_is_full_at_so_many_requests_or_bytes(tmp_path: Path) -> None:
     assert not file.has_room(b"z\n")
     assert file.path.read_bytes() == b"xxxxxxxxx\ny\n"
     assert (file.requests, file.size) == (2, 12)
-
-
-def test_a_disk_that_takes_nothing_is_named(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="cannot be written"):
         RequestFile(tmp_path / "none" / "a.jsonl").add(b"x\n")
 

@@ -337,8 +337,7 @@ async def test_the_context_is_what_all_tell(pair: Pair) -> None:
 # --- One model, one name.
 async def test_the_name_of_the_model_is_found_where_all_serve_one(pair: Pair) -> None:
     async with engine(*pair, model="") as both:
-        assert both.model == "test-model"
-        assert [one.model for one in both.endpoints] == ["test-model"] * 2
+        assert {both.model, *(one.model for one in both.endpoints)} == {"test-model"}
         assert await both.models() == [{"id": "test-model"}]
         pair[0].die()
         assert await both.models() == [{"id": "test-model"}]
@@ -367,15 +366,14 @@ async def test_another_context_is_noted(pair: Pair) -> None:
 
 
 async def test_each_endpoint_gets_its_own_key_and_shows_none(pair: Pair) -> None:
-    keys = ("sk-first-12345678", "sk-second-12345678")
-    endpoints = [Endpoint(one.url, "", key) for one, key in zip(pair, keys, strict=True)]
-    pair[0].respond = lambda _body: failure(401, f"bad key {keys[0]}")
+    keys = {"sk-first-12345678": pair[0], "sk-second-12345678": pair[1]}
+    pair[0].respond = lambda _body: failure(401, f"bad key {next(iter(keys))}")
     told = Told()
-    async with Balanced(endpoints) as both:
+    async with Balanced([Endpoint(one.url, "", key) for key, one in keys.items()]) as both:
         await ask(both, 4, told)
         fault = both.balancer.replicas[0].fault
-        assert keys[0] not in f"{fault} {both.balancer.status} {told.retries} {both!r}"
-    for server, key in zip(pair, keys, strict=True):
+        assert "sk-first" not in f"{fault} {both.balancer.status} {told.retries} {both!r}"
+    for key, server in keys.items():
         assert {one["Authorization"] for one in server.headers} == {f"Bearer {key}"}
 
 
@@ -422,8 +420,8 @@ async def test_the_least_busy_comes_first_and_of_equals_the_least_asked(
     assert (await take(balancer)).replica is b
     for one in (visits[2], visits[5], visits[0]):
         balancer.leave(one)
-    assert (await take(balancer)).replica is c
-    assert (await take(balancer)).replica is a  # as busy as c, and asked less
+    # Then a is as busy as c, and was asked less.
+    assert [(await take(balancer)).replica for _ in "12"] == [c, a]
 
 
 async def test_a_group_is_not_overtaken_for_ever(balancer: Balancer) -> None:
@@ -574,11 +572,6 @@ async def test_a_list_that_does_not_come(looked: Looked, monkeypatch: pytest.Mon
 ENDPOINT = Endpoint("http://me:password@h/v1", "m")
 
 
-@pytest.fixture
-def replica() -> Replica:
-    return Replica(ENDPOINT, Bounds(), 4)
-
-
 @pytest.mark.parametrize(
     ("fault", "own"),
     [(refusal(ENDPOINT, status, {}, b""), True) for status in (401, 403, 404, 429, 500, 503)]
@@ -604,21 +597,18 @@ def test_what_an_endpoint_says_to_all_calls_is_its_own(fault: EngineError, *, ow
     ],
 )
 def test_some_faults_are_the_calls_own_while_others_get_through(
-    replica: Replica, fault: EngineError, *, accident: bool
+    fault: EngineError, *, accident: bool
 ) -> None:
+    replica = Replica(ENDPOINT, Bounds(), 4)
     visit, other = replica.visit(1), replica.visit(1)
     assert replica.must_rest(visit, fault)
     replica.answer(other)
     assert replica.must_rest(visit, fault) is not accident
-
-
-def test_calls_from_before_a_rest_tell_nothing_new(replica: Replica) -> None:
-    visit, other = replica.visit(1), replica.visit(1)
-    replica.begin_rest(Unreachable("gone"))
-    assert not replica.must_rest(visit, Unreachable("gone"))
+    # Calls from before a rest tell nothing new.
+    replica.begin_rest(fault)
+    assert not replica.must_rest(visit, fault)
     replica.answer(other)
-    assert replica.in_a_row == 1
-    assert str(replica.fault) == "gone"
+    assert (replica.in_a_row, replica.fault) == (1, fault)
     replica.answer(replica.visit(1))
     assert (replica.in_a_row, replica.fault) == (0, None)
 
@@ -635,10 +625,12 @@ A = listing("a", {"id": "m"})
 
 def test_the_only_model_of_all_endpoints_need_not_be_named() -> None:
     assert common_name([A, listing("b", {"id": "m"})]) == "m"
-    with pytest.raises(ModelNotFound, match=r"http://b/v1: name a model .* it serves m, n"):
-        common_name([A, listing("b", {"id": "m"}, {"id": "n"})])
-    with pytest.raises(ModelNotFound, match=r"http://b/v1: serves n, and http://a/v1 m; .*leave"):
-        common_name([A, listing("b", {"id": "n"})])
+    for other, said in (
+        (listing("b", {"id": "m"}, {"id": "n"}), r"http://b/v1: name a model .* it serves m, n"),
+        (listing("b", {"id": "n"}), r"http://b/v1: serves n, and http://a/v1 m; .*leave"),
+    ):
+        with pytest.raises(ModelNotFound, match=said):
+            common_name([A, other])
 
 
 def test_an_endpoint_that_does_not_list_the_model_of_another() -> None:
@@ -647,6 +639,9 @@ def test_an_endpoint_that_does_not_list_the_model_of_another() -> None:
     assert misfit([A, listing("b")], "m") is None  # it has no list
     alias = [listing("a", {"id": "/x/m.gguf"}), listing("b", {"id": "/y/m.gguf"})]
     assert misfit(alias, "m") is None
+    # Where none was chosen, a line is enough.
+    (line,) = other_names([A, A, listing("b", {"id": "n"}, {"id": "m"})])
+    assert line.startswith("http://b/v1: serves n, m, and http://a/v1 m; a request may come")
 
 
 @pytest.mark.parametrize(
@@ -670,12 +665,6 @@ def test_where_two_describe_a_model_otherwise(
     assert not list(differences([first, listing("c")], "m"))
     given = list(differences([first, second], "m", with_context=False))
     assert given == [one for one in [line] if "tokens of context" not in one]
-
-
-def test_endpoints_that_list_other_models_where_none_was_chosen() -> None:
-    both = listing("b", {"id": "n"}, {"id": "m"})
-    (line,) = other_names([A, A, both])
-    assert line.startswith("http://b/v1: serves n, m, and http://a/v1 m; a request may come")
 
 
 def test_a_list_shows_no_key() -> None:
