@@ -6,17 +6,15 @@ between any two requests. A batch moves on by one status each time it is looked 
 
 from __future__ import annotations
 
-import asyncio
 import json
 import random
-import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from aiohttp import web
-from loopback import LoopbackServer
+from loopback import InThread, LoopbackServer
 
 Body: TypeAlias = dict[str, Any]
 Respond: TypeAlias = Callable[[Body], tuple[int, Any]]
@@ -149,10 +147,11 @@ Moment: TypeAlias = str
 """before: it was asked for and not done. after: it was done, and the reply is not sent."""
 
 
-class BatchServer:
+class BatchServer(InThread):
     """Serves a provider's API: ``with BatchServer(provider) as server``."""
 
     def __init__(self, provider: Provider, port: int = 0) -> None:
+        super().__init__()
         self.provider = provider
         self.port = port
         self.asked: list[str] = []
@@ -160,26 +159,9 @@ class BatchServer:
         self.keys: set[str] = set()
         self.interrupt: Callable[[str, Moment], str | None] = lambda _route, _moment: None
         """What is done to a request at a moment: None, a status such as "500", or "cut"."""
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._server: LoopbackServer | None = None
 
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/v1"
-
-    def __enter__(self) -> BatchServer:
-        self._thread.start()
-        asyncio.run_coroutine_threadsafe(self._start(), self._loop).result(10)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result(10)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(10)
-        self._loop.close()
-
-    async def _start(self) -> None:
+    async def start(self) -> None:
         app = web.Application(client_max_size=2**30)
         routes: list[tuple[str, str, str, Callable[..., Any]]] = [
             ("POST", "/v1/files", "upload", self._upload),
@@ -194,7 +176,7 @@ class BatchServer:
         self._server = await LoopbackServer.start(app, self.port)
         self.port = self._server.port
 
-    async def _stop(self) -> None:
+    async def stop(self) -> None:
         if self._server:
             await self._server.stop()
 
@@ -204,10 +186,18 @@ class BatchServer:
             self.keys.add(request.headers.get("Authorization", ""))
             if not self.provider.lists and route == "list":
                 return web.json_response({"error": {"message": "no such route"}}, status=404)
-            ready = await handler(request, read_only=True)
+            # The request is read first: a provider does nothing with half a body.
+            ready: Any = None
+            if route == "upload":
+                form = await request.post()
+                file = form["file"]
+                assert isinstance(file, web.FileField)
+                ready = file.filename, str(form["purpose"]), file.file.read()
+            elif route == "create":
+                ready = await request.json()
             if (fault := self.interrupt(route, "before")) is not None:
                 return self._fault(request, fault)
-            reply = await handler(request, read_only=False, ready=ready)
+            reply = handler(request, ready)
             if (fault := self.interrupt(route, "after")) is not None:
                 return self._fault(request, fault)
             return reply
@@ -221,27 +211,16 @@ class BatchServer:
         headers = {"Retry-After": "0"}
         return web.json_response({"error": {"message": "fault"}}, status=status, headers=headers)
 
-    async def _upload(self, request: web.Request, *, read_only: bool, ready: Any = None) -> Any:
-        if read_only:
-            form = await request.post()
-            file = form["file"]
-            assert isinstance(file, web.FileField)
-            return file.filename, str(form["purpose"]), file.file.read()
+    def _upload(self, _: web.Request, ready: Any) -> web.Response:
         return web.json_response(self.provider.upload(*ready))
 
-    async def _download(self, request: web.Request, *, read_only: bool, ready: Any = None) -> Any:
-        if read_only:
-            return None
+    def _download(self, request: web.Request, _: Any) -> web.Response:
         return web.Response(body=self.provider.files[request.match_info["id"]].data)
 
-    async def _create(self, request: web.Request, *, read_only: bool, ready: Any = None) -> Any:
-        if read_only:
-            return await request.json()
+    def _create(self, _: web.Request, ready: Any) -> web.Response:
         return web.json_response(self.provider.create(ready))
 
-    async def _list(self, request: web.Request, *, read_only: bool, ready: Any = None) -> Any:
-        if read_only:
-            return None
+    def _list(self, request: web.Request, _: Any) -> web.Response:
         found, after = self.provider.listed(), request.query.get("after")
         names = [one["id"] for one in found]
         start = names.index(after) + 1 if after else 0
@@ -250,14 +229,10 @@ class BatchServer:
             {"object": "list", "data": page, "has_more": start + 2 < len(found)}
         )
 
-    async def _look(self, request: web.Request, *, read_only: bool, ready: Any = None) -> Any:
-        if read_only:
-            return None
+    def _look(self, request: web.Request, _: Any) -> web.Response:
         if request.match_info["id"] not in self.provider.batches:
             return web.json_response({"error": {"message": "no such batch"}}, status=404)
         return web.json_response(self.provider.look(request.match_info["id"]))
 
-    async def _cancel(self, request: web.Request, *, read_only: bool, ready: Any = None) -> Any:
-        if read_only:
-            return None
+    def _cancel(self, request: web.Request, _: Any) -> web.Response:
         return web.json_response(self.provider.cancel(request.match_info["id"]))

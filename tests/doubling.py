@@ -7,14 +7,15 @@ import json
 import random
 import re
 import ssl
-import threading
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
+from loopback import InThread
+
 
 @dataclass
-class Doubling:
+class Doubling(InThread):
     """Answers "What is N + 1?" with N + 1, and sends each reply again after a while."""
 
     again: float | None = 0.01
@@ -37,34 +38,22 @@ class Doubling:
     tls: ssl.SSLContext | None = None
     connections: int = 0
     requests: int = 0
-    port: int = 0
     _number: Any = field(default_factory=lambda: count(1))
     _random: random.Random = field(default_factory=lambda: random.Random(7))
+
+    __post_init__ = InThread.__init__
 
     @property
     def url(self) -> str:
         return f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}/v1"
 
-    def __enter__(self) -> Doubling:
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-        self._thread.start()
-        asyncio.run_coroutine_threadsafe(self._start(), self._loop).result(10)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result(10)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(10)
-        self._loop.close()
-
-    async def _start(self) -> None:
+    async def start(self) -> None:
         self._server = await asyncio.start_server(
             self._serve, "127.0.0.1", 0, backlog=1024, ssl=self.tls
         )
         self.port = self._server.sockets[0].getsockname()[1]
 
-    async def _stop(self) -> None:
+    async def stop(self) -> None:
         self._server.close()
         tasks = asyncio.all_tasks() - {asyncio.current_task()}
         for task in tasks:

@@ -9,9 +9,9 @@ import struct
 import threading
 import zlib
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from aiohttp import web
 
@@ -105,13 +105,48 @@ def failure(status: int, message: str, **headers: str) -> Reply:
     return Reply(status, body, {k.replace("_", "-"): v for k, v in headers.items()})
 
 
-class Endpoint:
+class InThread:
+    """A server on an event loop in a thread of its own: ``with Server() as server``."""
+
+    port = 0
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    async def start(self) -> None:
+        raise NotImplementedError
+
+    async def stop(self) -> None:
+        raise NotImplementedError
+
+    def perform(self, task: Coroutine[Any, Any, None]) -> None:
+        asyncio.run_coroutine_threadsafe(task, self._loop).result(10)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self.perform(self.start())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.perform(self.stop())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(10)
+        self._loop.close()
+
+
+class Endpoint(InThread):
     """Answers requests with the replies it was given, in order; the last one repeats.
 
     A request that asks for a stream gets a whole completion as a stream of one piece.
     """
 
     def __init__(self) -> None:
+        super().__init__()
         self.replies: deque[Reply] = deque([completion("the answer is \\boxed{4}")])
         self.respond: Callable[[dict[str, Any]], Reply] | None = None
         self.served: list[dict[str, Any]] = [{"id": "test-model"}]
@@ -119,45 +154,27 @@ class Endpoint:
         self.headers: list[dict[str, str]] = []
         self.left = threading.Event()
         """Set once a client has hung up on an endless reply."""
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._server: LoopbackServer | None = None
-        self.port = 0
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/v1"
 
     def script(self, *replies: Reply) -> None:
         self.replies = deque(replies)
 
-    def __enter__(self) -> Endpoint:
-        self._thread.start()
-        asyncio.run_coroutine_threadsafe(self._start(), self._loop).result(10)
-        return self
-
     def die(self) -> None:
         """Cut all connections and take no more."""
-        asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result(10)
+        self.perform(self.stop())
 
     def revive(self) -> None:
         """Listen again, where it did before."""
-        asyncio.run_coroutine_threadsafe(self._start(), self._loop).result(10)
+        self.perform(self.start())
 
-    def __exit__(self, *_: object) -> None:
-        self.die()
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(10)
-        self._loop.close()
-
-    async def _start(self) -> None:
+    async def start(self) -> None:
         app = web.Application(client_max_size=2**26)
         app.router.add_post("/v1/chat/completions", self._chat)
         app.router.add_get("/v1/models", self._models)
         self._server = await LoopbackServer.start(app, self.port)
         self.port = self._server.port
 
-    async def _stop(self) -> None:
+    async def stop(self) -> None:
         server, self._server = self._server, None
         if server:
             await server.stop()
