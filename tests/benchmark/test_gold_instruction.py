@@ -1,4 +1,3 @@
-import re
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,6 @@ from constraint_first.benchmark.registry import (
     write_instructions,
 )
 from constraint_first.constraint.reply.instruction import INSTRUCTIONS
-from constraint_first.file.rows import FieldError
 from constraint_first.problem import Json
 
 UNKNOWN = GoldInstruction("emoji:count", {"count": 3})
@@ -76,37 +74,6 @@ def test_instructions_of_a_row() -> None:
 def test_rows_without_instructions(value: Json) -> None:
     """A column of that name may be anybody's text."""
     assert parse_instructions(value) == ()
-
-
-BROKEN: list[tuple[Json, Json, str]] = [
-    ({"id": "a"}, None, "'x' must be a list of instructions, not {'id': 'a'}"),
-    (7, None, "'x' must be a list of instructions, not 7"),
-    ("[1", None, "'x' begins like a list and is not JSON"),
-    ([7], None, 'x 1: must be {"id": …, "kwargs": {…}}, not 7'),
-    (["a", {}], None, 'x 1: must be {"id": …, "kwargs": {…}}, not \'a\''),
-    ([{"kwargs": {}}], None, "x 1: needs 'id', a text that is not blank"),
-    ([{"id": "a:b", "kwargs": 3}], None, "x 1: 'kwargs' must be an object, not 3"),
-    (["a:b", "c:d"], [{}], "'kwargs' must be a list of 2 objects, one for each of 'x', not [{}]"),
-    (["a:b"], {"n": 1}, "'kwargs' must be a list of 1 objects"),
-    (
-        [{"id": "a:b"}, {"id": FEW_WORDS.kind, "kwargs": {"num_words": 9}}],
-        None,
-        "x 2: length_constraints:number_words does not take these arguments: {'num_words': 9};"
-        " docs/benchmarks.md lists what each kind takes",
-    ),
-    (
-        [{"id": FEW_WORDS.kind, "kwargs": {"relation": "about", "num_words": 9}}],
-        None,
-        "x 1: length_constraints:number_words does not take these arguments",
-    ),
-]
-
-
-@pytest.mark.parametrize(("value", "arguments", "message"), BROKEN)
-def test_what_is_wrong_is_said_in_one_line(value: Json, arguments: Json, message: str) -> None:
-    with pytest.raises(FieldError, match=re.escape(message)) as caught:
-        parse_instructions(value, arguments, "x")
-    assert "\n" not in str(caught.value)
 
 
 def test_a_kind_that_is_not_known_is_kept_and_undecided() -> None:

@@ -208,49 +208,6 @@ def test_a_users_table(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
-        ("m.jsonl", '{"problem": "P"}', r"m\.jsonl: no gold answer in line 1"),
-        (
-            "m.jsonl",
-            '{"problem": "P", "answer": "1"}\n' * 2,
-            r"the same problem text \('P'\) in lines 1, 2",
-        ),
-        (
-            "m.jsonl",
-            '{"id": 1, "problem": "P", "answer": "1"}\n{"id": 1, "problem": "Q", "answer": "1"}',
-            r"the same id \('1'\) in lines 1, 2",
-        ),
-        ("m.jsonl", '{"problem": "P", "answer": []}', r"m\.jsonl: no gold answer in line 1"),
-        ("m.jsonl", '{"problem": "P", "answer": {}}', r"m\.jsonl, line 1: 'answer' must be"),
-        ("m.jsonl", '{"problem": "P", "answer": NaN}', r"m\.jsonl, line 1: not JSON \(NaN"),
-        ("m.jsonl", '{"problem": "\\ud800", "answer": 1}', "line 1: 'problem' has half a surr"),
-        ("m.csv", "problem,answer\nP\0,1\n", "line 2: 'problem' has a NUL character"),
-        ("m.csv", f"problem,answer\n{'x' * 17_000_000},1\n", "field larger.*; shorten it or write"),
-        ("a\udcff.csv", "problem,answer\nP,1\n", "'the name of the file' has half a surrogate"),
-        ("m.csv", "", "m.csv: has no problems"),
-        ("m.csv", "a,b\n1,2", "line 2: has no text under 'problem'.*choose one of 'a', 'b' with"),
-        ("m.csv", "problem,answer\n", "has no problems"),
-        ("m.csv", "problem,answer\nP,1,2\n", r"m\.csv, line 2: has 3 cells where the header has 2"),
-        ("m.csv", 'problem,answer\n"P,1\n', r"m\.csv, line \d: not CSV"),
-        ("m.csv", "problem,answer\nP,\n", "no gold answer in line 2"),
-        ("m.csv", "problem,answer\n ,1\n", "line 2: is empty"),
-        (
-            "m.jsonl",
-            '{"problem": "P", "instructions": [{"id": "punctuation:no_comma"}, {}]}',
-            r"m\.jsonl, line 1: instructions 2: needs 'id', a text",
-        ),
-        ("m.jsonl", '{"problem": "P", "instructions": "Be brief."}', "no gold answer in line 1"),
-    ],
-)
-def test_what_is_wrong_with_a_users_file(
-    name: str, text: str, message: str, tmp_path: Path
-) -> None:
-    with pytest.raises(InputError, match=message):
-        load(write(tmp_path, name, text))
-
-
 def test_an_incomplete_copy_in_the_data_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -403,40 +360,12 @@ def test_instructions_take_the_place_of_an_answer(hub: dict[str, Any]) -> None:
 # --- entry
 
 
-PLAIN = Entry("x", "X", "d", "s")
 WHOLE = Entry("x", "X", "d", "s", answer_rule="integer")
 HASHES = Entry("x", "X", "d", "s", answer_rule="after-hashes")
 ALL = {
     "aime24", "aime25", "aime26", "cmimc25", "brumo25", "aimo_amc", "olympiadbench", "math500",
     "gsm8k", "hmmt25", "amc23", "ifeval",
 }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("entry", "value", "answer"),
-    [
-        (PLAIN, "025", "025"),
-        (PLAIN, " 7 ", "7"),
-        (PLAIN, 7, "7"),
-        (PLAIN, None, ""),
-        (PLAIN, [1, 2], "1, 2"),
-        (PLAIN, [["$a$"], None], "$a$, "),
-        (PLAIN, "so #### 4", "so #### 4"),
-        (WHOLE, "025", "25"),
-        (WHOLE, "000", "0"),
-        (WHOLE, "25.00", "25"),
-        (WHOLE, -3.0, "-3"),
-        (WHOLE, "1/2", "1/2"),
-        (WHOLE, "0.5", "0.5"),
-        (WHOLE, "1 000", "1 000"),
-        (WHOLE, ["01", "02"], "1, 2"),
-        (HASHES, "2 + 2 = 4\n#### 4", "4"),
-        (HASHES, "#### 1\n#### 1,234", "1234"),
-        (HASHES, "1,234", "1,234"),
-    ],
-)
-def test_a_gold_answer_as_text(entry: Entry, value: Json, answer: str) -> None:
-    assert entry.read_answer(value) == answer
 
 
 @given(st.integers(), st.integers(0, 5), st.integers(0, 3))
@@ -501,34 +430,6 @@ def test_each_can_be_fetched_read_and_checked(name: str) -> None:
 def placed(*problems: tuple[str, str | None, str]) -> list[tuple[int, Problem]]:
     """Number problems (text, gold answer, id) by even lines."""
     return [(2 * n, Problem(text, name, gold)) for n, (text, gold, name) in enumerate(problems, 1)]
-
-
-MANY = placed(*((f"P{n}", "", str(n)) for n in range(6)))
-PAIR = placed(("P", "1", "a"), ("P", "1", "b"))
-
-
-@pytest.mark.parametrize(
-    ("problems", "counts", "unit", "says"),
-    [
-        ([], (), "line", ": has no problems"),
-        (placed(("P", "1", "a"), ("", "2", "b")), (), "line", ": no text in line 4; every problem"),
-        (placed(("P", " \n", "a"), ("Q", None, "b")), (), "line", ": no gold answer in line 2, 4;"),
-        (MANY, (), "line", "line 2, 4, 6, 8, 10 and 1 more;"),
-        (MANY[:5], (), "line", "line 2, 4, 6, 8, 10;"),
-        (placed(("P", "1", "a"), ("R", "1", "a")), (), "line", "same id ('a') in lines 2, 4; each"),
-        (placed(("P  is\nQ", "1", "a"), (" P is Q", "2", "b")), (), "line", "P is Q') in lines"),
-        (placed(*[("x" * 41, "1", n) for n in "ab"]), (), "line", f"('{'x' * 39}…')"),
-        (placed(*[("x" * 40, "1", n) for n in "ab"]), (), "line", f"('{'x' * 40}')"),
-        (placed(*[("\x1b[2J", "1", n) for n in "ab"]), (), "line", r"('\x1b[2J')"),
-        (PAIR[:1], (83, 43), "line", ": has 1 problems where a complete copy has 83 or 43; get a"),
-        (PAIR, (), "row", "x.jsonl: the same problem text ('P') in rows 2, 4"),
-    ],
-)  # fmt: skip
-def test_a_set_that_is_not_whole_is_refused(
-    problems: list[tuple[int, Problem]], counts: tuple[int, ...], unit: str, says: str
-) -> None:
-    with pytest.raises(InputError, match=re.escape(says)):
-        check("x.jsonl", problems, counts, unit)
 
 
 @pytest.mark.parametrize("counts", [(), (2,), (83, 2)])

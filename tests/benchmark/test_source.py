@@ -8,10 +8,7 @@ import pytest
 from instructed import NO_COMMA
 
 from constraint_first.benchmark.registry import (
-    final_part,
-    names_file,
     names_rows,
-    read_gold,
     read_problem_file,
     read_problems,
     write_instructions,
@@ -80,49 +77,6 @@ def test_files_without_problems(tmp_path: Path) -> None:
     path.write_text('{"problem": "P"}\nnot json\n')
     with pytest.raises(InputError, match="line 2: not JSON"):
         read_problems(str(path))
-
-
-@pytest.mark.parametrize(
-    ("source", "is_file"),
-    [
-        ("missing.txt", True),
-        ("dir/missing.jsonl", True),
-        ("my missing.csv", True),
-        ("missing.json.gz", True),
-        ("Is it\nin x.csv", False),
-        ("Look into notes.txt", False),
-        ("Compute 2.5", False),
-        ("2+2", False),
-        ("x" * 5_000, False),
-        ("\0", False),
-    ],
-)
-def test_a_file_is_told_from_a_problem(source: str, is_file: bool) -> None:
-    assert names_file(source) is is_file
-
-
-@pytest.mark.parametrize(
-    ("value", "gold"),
-    [
-        ("12", "12"),
-        (12, "12"),
-        (0.5, "0.5"),
-        (10**400, str(10**400)),
-        (["12"], "12"),
-        ([12], "12"),
-        (["1", "2", 3], "1, 2, 3"),
-        ([], None),
-        (None, None),
-    ],
-)
-def test_a_gold_answer_may_be_a_list(value: Json, gold: str | None) -> None:
-    assert read_gold(value, "answer") == gold
-
-
-@pytest.mark.parametrize("value", [True, {}, {"a": 1}, [["1"]], [None], [True], float("inf")])
-def test_a_gold_answer_that_is_none(value: Json) -> None:
-    with pytest.raises(InputError, match="'gold' must be a text or a number, or a list of these"):
-        read_gold(value, "gold")
 
 
 @pytest.mark.parametrize(
@@ -261,32 +215,6 @@ def test_rows_that_come_as_one_text_are_refused(text: str, tmp_path: Path) -> No
             read_problems(str(tmp_path / name))
     with pytest.raises(InputError, match="the problem: rows of problems"):
         read_problems(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["[1, 2]", "5", '{"a": 1}\nWhat is a?', "problem,answer", "A problem, or an answer?\nWhich?"],
-)
-def test_other_texts_are_problems(text: str) -> None:
-    assert read_problems(text).problems == [Problem(text)]
-
-
-@pytest.mark.parametrize(
-    ("gold", "answer", "how"),
-    [
-        ("42", "42", ""),
-        ("so #### 42", "42", "after ####"),
-        ("#### 1 ####\n -1,234.5 ", "-1234.5", "after ####"),
-        ("#### 1, 2", "1, 2", "after ####"),
-        (r"first \boxed{1}, at last \boxed{{2}^{3}}.", "{2}^{3}", r"in \boxed{}"),
-        ("#### Step 1\nso \\boxed{7}", "7", r"in \boxed{}"),
-        (r"\boxed{7", r"\boxed{7", ""),
-        ("a ####", "a ####", ""),
-        ("a box", "a box", ""),
-    ],
-)
-def test_the_answer_is_cut_out_of_a_worked_solution(gold: str, answer: str, how: str) -> None:
-    assert final_part(gold) == (answer, how)
 
 
 def test_names_of_files_of_rows() -> None:
