@@ -145,8 +145,7 @@ _ProblemText: TypeAlias = Annotated[
     str, Field(max_length=200_000, description="The whole text of the problem.")
 ]
 _AnswerText: TypeAlias = Annotated[
-    str,
-    Field(max_length=200_000, description="The final answer alone, such as \\frac{1}{2}."),
+    str, Field(max_length=200_000, description="The final answer alone, such as \\frac{1}{2}.")
 ]
 
 _Moment: TypeAlias = SolveProgress | SolveResult

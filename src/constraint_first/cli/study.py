@@ -34,15 +34,13 @@ if TYPE_CHECKING:
     from constraint_first.report.table import Table
 
 
-def _plan(resamples: int | None, **rest: Any) -> Plan:
-    from constraint_first.report.comparison import Plan
-
-    return Plan(resamples=resamples or 0, **rest)
+def _or_zero(_context: click.Context, _option: click.Parameter, given: int | None) -> int:
+    return given or 0
 
 
 _plan_options: Final = grouped(
     "plan",
-    _plan,
+    "constraint_first.report.comparison:Plan",
     option(
         "--interval",
         "Of the bootstrap over problems: corrected for bias and skewness (BCa), or not.",
@@ -65,6 +63,7 @@ _plan_options: Final = grouped(
         "--resamples",
         "Number of random bootstrap resamples.  [none: the intervals are exact]",
         click.IntRange(100, 1_000_000),
+        callback=_or_zero,
     ),
     option("--seed", "Seed of resampling and of Monte Carlo tests.", click.IntRange(min=0), 0),
 )
@@ -131,21 +130,15 @@ def _print(comparison: Comparison, study: Study) -> None:
 # ``cfr calibrate``: which method for which problems, learnt from graded runs of one model.
 
 
-def _learning(price: float, most_tokens: float | str) -> LearningPlan:
-    from constraint_first.report.calibrate import LearningPlan
-
-    return LearningPlan(price, None if isinstance(most_tokens, str) else most_tokens)
-
-
-def _ratio_or_any(value: Any) -> float | str:
-    return "any" if value == "any" else click.FloatRange(min=1).convert(value, None, None)
+def _ratio_or_any(value: Any) -> float | None:
+    return None if value == "any" else click.FloatRange(min=1).convert(value, None, None)
 
 
 _ratio_or_any.__name__ = "number|any"  # what a help text shows
 
 _learning_options: Final = grouped(
     "learning",
-    _learning,
+    "constraint_first.report.calibrate:LearningPlan",
     option(
         "--most-tokens",
         "Most output tokens of the policy, for each one of Direct CoT's.",
@@ -214,10 +207,7 @@ def calibrate_command(
         print_note(note)
     if output:
         _write(output, made)
-    if as_json:
-        print_json(made.policy.to_json())
-    else:
-        print_text(made.policy.answer)
+    print_json(made.policy.to_json()) if as_json else print_text(made.policy.answer)
 
 
 def _texts(problems: Sequence[str], columns: Mapping[str, str]) -> dict[tuple[str, str], str]:
@@ -243,16 +233,18 @@ def _write(path: Path, made: Calibration) -> None:
 
 # ``cfr report``: every table and figure of a study, in one folder.
 
-
-@click.command("report")
-@runs_argument
-@option("-o --output", "The folder to write to.", A_PATH, Path("report"))
-@option(
+_baseline_option: Final = option(
     "--baseline",
     "The method that gains are measured against.  [direct]",
     default="",
     show_default=False,
 )
+
+
+@click.command("report")
+@runs_argument
+@option("-o --output", "The folder to write to.", A_PATH, Path("report"))
+@_baseline_option
 @option(
     "--method",
     "The method that the verdict, gains, errors and cases are about.  [the verdict: the best "
@@ -313,8 +305,7 @@ def report_command(
         variants=variants,
     )
     report = assemble(study, options, lambda title: print_note(f"{title} …"))
-    written = write(report, output)
-    for path in written:
+    for path in write(report, output):
         print_text(path)
 
 
@@ -331,7 +322,6 @@ _Find: TypeAlias = "Callable[[Study], tuple[str, str]]"
 
 
 def _finder(baseline: str, method: str) -> _Find:
-
     def find(study: Study) -> tuple[str, str]:
         from constraint_first.report.comparison import constrained_method, find_baseline
         from constraint_first.report.study import variant_notes
@@ -348,12 +338,7 @@ def _finder(baseline: str, method: str) -> _Find:
 _method_options: Final = grouped(
     "find_methods",
     _finder,
-    option(
-        "--baseline",
-        "The method that gains are measured against.  [direct]",
-        default="",
-        show_default=False,
-    ),
+    _baseline_option,
     option(
         "--method",
         "The method whose gains are measured.  [routed-cfr, else cfr, else their -brief]",
@@ -474,9 +459,8 @@ def errors_command(
     from constraint_first.report.exhibit.errors import error_tables
 
     study = _study(runs, part, as_json=as_json)
-    method, baseline = find_methods(study)
-    tables = [*error_tables(study, method, baseline, error_rule(study))]
-    _show(tables, study, as_json=as_json)
+    tables = error_tables(study, *find_methods(study), error_rule(study))
+    _show([*tables], study, as_json=as_json)
 
 
 @audit_command.command("instructions")

@@ -411,6 +411,12 @@ class StreamWriter:
 
 # Replies in OpenAI's format: whole, or chunk by chunk.
 
+EVENT_HEADERS: Final = {
+    "Content-Type": "text/event-stream; charset=utf-8",
+    "Cache-Control": "no-cache",
+    "X-Accel-Buffering": "no",  # nginx would keep events back
+}
+COMMENT: Final = b": still at work\n\n"
 DONE: Final = b"data: [DONE]\n\n"
 _LONG: Final = 10_000
 """Characters that are searched for an answer while others wait."""

@@ -10,10 +10,11 @@ import errno
 import hmac
 import ipaddress
 import json
+import math
 import socket
 import struct
 import time
-from collections import Counter, OrderedDict, deque
+from collections import Counter, OrderedDict
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -166,11 +167,8 @@ class Guard:
 
     def check_token(self, request: web.Request) -> None:
         if self._token and request.path not in PUBLIC and not self._has_token(request):
-            raise RequestError(
-                "give the server's token, as the API key (Authorization: Bearer …)",
-                401,
-                code="invalid_api_key",
-            )
+            said = "give the server's token, as the API key (Authorization: Bearer …)"
+            raise RequestError(said, 401, code="invalid_api_key")
 
     def add_headers(self, request: web.BaseRequest, response: web.StreamResponse) -> None:
         """Add the headers of every reply; those that its handler has set stay."""
@@ -231,17 +229,13 @@ class Admission:
     """Places for requests, in the order in which they come."""
 
     def __init__(self, most: int, waiting: int, seconds: float) -> None:
-        self._most = most
+        self._places = asyncio.Semaphore(most)
         self._most_waiting = waiting
         self._seconds = seconds
-        self._queue: deque[asyncio.Future[None]] = deque()
         self._known: set[Served] = set()
         self._stopping = False
         self.under_way = 0
-
-    @property
-    def waiting(self) -> int:
-        return len(self._queue)
+        self.waiting = 0
 
     @asynccontextmanager
     async def place(self, served: Served) -> AsyncGenerator[None]:
@@ -254,10 +248,12 @@ class Admission:
             async with asyncio.timeout(self._seconds) as served.deadline:
                 self._known.add(served)
                 await self._enter()
+                self.under_way += 1
                 try:
                     yield
                 finally:
-                    self._leave()
+                    self.under_way -= 1
+                    self._places.release()
         except TimeoutError:
             if overdue := served.overdue:
                 raise overdue from None
@@ -277,35 +273,14 @@ class Admission:
                     served.deadline.reschedule(end)
 
     async def _enter(self) -> None:
-        if self.under_way < self._most and not self._queue:
-            self.under_way += 1
-            return
-        if len(self._queue) >= self._most_waiting:
-            raise RequestError(
-                f"{self.under_way} requests are under way and {len(self._queue)} wait; try again "
-                "later",
-                503,
-                code="overloaded",
-                retry_after=1,
-            )
-        turn = asyncio.get_running_loop().create_future()
-        self._queue.append(turn)
+        if self._places.locked() and self.waiting >= self._most_waiting:
+            said = f"{self.under_way} requests are under way and {self.waiting} wait"
+            raise RequestError(f"{said}; try again later", 503, code="overloaded", retry_after=1)
+        self.waiting += 1
         try:
-            await turn
-        except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():  # the turn came at the moment of cancelling
-                self._leave()
-            elif turn in self._queue:  # _leave may have dropped it already
-                self._queue.remove(turn)
-            raise
-
-    def _leave(self) -> None:
-        while self._queue:
-            turn = self._queue.popleft()
-            if not turn.done():
-                turn.set_result(None)
-                return
-        self.under_way -= 1
+            await self._places.acquire()
+        finally:
+            self.waiting -= 1
 
 
 # Connections: their number, and how long each may keep the server waiting.
@@ -464,19 +439,16 @@ class Connection(web.RequestHandler):
             self._unread.cancel()
             self._unread = None
 
-    def _await_reader(self) -> None:
-        if self.transport is not None:
-            size = self.transport.get_write_buffer_size()
-            self._unread = self._loop.call_later(_UNREAD_SECONDS, self._end_slow_reader, size)
-
-    def _end_slow_reader(self, before: int) -> None:
+    def _await_reader(self, before: float = math.inf) -> None:
+        """End a client that has not read enough since the last look, or look again later."""
         self._unread = None
         if self.transport is None:
             return
-        if self.transport.get_write_buffer_size() > before - _UNREAD_BYTES:
+        size = self.transport.get_write_buffer_size()
+        if size > before - _UNREAD_BYTES:
             self.abort()
         else:
-            self._await_reader()
+            self._unread = self._loop.call_later(_UNREAD_SECONDS, self._await_reader, size)
 
 
 def note_rarely(
@@ -526,11 +498,8 @@ class Bodies:
             return
         packed = request.headers.get("Content-Encoding", "identity").lower() != "identity"
         if packed or request.content_type.startswith("multipart/"):
-            raise RequestError(
-                "bodies that are compressed, or in several parts, are not taken",
-                415,
-                code="unsupported_media_type",
-            )
+            said = "bodies that are compressed, or in several parts, are not taken"
+            raise RequestError(said, 415, code="unsupported_media_type")
         most = min(_FORM_BYTES, self._largest) if form else self._largest
         parts: list[bytes] = []
         try:
@@ -555,30 +524,20 @@ class Bodies:
                     if size > most:
                         raise _too_large(most)
                     if self._free < 0:
-                        raise RequestError(
-                            "too many large requests at the same time; try again later",
-                            503,
-                            code="overloaded",
-                            retry_after=1,
-                        )
+                        full = "too many large requests at the same time; try again later"
+                        raise RequestError(full, 503, code="overloaded", retry_after=1)
         except TimeoutError:
-            raise RequestError(
-                f"the body was not here after {_SECONDS:g} s", 408, code="body_timeout"
-            ) from None
+            late = f"the body was not here after {_SECONDS:g} s"
+            raise RequestError(late, 408, code="body_timeout") from None
         except web.RequestPayloadError:
-            raise RequestError(
-                "the body is not of the length or in the chunks that its head says",
-                code="invalid_body",
-            ) from None
+            odd = "the body is not of the length or in the chunks that its head says"
+            raise RequestError(odd, code="invalid_body") from None
 
 
 def _too_large(most: int) -> RequestError:
-    return RequestError(
-        f"the body is larger than the {most:,} bytes that are taken here; --max-body-bytes of the "
-        "server allows larger ones",
-        413,
-        code="body_too_large",
-    )
+    said = f"the body is larger than the {most:,} bytes that are taken here"
+    more = "--max-body-bytes of the server allows larger ones"
+    return RequestError(f"{said}; {more}", 413, code="body_too_large")
 
 
 async def parse_json(body: bytes) -> Any:
@@ -604,9 +563,8 @@ async def _check_values(body: bytes) -> None:
         if values % _IN_A_ROW == 0:
             await asyncio.sleep(0)
     if values + _marks(body, at, len(body)) > _MOST_VALUES:
-        raise RequestError(
-            f"the body holds more than {_MOST_VALUES:,} values", 413, code="body_too_large"
-        )
+        said = f"the body holds more than {_MOST_VALUES:,} values"
+        raise RequestError(said, 413, code="body_too_large")
 
 
 def _marks(body: bytes, start: int, end: int) -> int:

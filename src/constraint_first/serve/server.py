@@ -15,13 +15,7 @@ import signal
 import socket
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Sequence
-from contextlib import (
-    AsyncExitStack,
-    aclosing,
-    asynccontextmanager,
-    contextmanager,
-    suppress,
-)
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias, cast
@@ -40,13 +34,13 @@ from constraint_first.model.replicas import Replica
 from constraint_first.model.resolve import AUTO, ModelRef, choose_method
 from constraint_first.model.transport import COMPLETIONS, Transport, read_beginning, refusal
 from constraint_first.problem import Json
-from constraint_first.protocol import (
-    Usage,
-)
+from constraint_first.protocol import Usage
 from constraint_first.serve import guard
 from constraint_first.serve.attempt import (
+    COMMENT,
     CONTENT_TYPE,
     DONE,
+    EVENT_HEADERS,
     SERVICES,
     Log,
     Metrics,
@@ -134,20 +128,14 @@ def _word(value: Json) -> str:
     return word if word.isprintable() and " " not in word and '"' not in word else json.dumps(word)
 
 
-_COMMENT: Final = b": still at work\n\n"
 _FAREWELL: Final = 1.0
 """Seconds that a client has to hear what went wrong."""
-_EVENTS: Final = {
-    "Content-Type": "text/event-stream; charset=utf-8",
-    "Cache-Control": "no-cache",
-    "X-Accel-Buffering": "no",  # nginx would keep events back
-}
 
 
 async def _answer_in_stream(request: web.Request, question: Question) -> web.StreamResponse:
     """Make all attempts and send what happens; nothing is sent before there is something to say."""
     served, asked, outbox = question.served, question.asked, Outbox()
-    head, response = _head(question), web.StreamResponse(headers=_EVENTS)
+    head, response = _head(question), web.StreamResponse(headers=EVENT_HEADERS)
 
     async def work() -> None:
         start = describe_start(question.chosen.method, question.problem)
@@ -171,7 +159,7 @@ async def _answer_in_stream(request: web.Request, question: Question) -> web.Str
             async for waiting in feed:
                 if waiting:
                     served.spoke()
-                await write(b"".join(map(head.event, waiting)) or _COMMENT)
+                await write(b"".join(map(head.event, waiting)) or COMMENT)
     except (Exception, asyncio.CancelledError) as raised:
         told = served.overdue if isinstance(raised, asyncio.CancelledError) else raised
         if told is None or not response.prepared:  # nobody is there, or it can still be a status

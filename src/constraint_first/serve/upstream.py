@@ -30,9 +30,7 @@ from constraint_first.model.resolve import (
 from constraint_first.model.transport import Bounds, Endpoint, Transport
 from constraint_first.model.wire import Decoding
 from constraint_first.problem import Json
-from constraint_first.protocol import (
-    Call,
-)
+from constraint_first.protocol import Call
 from constraint_first.serve.request import ChatRequest
 
 _KEPT: Final = 256

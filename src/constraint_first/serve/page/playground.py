@@ -29,6 +29,8 @@ from constraint_first.model.resolve import AUTO
 from constraint_first.protocol import Call
 from constraint_first.report.math import to_html
 from constraint_first.serve.attempt import (
+    COMMENT,
+    EVENT_HEADERS,
     SERVICES,
     Outbox,
     Question,
@@ -46,12 +48,7 @@ from constraint_first.thinking import without_thinking
 Fill: TypeAlias = Callable[..., str]
 """Fills a template by its name, with values."""
 
-_COMMENT: Final = b": still at work\n\n"
-_EVENTS: Final = {
-    "Content-Type": "text/event-stream; charset=utf-8",
-    "Cache-Control": "no-store",
-    "X-Accel-Buffering": "no",  # nginx would keep events back
-}
+_EVENTS: Final = EVENT_HEADERS | {"Cache-Control": "no-store"}
 
 
 class PageWriter:
@@ -119,7 +116,7 @@ async def _stream_answer(request: web.Request, question: Question) -> web.Stream
         silence = question.services.settings.silence
         async with aclosing(outbox.follow(work(), silence)) as feed:
             async for words in feed:
-                await response.write(b"".join(map(_event, words)) or _COMMENT)
+                await response.write(b"".join(map(_event, words)) or COMMENT)
         await response.write_eof()
     except ConnectionError:
         question.served.error = question.served.why_cancelled
