@@ -79,7 +79,7 @@ async def test_a_client_starts_it_and_uses_every_tool(served: Endpoint, handshak
     assert [one["truth"] for one in found["checks"]] == ["holds"]
     assert [number for number, _ in heard] == [1, 2, 3, 4]
     assert [str(message).split(":")[0] for _, message in heard] == [
-        *("stage1 started", "stage1 finished", "stage2 started", "stage2 finished"),
+        *("stage1 started", "stage1 finished", "stage2 started", "stage2 finished")
     ]
     (stated,) = constraints["constraints"]
     assert stated["sentence"] == "The answer is a remainder: an integer from 0 to 6."
@@ -104,10 +104,7 @@ def test_nothing_but_the_protocol_is_written_to_standard_output(endpoint: Endpoi
         {
             "id": 2,
             "method": "tools/call",
-            "params": {
-                "name": "solve",
-                "arguments": {"problem": REMAINDER, "method": "program"},
-            },
+            "params": {"name": "solve", "arguments": {"problem": REMAINDER, "method": "program"}},
         },
     ]
     with subprocess.Popen(

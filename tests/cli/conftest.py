@@ -4,6 +4,7 @@ import io
 import os
 import pty
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -68,6 +69,20 @@ def on_terminal(endpoint: Endpoint, folder: Path, *arguments: str, columns: int 
         os.close(ours)
     assert process.wait(60) == 0, shown.decode()
     return CODES.sub("", shown.decode()).replace("\r", "")
+
+
+def played(cfr: Run, commands: str, folder: Path) -> str:
+    """Run commands, one a line; return all that was typed and said. ``cat`` shows a file."""
+    shown: list[str] = []
+    for line in commands.splitlines():
+        command, *words = shlex.split(line)
+        if command == "cat":
+            shown.append(f"$ {line}\n{(folder / words[0]).read_text(encoding='utf-8')}")
+        else:
+            ran = cfr(command, *words)
+            said = f"{ran.out}{ran.err}" + f"[exit code {ran.code}]\n" * bool(ran.code)
+            shown.append(f"$ cfr {line}\n{said}")
+    return re.sub(r'("seconds": )[\d.e-]+', r"\1…", "\n".join(shown))
 
 
 @pytest.fixture(scope="session")

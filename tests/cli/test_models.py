@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 from loopback import Endpoint as Server
 from loopback import Reply, completion
+from snapshot import assert_unchanged
 from sums import reply_right, write_sums
 
 from constraint_first.benchmark.constraintbench.family import SHA256, load
@@ -23,65 +24,56 @@ from constraint_first.constraint.stated.statement import check_stated
 from constraint_first.method.registry import original_prompts
 from constraint_first.model.resolve import AutoChoice
 
-from .conftest import Ran, Run
+from .conftest import Ran, Run, played
+
+COMMANDS = """
+models
+models list --json
+models presets
+models presets --json
+models verify smollm2-135m-instruct
+models pull smollm2-135m-instruct
+solve 2+2 --model smollm2-135m-instruct
+models remove smollm2-135m-instruct
+models remove smollm2-135m-instruct
+models verify smollm2-135m-instruct
+models pull gpt-7
+bench generate --seed 7 --n 50 -o fresh.jsonl
+bench check fresh.jsonl
+bench check tampered.jsonl
+bench check
+bench check fresh.jsonl --split mini
+bench export mine.toml
+bench generate --seed 7 --n 5 -o mine.toml
+cat mine.toml
+bench generate --seed 7 --n 5 -o fresh.jsonl --force
+bench generate --seed 1 -o out.jsonl --n 0
+bench generate --seed 1 -o out.jsonl --n 5 --family ratio_cod
+bench generate --seed 1 -o out.jsonl --n 1999 --family digit_swap --level 1
+bench generate --seed 1 -o out.jsonl --n 5 --family minute_display --tier joint
+""".strip()
+PRESETS = '[mine]\nbase_url = "http://user:hidden@h/v1?token=hidden"\nkey_env = "MINE"\n'
 
 
-def test_the_catalogue_is_listed(cfr: Run) -> None:
-    for arguments in ((), ("list",)):
-        ran = cfr("models", *arguments)
-        assert "qwen2.5-coder-1.5b-instruct" in ran.out
-        assert "smollm2-135m-instruct" in ran.out
-    listed = json.loads(cfr("models", "list", "--json").out)
-    assert [entry["present"] for entry in listed] == [False, False]
-
-
-def test_a_model_that_is_not_there(cfr: Run) -> None:
-    ran = cfr("models", "verify", "smollm2-135m-instruct")
-    assert ran.code == 3
-    assert "not on this machine; run 'cfr models pull'" in ran.err
-    assert "was not there" in cfr("models", "remove", "smollm2-135m-instruct").out
-    assert "choose from" in cfr("models", "pull", "gpt-7").err
-
-
-def test_a_model_with_the_wrong_hash(cfr: Run, tmp_path: Path) -> None:
-    path = tmp_path / "cache" / "models" / "SmolLM2-135M-Instruct.Q4_1.gguf"
-    path.parent.mkdir(parents=True)
-    path.write_bytes(b"GGUF but not really")
-    for typed in (["models", "verify"], ["models", "pull"], ["solve", "2+2", "--model"]):
-        ran = cfr(*typed, "smollm2-135m-instruct")
-        assert ran.code == 3
-        assert "wrong size or SHA-256" in ran.err
-        assert "cfr models remove smollm2-135m-instruct" in ran.err
-    assert "removed" in cfr("models", "remove", "smollm2-135m-instruct").out
-    assert not path.exists()
-
-
-def test_presets_are_listed_without_their_keys(cfr: Run, tmp_path: Path) -> None:
-    own = tmp_path / "mine.toml"
-    own.write_text('[mine]\nbase_url = "http://user:hidden@h/v1?token=hidden"\nkey_env = "MINE"\n')
-    environment = {"CFR_MODELS": str(own), "MINE": "hidden", "DASHSCOPE_API_KEY": ""}
-    for arguments in ((), ("presets",)):
-        ran = cfr("models", *arguments, **environment)
-        lines = {line.split()[0]: line for line in ran.out.splitlines() if line.strip()}
-        assert "http://h/v1" in lines["mine"]
-        assert " yes " in lines["mine"]
-        assert " no " in lines["qwen3.5-9b-instruct"]
-        assert "not needed" in lines["justrl-1.5b"]
-        assert str(own) in ran.out
-        assert "hidden" not in ran.out + ran.err
-    ran = cfr("models", "presets", "--json", **environment)
-    assert "hidden" not in ran.out
-    listed = {entry["name"]: entry for entry in json.loads(ran.out)}
-    assert listed["mine"]["key_set"] is True
-    assert listed["qwen3.5-9b-instruct"]["key_set"] is False
-    assert listed["justrl-1.5b"]["key_set"] is None
-
-
-def test_a_preset_without_its_key_is_refused_in_one_line(cfr: Run) -> None:
-    ran = cfr("solve", "2+2", "--model", "deepseek-chat")
-    assert ran.code == 3
-    assert len(ran.err.strip().splitlines()) == 1
-    assert "DEEPSEEK_API_KEY is not set" in ran.err
+def test_what_is_typed_and_what_is_said(
+    cfr: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine.toml").write_text(PRESETS)
+    monkeypatch.setenv("CFR_MODELS", str(tmp_path / "mine.toml"))
+    monkeypatch.setenv("MINE", "hidden")
+    damaged = tmp_path / "cache" / "models" / "SmolLM2-135M-Instruct.Q4_1.gguf"
+    damaged.parent.mkdir(parents=True)
+    damaged.write_bytes(b"GGUF but not really")
+    invoke("generate", "--seed", "7", "--n", "6", "-o", tmp_path / "tampered.jsonl")
+    rows = [json.loads(line) for line in (tmp_path / "tampered.jsonl").read_text().splitlines()]
+    rows[3]["answer"] = "123456"
+    (tmp_path / "tampered.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    shown = played(cfr, COMMANDS, tmp_path)
+    assert_unchanged("models-and-benchmarks.txt", shown.replace(str(tmp_path), "FOLDER"))
+    assert "hidden" not in shown.replace(PRESETS, "")
+    assert not damaged.exists()
+    assert len((tmp_path / "fresh.jsonl").read_text().splitlines()) == 5
+    assert not (tmp_path / "out.jsonl").exists()
 
 
 ROOT = Path(__file__).parents[2]
@@ -89,24 +81,6 @@ ROOT = Path(__file__).parents[2]
 
 def invoke(*arguments: str | Path) -> Result:
     return CliRunner().invoke(bench_command, [str(one) for one in arguments], catch_exceptions=True)
-
-
-def test_generate_then_check(tmp_path: Path) -> None:
-    path = tmp_path / "fresh.jsonl"
-    assert invoke("generate", "--seed", "7", "--n", "50", "-o", path).exit_code == 0
-    assert len(path.read_text(encoding="utf-8").splitlines()) == 50
-    result = invoke("check", path)
-    assert result.exit_code == 0
-    assert "50 problems, all as they should be" in result.output
-    assert "each answer computed in two ways: 50 of 50" in result.output
-    assert "guess, the most frequent answer" in result.output
-
-
-@pytest.mark.parametrize("arguments", [[], ["mine.jsonl", "--split", "mini"]])
-def test_check_wants_a_file_or_a_split(arguments: list[str]) -> None:
-    result = invoke("check", *arguments)
-    assert result.exit_code == 2
-    assert "name a file, or one split" in result.output
 
 
 def test_export_writes_a_dataset_once(tmp_path: Path) -> None:
@@ -124,13 +98,6 @@ def test_export_writes_a_dataset_once(tmp_path: Path) -> None:
     }
 
 
-def test_export_into_a_file_is_one_line(cfr: Run, tmp_path: Path) -> None:
-    (tmp_path / "taken").write_text("mine", encoding="utf-8")
-    ran = cfr("bench", "export", "taken")
-    assert (ran.code, ran.err.count("\n")) == (2, 1)
-    assert "taken: cannot be made" in ran.err
-
-
 def test_generate_takes_families_tiers_and_levels(tmp_path: Path) -> None:
     path = tmp_path / "few.jsonl"
     wish = ("--tier", "joint", "--level", "3", "--level", "1")
@@ -138,46 +105,6 @@ def test_generate_takes_families_tiers_and_levels(tmp_path: Path) -> None:
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     assert {row["tier"] for row in rows} == {"joint"}
     assert {row["level"] for row in rows} == {1, 3}
-
-
-def test_generate_does_not_overwrite_unless_forced(tmp_path: Path) -> None:
-    path = tmp_path / "kept.jsonl"
-    path.write_text("mine", encoding="utf-8")
-    assert invoke("generate", "--seed", "7", "--n", "5", "-o", path).exit_code != 0
-    assert path.read_text(encoding="utf-8") == "mine"
-    assert invoke("generate", "--seed", "7", "--n", "5", "-o", path, "--force").exit_code == 0
-    assert len(path.read_text(encoding="utf-8").splitlines()) == 5
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["--n", "0"], "cannot generate 0 problems; ask for at least 1"),
-        (["--n", "5", "--family", "ratio_cod"], "did you mean ratio_code"),
-        (["--n", "9999", "--family", "digit_swap", "--level", "1"], "has only about"),
-        (["--n", "5", "--family", "minute_display", "--tier", "joint"], "is in tier joint"),
-    ],
-)
-def test_nonsense_is_one_line_and_nothing_is_written(
-    cfr: Run, tmp_path: Path, arguments: list[str], says: str
-) -> None:
-    ran = cfr("bench", "generate", "--seed", "1", "-o", "out.jsonl", *arguments)
-    assert ran.code == 2
-    assert says in ran.err.splitlines()[-1]
-    assert "Traceback" not in ran.err
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_tampered_file_names_line_and_fault(cfr: Run, tmp_path: Path) -> None:
-    path = tmp_path / "fresh.jsonl"
-    invoke("generate", "--seed", "7", "--n", "6", "-o", path)
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    rows[3]["answer"] = "123456"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    ran = cfr("bench", "check", "fresh.jsonl")
-    assert (ran.code, ran.err.count("\n")) == (1, 1)
-    assert "line 4: the answer 123456 does not satisfy" in ran.err
-    assert "more fault" in ran.err
 
 
 def test_show_as_json() -> None:
@@ -321,14 +248,24 @@ def test_a_store_from_before_own_prompts_takes_them(
 
 
 @pytest.mark.parametrize("command", ["eval", "solve"])
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("--prompts=mine", "direct.txt: lacks [[problem]], where something is filled in; add it"),
+        (
+            "--system=@none.txt",
+            "none.txt: cannot be read (No such file or directory); check the path",
+        ),
+    ],
+)
 def test_what_is_wrong_with_a_prompt_is_said_before_anything_is_asked(
-    cfr: Run, served: Server, tmp_path: Path, command: str
+    cfr: Run, served: Server, tmp_path: Path, command: str, option: str, said: str
 ) -> None:
     (tmp_path / "mine" / "direct.txt").write_text("Solve it.")
-    given = ("--base-url", served.url, "--model", "m", "--method", "direct", "--prompts", "mine")
+    given = ("--base-url", served.url, "--model", "m", "--method", "direct", option)
     ran = cfr(command, "sums.jsonl", *given)
     assert (ran.code, ran.err.count("\n")) == (2, 1)
-    assert "direct.txt: lacks [[problem]], where something is filled in; add it" in ran.err
+    assert said in ran.err
     assert not served.requests
     assert not (tmp_path / "runs.db").exists()
 
@@ -365,14 +302,6 @@ def test_a_system_message_goes_ahead_of_every_call_and_names_a_series_of_its_own
     assert [one["decoding"].get("system") for one in listed] == ["Be brief.", None]
     shown = cfr("show", "1", "1").out
     assert "System message, ahead of every call\nBe brief.\n" in shown
-
-
-def test_a_system_message_that_cannot_be_had_is_said_first(cfr: Run, served: Server) -> None:
-    for typed in (("solve", "What is 2 + 2?"), ("eval", "sums.jsonl")):
-        ran = cfr(*typed, "--base-url", served.url, "--system", "@none.txt")
-        assert (ran.code, ran.err.count("\n")) == (2, 1)
-        assert "none.txt: cannot be read (No such file or directory); check the path" in ran.err
-    assert not served.requests
 
 
 def test_an_experiment_names_its_prompts_and_system_message(
@@ -504,15 +433,6 @@ def test_a_policy_s_programs_are_shown(
     assert "Direct CoT got 0 of 4 right with 28 output tokens, Calibrated got 3 of 4 right" in said
     assert "1,022 other problems" in said
     assert "44.8 % right before, 57.8 % after, at 0.91 times the output tokens" in said
-
-
-def test_hostile_answers_cannot_drive_the_terminal(cfr: Run, endpoint: Server) -> None:
-    endpoint.script(completion("\\boxed{[red]4\x1b]0;owned\x07\u202e}"))
-    ran = cfr("demo", "--base-url", endpoint.url)
-    assert ran.code == 0, ran.err
-    for character in "\x1b\x07\u202e":
-        assert character not in ran.out
-    assert "✗ [red]4" in ran.out
 
 
 def test_replies_without_an_answer(cfr: Run, endpoint: Server) -> None:

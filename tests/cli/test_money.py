@@ -91,14 +91,6 @@ def test_the_report_has_the_cost_of_an_attempt(cfr: Run, served: Server, tmp_pat
 
 
 @pytest.mark.usefixtures("priced")
-def test_a_small_budget_goes_a_long_way_where_calls_are_cheap(cfr: Run, served: Server) -> None:
-    # A reply could take 32,768 tokens, which is $0.0656; all twelve are $0.0003 in fact.
-    ran = evaluate(cfr, served, "--max-cost", "0.067")
-    assert ran.code == 0, ran.err
-    assert len(served.requests) == 12
-
-
-@pytest.mark.usefixtures("priced")
 def test_a_budget_that_is_too_small_for_one_call_says_the_way_out(cfr: Run, served: Server) -> None:
     ran = evaluate(cfr, served, "--max-cost", "0.01")
     assert ran.code == 7
@@ -217,38 +209,9 @@ def test_a_grid_is_foretold_at_eighty_columns(
     assert not served.requests
 
 
-def test_a_mistake_is_told_as_by_the_run(cfr: Run, served: Server) -> None:
-    assert "did you mean 'direct'" in cfr(*given(served, "--dry-run", "--method", "direkt")).err
-    ran = cfr(*given(served, "--json"))
-    assert ran.code == 2
-    assert "--json: goes with --dry-run" in ran.err
-    assert "not in the catalogue" in cfr("eval", "--dry-run", "--model", "gpt-7").err
-    assert not served.requests
-
-
 def test_a_key_is_not_needed_to_look_ahead(cfr: Run, served: Server) -> None:
+    assert "not in the catalogue" in cfr("eval", "--dry-run", "--model", "gpt-7").err
     ran = cfr("eval", "sums.jsonl", "--dry-run", "--model", "deepseek-chat", "--limit", "1")
     assert ran.code == 0, ran.err
     nameless = cfr("eval", "sums.jsonl", "--dry-run", "--base-url", served.url)
     assert "With --model NAME earlier runs" in nameless.out
-
-
-def test_own_columns_prompts_and_system_message_are_counted(
-    cfr: Run, endpoint: Server, tmp_path: Path
-) -> None:
-    (tmp_path / "exam.csv").write_text("question;solution\nWhat is 2 + 3?;5\n")
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "direct.txt").write_text("Add with care. " * 100 + "\n\n[[problem]]\n")
-
-    def input_tokens(*more: str) -> int:
-        named = ("--base-url", endpoint.url, "--model", "m", "--method", "direct", "--runs", "1")
-        ran = cfr("eval", "exam.csv", *named, *more, "--dry-run", "--json", "--quiet")
-        assert (ran.code, ran.err) == (0, "")
-        return json.loads(ran.out)["total"]["input_tokens"]["most"]
-
-    columns = ("--columns", "problem=question,answer=solution")
-    alone = input_tokens(*columns)
-    assert 0 < alone < 200
-    assert input_tokens(*columns, "--prompts", "mine") >= 500
-    assert input_tokens(*columns, "--system", "Be brief. " * 100) >= alone + 300
-    assert not endpoint.requests

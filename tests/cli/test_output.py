@@ -54,6 +54,8 @@ def test_json_is_exact_and_safe_on_a_terminal(capsys: pytest.CaptureFixture[str]
     assert json.loads(said) == {"é": [HOSTILE, "a\nb"]}
     assert said.isascii() is False
     assert said.removesuffix("\n").isprintable()
+    print_json([1], indent=2)
+    assert capsys.readouterr().out == "[\n  1\n]\n"
 
 
 @given(st.text(st.characters()))
@@ -65,11 +67,6 @@ def test_any_text_survives_an_output_that_holds_few_signs(text: str) -> None:
             patch.setattr(sys, "stdout", stream)
             print_json([text], indent=2)
             assert json.loads(raw.getvalue().decode(encoding)) == [text]
-
-
-def test_rows_for_programs_are_laid_out_on_request(capsys: pytest.CaptureFixture[str]) -> None:
-    print_json([1], indent=2)
-    assert capsys.readouterr().out == "[\n  1\n]\n"
 
 
 # What writes to a terminal without our looking at it, by the name under which it is called.
@@ -185,9 +182,6 @@ def test_quiet_is_quiet_and_standard_error_is_another_stream(
     assert capsys.readouterr() == ("1 + 1 = 'two'\n", "b\n")
 
 
-SHOW_HOSTILE = "\x1b[2J[red]x[/red]\u202e\x07"
-
-
 def printed(shown: RenderableType, width: int = 200) -> str:
     console = Console(file=io.StringIO(), width=width, highlight=False)
     console.print(shown)
@@ -246,18 +240,6 @@ def test_constraints_and_what_stage_1_says_of_the_answer() -> None:
     ]
 
 
-def test_hostile_constraints_are_shown_and_not_obeyed() -> None:
-    spec = ConstraintSpec(
-        raw_constraints=(Constraint(SHOW_HOSTILE, SHOW_HOSTILE, SHOW_HOSTILE),),
-        propagated_constraints=(Propagated(SHOW_HOSTILE, (SHOW_HOSTILE,), SHOW_HOSTILE),),
-        answer_format=SHOW_HOSTILE,
-        critical_constraints=(SHOW_HOSTILE,),
-    )
-    shown = printed(show.constraints(Recovered("parsed", spec)))
-    assert not set(shown) & {"\x1b", "\x07", "\u202e"}
-    assert shown.count("[red]x[/red]") == 8
-
-
 def test_tokens_that_were_not_counted_are_not_zero() -> None:
     unknown = exchange("direct", Usage(reported=False))
     shown = printed(show.tokens([unknown, exchange("direct", Usage(5, 6))]))
@@ -308,15 +290,6 @@ def test_a_number_is_never_cut_short(
     monkeypatch.delenv("COLUMNS")
     show.print_table(ShowTable("wide", "Wide", columns, (row(*cells),)))
     assert capsys.readouterr().out.splitlines()[-1].split() == cells, "whole in a pipe"
-
-
-def test_hostile_cells_are_shown_and_not_obeyed(capsys: pytest.CaptureFixture[str]) -> None:
-    columns = (Column(SHOW_HOSTILE, group=SHOW_HOSTILE),)
-    rows = (row(SHOW_HOSTILE, kind="heading"), row(SHOW_HOSTILE))
-    show.print_table(ShowTable("t", SHOW_HOSTILE, columns, rows, (SHOW_HOSTILE,)))
-    shown = capsys.readouterr().out
-    assert not set(shown) & {"\x1b", "\x07", "\u202e"}
-    assert shown.count("[red]x[/red]") == 6
 
 
 @given(st.text(st.characters(exclude_categories=())), st.text(st.characters(exclude_categories=())))

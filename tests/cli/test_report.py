@@ -135,28 +135,50 @@ def test_an_audit_finds_a_family_and_needs_no_baseline(tmp_path: Path, cfr: Run)
     assert not cfr("audit", "router", path, "--json", "--method", methods[2]).err
 
 
-def test_errors_are_one_line(outcomes: Path, tmp_path: Path, cfr: Run) -> None:
-    empty = tmp_path / "empty.jsonl"
-    empty.touch()
-    bad = tmp_path / "bad.jsonl"
-    bad.write_text('{"problem": "3", "class": "tired"}\n')
-    for arguments, said in (
-        (("report", empty, "-o", tmp_path / "out"), "no attempts yet"),
-        (("report", outcomes, "-o", outcomes), "cannot be a folder"),
-        (("report", outcomes, "--baseline", "zero"), "has no method 'zero'"),
-        (("report", outcomes, "--method", "zero"), "has no method 'zero'"),
-        (("report", outcomes, "--variant", "cfr(x=1)"), "has no variant 'cfr(x=1)'; it has direct"),
-        (("report", outcomes, "--classes", bad), "line 1"),
-        (("audit", "errors", empty), "no attempts yet"),
-        (("audit", "stage1", outcomes, "--baseline", "zero"), "has no method 'zero'"),
-        (("audit", "errors", outcomes, "--method", "direct"), "compared with itself"),
-        (("audit", "router", tmp_path / "none.db"), "there is no such store"),
-    ):
-        done = cfr(*arguments)
-        assert done.code != 0
-        *_, last = done.err.splitlines()
-        assert said in last, (arguments, done.err)
-        assert "Traceback" not in done.err
+NO_REPLIES = "has no replies to requests with gold instructions; run a benchmark"
+NO_INTERVENTIONS = "has no interventions on record; run a method that makes them"
+MISTAKES = {
+    "report empty.jsonl -o out": "no attempts yet",
+    "report outcomes.jsonl -o outcomes.jsonl": "cannot be a folder",
+    "report outcomes.jsonl --baseline zero": "has no method 'zero'",
+    "report outcomes.jsonl --method zero": "has no method 'zero'",
+    "report outcomes.jsonl --variant cfr(x=1)": "has no variant 'cfr(x=1)'; it has direct",
+    "report outcomes.jsonl --classes bad.jsonl": "line 1",
+    "compare outcomes.jsonl --baseline zero": "has no method 'zero'; it has direct, cfr",
+    "compare outcomes.jsonl --method C": "has no method 'C'",
+    "compare outcomes.jsonl --model x": "has no model 'x'",
+    "compare empty.jsonl": "no attempts yet",
+    "compare none.db": "there is no such store",
+    "compare none.jsonl": "cannot be read",
+    "compare outcomes.jsonl --also-p nan": "nan: not a p-value; it must be from 0 to 1",
+    "compare outcomes.jsonl --also-p 2": "'--also-p'",
+    "compare outcomes.jsonl --resamples 1": "'--resamples'",
+    "audit errors empty.jsonl": "no attempts yet",
+    "audit stage1 outcomes.jsonl --baseline zero": "has no method 'zero'",
+    "audit errors outcomes.jsonl --method direct": "compared with itself",
+    "audit router none.db": "there is no such store",
+    "audit instructions outcomes.jsonl": NO_REPLIES,
+    "audit interventions outcomes.jsonl": NO_INTERVENTIONS,
+    "audit report none.jsonl": "none.jsonl: cannot be read",
+    "audit report torn.jsonl": "torn.jsonl, line 1: not JSON",
+    "audit report begun.jsonl": "begun.jsonl: no attempt is judged yet",
+    "audit mark runs.db --labels labels.jsonl": "marked on a page: run 'cfr serve RUNS --labels ",
+}
+
+
+@pytest.mark.usefixtures("outcomes")
+@pytest.mark.parametrize("command", MISTAKES)
+def test_a_mistake_is_one_line(command: str, cfr: Run, tmp_path: Path) -> None:
+    (tmp_path / "empty.jsonl").touch()
+    (tmp_path / "bad.jsonl").write_text('{"problem": "3", "class": "tired"}\n')
+    (tmp_path / "torn.jsonl").write_text('{"annotator": "a')
+    unmarked = {"constraints": [{"id": "C1", "stage": "raw", "mark": None}]}
+    (tmp_path / "begun.jsonl").write_text(json.dumps(json.loads(label("1")) | unmarked) + "\n")
+    ran = cfr(*command.split())
+    assert ran.code == (5 if "none.db" in command else 2)
+    assert MISTAKES[command] in ran.err.splitlines()[-1]
+    assert not ran.out
+    assert "Traceback" not in ran.err
 
 
 def test_an_output_that_is_not_utf_8(outcomes: Path) -> None:
@@ -219,50 +241,10 @@ def test_a_table_says_which_interval_it_shows(tmp_path: Path, compare: Run) -> N
     assert "The interval is the percentile interval of" in other
 
 
-def test_a_family_is_enough_and_what_it_means_is_said(tmp_path: Path, compare: Run) -> None:
-    path = tmp_path / "o.jsonl"
-    methods = ("direct", "cfr(reply=json)", "cfr(reply=prose)")
-    rows = [{"problem": "1", "method": method, "run": 0, "correct": True} for method in methods]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    done = compare(path, "--method", "cfr", "--json")
-    assert [pair["method"] for pair in json.loads(done.out)["pairs"]] == ["cfr(reply=json)"]
-    assert "CFR (always-on) is cfr(reply=json) here" in done.err
-    assert "(--method chooses)" in done.err
-    assert not compare(path, "--method", "cfr(reply=prose)", "--json").err
-
-
 def test_a_method_that_is_named_twice_is_tested_once(tmp_path: Path, compare: Run) -> None:
     path = compare_outcomes(tmp_path / "o.jsonl", [1, 0])
     done = compare(path, "--baseline", "A", "--method", "B", "--method", "B", "--json")
     assert json.loads(done.out)["family"] == 1
-
-
-def test_options_out_of_range_are_refused(tmp_path: Path, compare: Run) -> None:
-    path = compare_outcomes(tmp_path / "o.jsonl", [1, 0])
-    for option, value in (("--also-p", "nan"), ("--also-p", "2"), ("--resamples", "1")):
-        done = compare(path, "--baseline", "A", option, value)
-        assert done.code == 2
-        assert "Traceback" not in done.err
-
-
-def test_errors_of_compare_are_one_line(tmp_path: Path, compare: Run) -> None:
-    path = compare_outcomes(tmp_path / "o.jsonl", [0, 0])
-    empty = tmp_path / "empty.jsonl"
-    empty.touch()
-    for arguments, said in (
-        ((path,), "has no method 'direct'; it has A, B"),
-        ((path, "--baseline", "A", "--method", "C"), "has no method 'C'"),
-        ((path, "--baseline", "A", "--model", "x"), "has no model 'x'"),
-        ((empty,), "no attempts yet"),
-        ((tmp_path / "none.db",), "there is no such store"),
-        ((tmp_path / "none.jsonl",), "cannot be read"),
-    ):
-        done = compare(*arguments)
-        assert done.code == 2 or "no such store" in said, done.err
-        assert done.code != 0
-        assert said in done.err
-        assert done.err.count("\n") == 1
-        assert not done.out
 
 
 def costs(path: Path, **voted: int) -> Path:
@@ -292,19 +274,6 @@ MEASURED = Path(__file__).parents[2] / "docs" / "results" / "constraintbench-min
 def tables(ran: Ran) -> dict[str, Any]:
     assert ran.code == 0, ran.err
     return {table["name"]: table for table in json.loads(ran.out)}
-
-
-def test_stage_1_has_its_completeness_and_what_is_no_constraint_apart(cfr: Run) -> None:
-    found = tables(cfr("audit", "stage1", str(MEASURED), "--json"))["extraction"]
-    assert found["columns"][5:8] == ["Validity", "Halluc.", "Complete"]
-    always_on, its_range, its_format = found["rows"][:3]
-    assert always_on[7].startswith("75.8 % [")
-    assert always_on[8] == "by gold: 30 of 106 constraints in 24 replies; complete: of 33"
-    assert (its_range[1], its_format[1]) == ("answer range", "answer format")
-    said = cfr("audit", "stage1", str(MEASURED)).out
-    assert "Complete" in said
-    assert "75.8 % [" in said
-    assert "answer range" in said
 
 
 def label(problem: str, method: str = "routed-cfr") -> str:
@@ -354,12 +323,6 @@ def test_instructions_have_their_four_numbers(cfr: Run, tmp_path: Path) -> None:
     assert "gold instructions: [" not in compared.out
 
 
-def test_runs_without_instructions_say_so(cfr: Run) -> None:
-    ran = cfr("audit", "instructions", str(MEASURED))
-    assert ran.code == 2
-    assert "has no replies to requests with gold instructions; run a benchmark" in ran.err
-
-
 def test_interventions_are_undone(cfr: Run, tmp_path: Path) -> None:
     intervened_store(str(tmp_path / "runs.db"))
     found = tables(cfr("audit", "interventions", "--json"))
@@ -368,43 +331,6 @@ def test_interventions_are_undone(cfr: Run, tmp_path: Path) -> None:
     shown = cfr("audit", "interventions", "runs.db", "--benchmark", "sums").out
     assert "0.0" in shown
     assert "repair" in shown
-
-
-def test_runs_without_interventions_say_so(cfr: Run) -> None:
-    ran = cfr("audit", "interventions", str(MEASURED))
-    assert ran.code == 2
-    assert "has no interventions on record; run a method that makes them" in ran.err
-
-
-def marked(annotator: str, problem: str, marks: str, missing: int = 0) -> str:
-    """Write an annotator's line: a letter for each constraint, ``-`` where no mark is given yet."""
-    words = {"e": "entailed", "n": "not_entailed", "v": "vague", "-": None}
-    stages = ("raw", "raw", "propagated")
-    line: dict[str, Any] = json.loads(label(problem)) | {"annotator": annotator, "model": "m"}
-    line["constraints"] = [
-        {"id": f"C{n}", "stage": stages[n], "mark": words[mark]} for n, mark in enumerate(marks)
-    ]
-    return json.dumps(line | {"missing": ["x > 0"] * missing})
-
-
-def test_marks_that_cannot_be_added_up(cfr: Run, tmp_path: Path) -> None:
-    (tmp_path / "torn.jsonl").write_text('{"annotator": "a')
-    (tmp_path / "begun.jsonl").write_text(marked("ada", "1", "e--") + "\n")
-    for name, message in (
-        ("none.jsonl", "none.jsonl: cannot be read"),
-        ("torn.jsonl", "torn.jsonl, line 1: not JSON"),
-        ("begun.jsonl", "begun.jsonl: no attempt is judged yet"),
-    ):
-        ran = cfr("audit", "report", name)
-        assert (ran.code, ran.out) == (2, "")
-        assert message in ran.err
-
-
-def test_marking_is_done_on_a_page(cfr: Run) -> None:
-    ran = cfr("audit", "mark", "runs.db", "--labels", "labels.jsonl", "--annotator", "ada")
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith("cfr: constraints are marked on a page: run 'cfr serve ")
-    assert ran.err.count("\n") == 1
 
 
 REPOSITORY = Path(__file__).parents[2]

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from intervened import intervened_store
+from snapshot import assert_unchanged
 from stored import attempt
 from sums import number_in, right, sums
 
@@ -32,31 +32,7 @@ from constraint_first.store.database import StoreError
 from constraint_first.store.series import Series
 from constraint_first.store.store import Store
 
-from .conftest import Run
-
-
-@pytest.fixture
-def filled(tmp_path: Path) -> Path:
-    """A store with six attempts, three of them under a verdict that they do not deserve."""
-    path = tmp_path / "runs.db"
-    with Store(str(path)) as store:
-        engine = Scripted(lambda call: right(call))
-        job = prepare(store, Series("sums", "direct", "m"), sums(3), 2, engine)
-        asyncio.run(run(store, [job], 2))
-        with store.database.begin() as connection:
-            spoiled = schema.attempts.update().where(schema.attempts.c.run == 1)
-            connection.execute(spoiled.values(verdict="incorrect"))
-    return path
-
-
-def test_series_are_listed_for_people_and_for_programs(cfr: Run, filled: Path) -> None:
-    shown = cfr("runs")
-    assert shown.code == 0, shown.err
-    assert shown.out.splitlines()[1].split()[:6] == ["1", "sums", "direct", "m", "6", "50.0%"]
-    (row,) = json.loads(cfr("runs", "--json", "--store", str(filled)).out)
-    named = "series benchmark method model attempts ok truncated unparsed failed accuracy tokens"
-    wanted = [1, "sums", "direct", "m", 6, 6, 0, 0, 0, 0.5, 0]
-    assert [row[name] for name in named.split()] == wanted
+from .conftest import Run, played
 
 
 def test_the_interval_is_that_of_the_report(cfr: Run, tmp_path: Path) -> None:
@@ -78,47 +54,6 @@ def test_a_series_that_was_not_judged_has_no_interval(cfr: Run, tmp_path: Path) 
         store.register(Series("sums", "direct", "m"), sums(3))
     (row,) = json.loads(cfr("runs", "--json").out)
     assert (row["accuracy"], row["interval"]) == (None, None)
-
-
-def test_regrading_asks_no_model(cfr: Run, filled: Path) -> None:
-    ran = cfr("runs", "--regrade", "--json")
-    assert ran.code == 0, ran.err
-    assert "3 verdict(s) changed" in ran.err
-    assert json.loads(ran.out)[0]["accuracy"] == 1.0
-
-
-def test_failures_are_listed_with_their_reason_and_a_way_out(cfr: Run, tmp_path: Path) -> None:
-    def reply(call: Call) -> Completion:
-        if number_in(call) < 3:
-            raise Rejected(f"http://h: HTTP 503 (busy \x1b[2J, request {number_in(call)}); wait")
-        if number_in(call) == 3:
-            raise Rejected("odd")
-        return Completion(right(call))
-
-    with Store(str(tmp_path / "runs.db")) as store:
-        job = prepare(store, Series("sums", "direct", "m"), sums(5), 1, Scripted(reply))
-        asyncio.run(run(store, [job], 1))
-    ran = cfr("runs", "--failures")
-    assert ran.code == 0, ran.err
-    assert ran.out.splitlines() == [
-        "3 failed: http://h: HTTP 503 (busy �[2J, request 0); wait",
-        "    the first: direct on sums with m, problem p0, run 0",
-        "    way out: wait, then run the same 'cfr eval' command again",
-        "1 failed: odd",
-        "    the first: direct on sums with m, problem p3, run 0",
-        "    way out: run the same 'cfr eval' command again",
-    ]
-    listed = json.loads(cfr("runs", "--failures", "--json").out)
-    assert [(one["count"], one["problem"], one["way_out"][:4]) for one in listed] == [
-        (3, "p0", "wait"),
-        (1, "p3", "run "),
-    ]
-    assert listed[0]["reason"].endswith("[2J, request 0); wait")
-
-
-def test_a_store_without_failures_says_so(cfr: Run, filled: Path) -> None:
-    assert cfr("runs", "--failures").out == f"{filled.name}: no attempt failed\n"
-    assert cfr("runs", "--failures", "--json").out == "[]\n"
 
 
 @pytest.mark.parametrize("named", [["rnus.db"], ["--store", "rnus.db"]])
@@ -146,28 +81,88 @@ def test_every_command_takes_the_name_of_a_store_in_both_ways(
     assert not (tmp_path / "rnus.db").exists()
 
 
-def test_a_mistyped_store_is_not_made(cfr: Run, tmp_path: Path) -> None:
-    ran = cfr("runs", "rnus.db")
-    assert ran.code == 5
-    assert "rnus.db: there is no such store; run 'cfr eval' first" in ran.err
-    assert not (tmp_path / "rnus.db").exists()
-    ran = cfr("runs", "rnus.db", "--store", "runs.db")
-    assert ran.code == 2
-    assert "Name one store: 'rnus.db', or --store 'runs.db'." in ran.err
+COMMANDS = """
+runs listed.db
+runs listed.db --json
+runs listed.db --failures
+runs listed.db --failures --json
+runs listed.db --regrade --json
+runs failed.db --failures
+runs failed.db --failures --json
+runs empty.db
+runs --store empty.db --json
+runs rnus.db
+runs rnus.db --store runs.db
+runs attempts.csv
+export out.xlsx
+export out
+export none/such/out.csv
+export runs.db/out.csv
+export folder.csv
+export out.csv --outcomes
+export out.csv --pairs
+export out.jsonl --pairs
+export out.jsonl --pairs --outcomes
+export out.jsonl --pairs --labels none.jsonl
+export out.jsonl --right
+export out.jsonl empty.db --prompt problem
+export empty.csv empty.db
+cat empty.csv
+merge a.db b.db -o all.db
+runs all.db --json
+merge b.db c.db --store none.db
+merge c.db -o b.db --prefer last
+merge c.db -o b.db
+program answer.py
+program fails.py
+program control.py --json
+program zero.py --json
+program loop.py --time 0.1
+program large.py --memory 8
+program absent.py
+program .
+program latin.py
+program answer.py --memory 0
+""".strip()
+PROGRAMS = {
+    "answer": b"from fractions import Fraction\nprint(Fraction(2, 4))\n",
+    "fails": b"print('so far')\nraise ValueError('a\\nb \\x1b[31m')",
+    "control": b"print('\\x1b[2J')",
+    "zero": b"1 / 0",
+    "loop": b"while True: pass",
+    "large": b"x = [0] * 10**7",
+    "latin": b"\xff",
+}
 
 
-def test_a_file_of_attempts_is_not_a_store(cfr: Run, tmp_path: Path) -> None:
-    (tmp_path / "out.csv").touch()
-    ran = cfr("runs", "out.csv")
-    assert ran.code == 5
-    assert "out.csv: a file of attempts, not a store; 'cfr compare', 'report'" in ran.err
+def failing(call: Call) -> Completion:
+    if number_in(call) < 3:
+        raise Rejected(f"http://h: HTTP 503 (busy \x1b[2J, request {number_in(call)}); wait")
+    if number_in(call) == 3:
+        raise Rejected("odd")
+    return Completion(right(call))
 
 
-def test_an_empty_store_says_so(cfr: Run, tmp_path: Path) -> None:
-    with Store(str(tmp_path / "runs.db")):
+@pytest.mark.usefixtures("stores", "export_filled")
+def test_what_is_typed_and_what_is_said(cfr: Run, tmp_path: Path) -> None:
+    with Store(str(tmp_path / "listed.db")) as store:
+        job = prepare(store, Series("sums", "direct", "m"), sums(3), 2, Scripted(right))
+        asyncio.run(run(store, [job], 1))
+        wrong = schema.attempts.update().where(schema.attempts.c.run == 1)
+        store.change(lambda c: c.execute(wrong.values(verdict="incorrect")))
+    with Store(str(tmp_path / "failed.db")) as store:
+        job = prepare(store, Series("sums", "direct", "m"), sums(5), 1, Scripted(failing))
+        asyncio.run(run(store, [job], 1))
+    with Store(str(tmp_path / "empty.db")):
         pass
-    assert "nothing has been run yet" in cfr("runs").out
-    assert cfr("runs", "--json").out.strip() == "[]"
+    (tmp_path / "attempts.csv").touch()
+    (tmp_path / "folder.csv").mkdir()
+    for name, source in PROGRAMS.items():
+        (tmp_path / f"{name}.py").write_bytes(source)
+    assert_unchanged("runs.txt", played(cfr, COMMANDS, tmp_path))
+    assert not {"rnus.db", "none.db"} & {path.name for path in tmp_path.iterdir()}
+    assert [path.name for path in tmp_path.glob("*out*")] == [], "half a file was left behind"
+    assert cfr("program", "-", stdin=b"print(6 * 7)").out == "42\n"
 
 
 LONG = "long " * 60
@@ -303,14 +298,6 @@ def test_json_lines(cfr: Run, export_filled: Path) -> None:
     assert rows[0]["decoding"] == {"temperature": 0.7, "top_p": 0.95, "seed": None}
 
 
-def test_whole_replies_are_no_outcomes(cfr: Run, tmp_path: Path) -> None:
-    intervened_store(str(tmp_path / "runs.db"))
-    assert cfr("export", "out.jsonl", "--outcomes").code == 0
-    rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
-    answers = {row["benchmark"]: row["answer"] for row in rows}
-    assert answers == {"requests": None, "sums": "4"}
-
-
 def test_outcomes_alone_are_small_and_enough_to_compare(cfr: Run, export_filled: Path) -> None:
     assert cfr("export", "out.jsonl.gz", "--outcomes").code == 0
     first = (export_filled / "out.jsonl.gz").read_bytes()
@@ -366,34 +353,6 @@ def test_parquet_without_its_library_says_what_to_install(cfr: Run, export_fille
     assert sorted(path.name for path in export_filled.glob("*out*")) == []
 
 
-def test_a_store_without_attempts_still_has_its_columns(cfr: Run, tmp_path: Path) -> None:
-    with Store(str(tmp_path / "runs.db")):
-        pass
-    assert cfr("export", "out.csv").code == 0
-    header = (tmp_path / "out.csv").read_text().strip()
-    assert header.startswith("benchmark,method,label,model,decoding,problem,problem_text,gold,run")
-
-
-@pytest.mark.parametrize(
-    ("path", "message"),
-    [
-        ("out.xlsx", "end the name in .jsonl, .jsonl.gz, .csv, .parquet"),
-        ("out", "end the name in .jsonl, .jsonl.gz, .csv, .parquet"),
-        ("none/such/out.csv", "cannot be written (No such file or directory)"),
-        ("runs.db/out.csv", "cannot be written (Not a directory)"),
-        ("folder.csv", "a folder, not a file"),
-    ],
-)
-def test_a_file_that_cannot_be_written(
-    path: str, message: str, cfr: Run, export_filled: Path
-) -> None:
-    (export_filled / "folder.csv").mkdir()
-    ran = cfr("export", path)
-    assert ran.code == 2
-    assert f"{path}: {message}" in ran.err
-    assert not list(export_filled.glob(".*out*")), "half a file was left behind"
-
-
 SPEC = json.dumps(
     {
         "raw_constraints": [
@@ -433,29 +392,6 @@ def test_pairs_are_conversations_that_tell_how_many_there_are(cfr: Run, extracte
         assert json.loads(row["messages"][1]["content"]) == json.loads(SPEC)
 
 
-def test_an_export_gives_the_same_pairs_as_its_store(cfr: Run, extracted: Path) -> None:
-    assert cfr("export", "all.jsonl").code == 0
-    assert cfr("export", "one.jsonl.gz", "--pairs", "--prompt", "problem").code == 0
-    assert cfr("export", "two.jsonl.gz", "all.jsonl", "--pairs", "--prompt", "problem").code == 0
-    first = (extracted / "one.jsonl.gz").read_bytes()
-    assert first == (extracted / "two.jsonl.gz").read_bytes()
-    assert len(gzip.decompress(first).splitlines()) == 3
-
-
-def test_pairs_that_cannot_be_had_are_refused_in_a_line(cfr: Run, export_filled: Path) -> None:
-    for arguments, said in (
-        (("out.jsonl", "--pairs"), "no attempt has a Stage 1"),
-        (("out.csv", "--pairs"), "--pairs are written as .jsonl"),
-        (("out.jsonl", "--pairs", "--outcomes"), "one of the two"),
-        (("out.jsonl", "--right"), "--right goes with --pairs"),
-        (("out.jsonl", "--pairs", "--labels", "none.jsonl"), "none.jsonl"),
-    ):
-        ran = cfr("export", *arguments)
-        assert ran.code == 2
-        assert said in ran.err
-        assert not (export_filled / arguments[0]).exists()
-
-
 def test_the_page_shows_what_pairs_look_like(cfr: Run, tmp_path: Path) -> None:
     docs = Path(__file__).parents[2] / "docs"
     (tmp_path / "docs").symlink_to(docs)
@@ -484,32 +420,6 @@ def stores(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_two_stores_are_one(cfr: Run, stores: Path) -> None:
-    ran = cfr("merge", "a.db", "b.db", "-o", "all.db")
-    assert ran.code == 0, ran.err
-    assert ran.out == "all.db: 2 series, 2 problems, 4 attempts, 0 calls; 4 added\n"
-    listed = json.loads(cfr("runs", "all.db", "--json").out)
-    assert [(one["series"], one["method"], one["attempts"]) for one in listed] == [
-        (1, "direct", 2),
-        (2, "cfr", 2),
-    ]
-    assert sorted(path.name for path in stores.glob("*all*")) == ["all.db"]
-
-
-def test_what_differs_is_one_line_and_a_choice(cfr: Run, stores: Path) -> None:
-    ran = cfr("merge", "b.db", "c.db", "--store", "all.db")
-    assert ran.code == 5
-    assert ran.err == (
-        "cfr: c.db: cfr on sums with m, problem p0, run 0 has another verdict than in b.db; "
-        "--prefer first keeps that one, --prefer last this one\n"
-    )
-    assert not (stores / "all.db").exists()
-    ran = cfr("merge", "c.db", "-o", "b.db", "--prefer", "last")
-    assert ran.out == ("b.db: 1 series, 2 problems, 2 attempts, 0 calls; 0 added, 2 replaced\n")
-    ran = cfr("merge", "c.db", "-o", "b.db")
-    assert ran.out.endswith("0 added, 2 in both kept as they were\n")
-
-
 def test_what_was_left_out_is_told_and_is_no_success(cfr: Run, stores: Path) -> None:
     with Store(str(stores / "a.db")) as store, store.database.begin() as connection:
         connection.execute(schema.problems.delete().where(schema.problems.c.name == "p1"))
@@ -518,56 +428,6 @@ def test_what_was_left_out_is_told_and_is_no_success(cfr: Run, stores: Path) -> 
     assert ran.out == "all.db: 2 series, 2 problems, 3 attempts, 0 calls; 3 added\n"
     assert "1 of a.db: these attempts were left out" in ran.err
     assert ran.err.count("\n") == 1
-
-
-def test_a_program_from_a_file_and_from_standard_input(cfr: Run, tmp_path: Path) -> None:
-    (tmp_path / "answer.py").write_text("from fractions import Fraction\nprint(Fraction(2, 4))\n")
-    ran = cfr("program", "answer.py")
-    assert (ran.code, ran.out, ran.err) == (0, "1/2\n", "")
-    piped = cfr("program", "-", stdin=b"print(6 * 7)")
-    assert (piped.code, piped.out) == (0, "42\n")
-
-
-def test_one_that_fails_says_why_in_one_line(cfr: Run) -> None:
-    ran = cfr("program", "-", stdin=b"print('so far')\nraise ValueError('a\\nb \\x1b[31m')")
-    assert ran.code == 1
-    assert ran.out == "so far\n"
-    assert ran.err == "cfr: ValueError: a b �[31m\n"
-
-
-def test_programs_as_json(cfr: Run) -> None:
-    ran = cfr("program", "-", "--json", stdin=b"print('\\x1b[2J')")
-    assert "\x1b" not in ran.out
-    said = json.loads(ran.out)
-    assert (said["text"], said["error"]) == ("\x1b[2J\n", "")
-    assert said["seconds"] > 0
-    failed = cfr("program", "-", "--json", stdin=b"1 / 0")
-    assert failed.code == 1
-    assert json.loads(failed.out)["error"] == "ZeroDivisionError: division by zero"
-
-
-def test_its_limits_can_be_set(cfr: Run) -> None:
-    slow = cfr("program", "-", "--time", "0.1", stdin=b"while True: pass")
-    assert (slow.code, slow.err) == (1, "cfr: TimeoutError: stopped after 0.1 s\n")
-    large = cfr("program", "-", "--memory", "8", stdin=b"x = [0] * 10**7")
-    assert (large.code, large.err) == (1, "cfr: MemoryError: needs more than 8 MB\n")
-
-
-def test_what_is_wrong_with_the_input_is_named(cfr: Run, tmp_path: Path) -> None:
-    absent, folder = cfr("program", "absent.py"), cfr("program", ".")
-    assert (absent.code, folder.code) == (2, 2)
-    assert absent.err.startswith("cfr: absent.py: cannot be read")
-    assert folder.err.startswith("cfr: .: a folder, not a file")
-    assert cfr("program", "-", stdin=b"\xff").code == 2
-    assert cfr("program", "-", "--memory", "0").code == 2
-
-
-def test_a_program_sees_nothing_of_the_host(cfr: Run, tmp_path: Path) -> None:
-    (tmp_path / "secret.txt").write_text("4711")
-    for source in ("print(open('secret.txt').read())", "import os\nprint(os.environ['KEY'])"):
-        ran = cfr("program", "-", stdin=source.encode(), KEY="4711")
-        assert ran.code == 1
-        assert "4711" not in ran.out + ran.err
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import urllib.request
@@ -36,14 +35,6 @@ def test_a_mistake_is_one_line(cfr: Run, arguments: list[str], said: str) -> Non
     assert ran.code in (2, 3, 5)
     assert said in ran.err
     assert ran.err.count("\n") == 1
-
-
-def test_a_port_that_is_taken(cfr: Run) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        port = str(other.getsockname()[1])
-        ran = cfr("serve", "--base-url", "http://127.0.0.1:9/v1", "--port", port)
-    assert (ran.code, ran.err.count("\n")) == (2, 1)
-    assert f"--port {port}: taken already" in ran.err
 
 
 @pytest.mark.parametrize(
@@ -140,9 +131,3 @@ def test_a_file_has_one_run_at_a_time(cfr: Run) -> None:
     ran = cfr("work", "--store", "runs.db")
     assert ran.code == 5
     assert "workers share a PostgreSQL database (--store postgresql://…)" in ran.err
-
-
-def test_a_refused_call_is_an_incomplete_run(cfr: Run, endpoint: Server, address: str) -> None:
-    endpoint.script(failure(400, "not now"))
-    ran = cfr("work", "--store", address)
-    assert ran.code == 0  # nothing is left from before

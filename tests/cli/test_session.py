@@ -61,20 +61,6 @@ async def solve(server: Server, method: Method, problem: Problem) -> str | None:
         return (await session.solve(method, problem)).answer
 
 
-async def test_a_routed_problem_from_its_cues_to_its_cost(
-    endpoint: Server, capsys: pytest.CaptureFixture[str]
-) -> None:
-    endpoint.script(completion(SPEC), completion(r"$243 = 34 \cdot 7 + 5$: \boxed{5}"))
-    assert await solve(endpoint, Routed(), CUED) == "5"
-    shown = capsys.readouterr().out
-    parts = (
-        "Routed-CFR", CUED.text, "Cues", "“remainder”", "Stage 1: constraints (parsed)",
-        "taken modulo 7", "Stage 2: solution", r"34 \cdot 7", "Answer  5", "stage1", "all",
-    )  # fmt: skip
-    places = [shown.index(part) for part in parts]
-    assert places == sorted(places), "in the order in which they happen"
-
-
 @pytest.mark.parametrize("method", ["plain", "sound", "sound(then=off)"])
 @pytest.mark.parametrize("text", ["Write about rain.", "Write about rain. Do not use any commas."])
 async def test_a_reply_is_shown_once_and_a_draft_not_at_all(
@@ -153,19 +139,6 @@ async def test_an_error_begins_a_line_of_its_own(
     assert capsys.readouterr().out.endswith("It is\n")
 
 
-async def test_hostile_replies_are_shown_and_not_obeyed(
-    endpoint: Server, capsys: pytest.CaptureFixture[str]
-) -> None:
-    spec = {"raw_constraints": [{"id": "\x1b[2J", "type": "[bold]", "description": "\u202ex"}]}
-    hostile = "\x1b]0;owned\x07 [red]y[/red] \\boxed{\x1b[31m5}"
-    endpoint.script(completion(json.dumps(spec)), completion(hostile, reasoning_content="\x1b[5m"))
-    await solve(endpoint, Routed(), Problem(CUED.text + " \x1b[2J[blink]"))
-    shown = capsys.readouterr().out
-    assert not set(shown) & {"\x1b", "\x07", "\u202e"}
-    assert "[red]y[/red]" in shown
-    assert "[blink]" in shown
-
-
 @dataclass(frozen=True)
 class Computes:
     """A method that has the reply run as a program, beside another question."""
@@ -208,18 +181,6 @@ async def test_a_program_and_its_output_are_shown(
 
 
 FENCED = "I compute it.\n```python\nprint({})\n```"
-
-
-async def test_a_program_of_a_reply_is_shown_once(
-    endpoint: Server, capsys: pytest.CaptureFixture[str]
-) -> None:
-    endpoint.script(stream(*FENCED.format("3 ** 5").split(" ")))
-    assert await solve(endpoint, make("program"), PLAIN) == "243"
-    shown = capsys.readouterr().out
-    assert shown.count("print(") == 1
-    lines = shown.splitlines()
-    assert lines.count("Program") == 1
-    assert lines.index("Output  243") < lines.index("Answer  243")
 
 
 async def test_the_output_of_each_of_several_programs_is_named(

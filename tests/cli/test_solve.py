@@ -53,10 +53,12 @@ def served(endpoint: Server) -> Server:
 def test_everything_that_happens_is_shown(cfr: Run, served: Server) -> None:
     ran = cfr("solve", CUED, "--base-url", served.url, "--method", "routed-cfr")
     assert ran.code == 0, ran.err
-    for part in ("“remainder”", "C1", "taken modulo 7", "reduce at the end", "34 \\cdot 7"):
-        assert part in ran.out
-    answer = next(line for line in ran.out.splitlines() if line.startswith("Answer"))
-    assert answer.split() == ["Answer", "5"]
+    parts = (
+        *("Routed-CFR", CUED, "Cues", "“remainder”", "Stage 1: constraints (parsed)", "C1"),
+        *("taken modulo 7", "reduce at the end", "Stage 2: solution", r"34 \cdot 7", "Answer  5\n"),
+    )
+    places = [ran.out.index(part) for part in parts]
+    assert places == sorted(places), "in the order in which they happen"
     rows = [line.split() for line in ran.out.splitlines() if line.startswith(("stage", "all"))]
     assert rows[-3:] == [
         ["stage1", "11", "7", "0", "0", "18"],
@@ -381,6 +383,7 @@ def test_a_setting_that_the_model_refuses_is_left_out_and_said(cfr: Run, endpoin
         (["2+2", "--method", "magic"], "method 'magic': not known"),
         (["2+2", "--model", "none.gguf"], "none.gguf: there is no such file"),
         (["2+2", "--model", "gpt-7"], "not in the catalogue"),
+        (["2+2", "--model", "deepseek-chat"], "DEEPSEEK_API_KEY is not set"),
         (["2+2", "--method", "cfr(extractor=gpt-7)"], "model 'gpt-7': no .gguf file and not in"),
         (["2+2", "--method", "llm-router(model=deepseek-chat)"], "DEEPSEEK_API_KEY is not set"),
         (

@@ -320,47 +320,24 @@ def test_the_series_of_a_store() -> None:
     ]
 
 
-def test_names_are_shown_as_they_are() -> None:
-    """A model is named by whoever serves it, a benchmark by its file."""
-    named = Series("[bold]set[/bold]", "direct", "\x1b[2Jm[red]")
-    stored = replace(SUMMARY, series=replace(named, number=1))
-    tables = (series_table([SeriesResult(named, Tally(1))]), series_table([stored], numbered=True))
-    for at, table in enumerate(tables):  # the second has numbers before them
-        _, row = cells(table)
-        shown = ["[bold]set[/bold]", "direct", "\N{REPLACEMENT CHARACTER}[2Jm[red]"]
-        assert row[at : at + 3] == shown
-
-
 MEGABYTE = 1_000_000
 
 
 def test_elsewhere_it_is_a_line_for_each_quarter_of_each_step(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    with bytes_bar("qwen") as report:
+    with bytes_bar("[bold]m[/bold] \x1b[2J") as report:
         for done in range(0, 101, 5):
             report(done * MEGABYTE, 100 * MEGABYTE, "from Hugging Face")
         report(100 * MEGABYTE, 100 * MEGABYTE, "checking")
-    shown = capsys.readouterr()
+        report(0, 0, "empty")
+    shown, name = capsys.readouterr(), "[bold]m[/bold] \N{REPLACEMENT CHARACTER}[2J"
     assert shown.out == ""
     assert shown.err.splitlines() == [
-        *(f"qwen: from Hugging Face, {mb} of 100 MB" for mb in (0, 25, 50, 75, 100)),
-        "qwen: checking, 100 of 100 MB",
+        *(f"{name}: from Hugging Face, {mb} of 100 MB" for mb in (0, 25, 50, 75, 100)),
+        f"{name}: checking, 100 of 100 MB",
+        f"{name}: empty, 0 of 0 MB",
     ]
-
-
-def test_an_empty_file_is_done_at_once(capsys: pytest.CaptureFixture[str]) -> None:
-    with bytes_bar("empty") as report:
-        report(0, 0, "checking")
-    assert capsys.readouterr().err == "empty: checking, 0 of 0 MB\n"
-
-
-def test_names_beside_a_bar_are_shown_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
-    with bytes_bar("[bold]m[/bold] \x1b[2J") as report:
-        report(1, 1, "checking")
-    shown = capsys.readouterr().err
-    assert shown.startswith("[bold]m[/bold] ")
-    assert "\x1b" not in shown
 
 
 def test_on_a_terminal_it_is_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,8 +44,6 @@ async def test_a_stream_from_its_role_to_its_end(endpoint: Server, server: Serve
     assert finish["cfr"]["answer"] == "5"
     assert (usage["choices"], usage["usage"]["total_tokens"]) == ([], 18 + 14)
     assert done == "data: [DONE]"
-    pieces = [e["choices"][0]["delta"].get("content") for e in found[1:-3]]
-    assert [piece for piece in pieces if piece] == ["243 = 34 · 7 ", "+ 5: ", r"\boxed{5}"]
     assert (line["stream"], line["input_tokens"], line["output_tokens"]) == (True, 22, 10)
 
 

@@ -112,9 +112,7 @@ async def test_several_endpoints_are_one_upstream(endpoint: Server) -> None:
             assert (await engine.complete(CALL)).text
 
 
-async def test_models_of_several_endpoints_are_those_of_one_that_answers(
-    endpoint: Server,
-) -> None:
+async def test_models_of_several_endpoints_are_those_of_one_that_answers(endpoint: Server) -> None:
     ref = ModelRef(None, ["http://127.0.0.1:9/v1", endpoint.url])
     async with opened_upstream(ref, OPTIONS) as upstream:
         assert await upstream.find("") == "test-model"

@@ -122,11 +122,7 @@ async def test_a_reply_cut_off_is_told_from_an_empty_one(served: Model, endpoint
     endpoint.script(chat("", "length"), chat("", "stop"), chat(None, "content_filter"))
     engine = InspectEngine(served)
     read = [await engine.complete(CALL) for _ in range(3)]
-    assert [(one.text, one.finish) for one in read] == [
-        ("", "length"),
-        ("", "stop"),
-        ("", "other"),
-    ]
+    assert [(one.text, one.finish) for one in read] == [("", "length"), ("", "stop"), ("", "other")]
 
 
 async def test_each_epoch_and_sample_has_a_seed_of_its_own(endpoint: Endpoint) -> None:

@@ -13,11 +13,7 @@ pytest.importorskip("inspect_ai", reason="inspect_ai (the extra `inspect`) is no
 from inspect_ai._util.registry import registry_name  # noqa: E402  # pyright: ignore[reportPrivateUsage]
 from rich.text import Text  # noqa: E402
 
-from constraint_first.adapter.inspect import (  # noqa: E402
-    PrerequisiteError,
-    as_prerequisite,
-    qualify,
-)
+from constraint_first.adapter.inspect import PrerequisiteError, as_prerequisite, qualify  # noqa: E402
 
 
 def test_names_have_the_package_ahead_of_them_once() -> None:

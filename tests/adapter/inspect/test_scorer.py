@@ -19,10 +19,7 @@ from inspect_ai.dataset import Sample  # noqa: E402
 from inspect_ai.solver import generate  # noqa: E402
 
 from constraint_first.adapter import inspect as scorer  # noqa: E402
-from constraint_first.adapter.inspect import (  # noqa: E402
-    grade,
-    method,
-)
+from constraint_first.adapter.inspect import grade, method  # noqa: E402
 
 
 def run(endpoint: Endpoint, target: Any = "1/2", solver: Any = None, **options: Any) -> Any:

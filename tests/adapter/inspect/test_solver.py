@@ -26,17 +26,10 @@ from inspect_ai.model import (  # noqa: E402
 )
 from inspect_ai.scorer import match  # noqa: E402
 from inspect_ai.solver import Solver  # noqa: E402
-from inspect_ai.solver._solver import (  # noqa: E402
-    solver_create,  # pyright: ignore[reportPrivateUsage]
-)
+from inspect_ai.solver._solver import solver_create  # noqa: E402  # pyright: ignore[reportPrivateUsage]
 from inspect_ai.util import registry_create  # noqa: E402
 
-from constraint_first.adapter.inspect import (  # noqa: E402
-    PrerequisiteError,
-    grade,
-    method,
-    spell_name,
-)
+from constraint_first.adapter.inspect import PrerequisiteError, grade, method, spell_name  # noqa: E402
 
 TEXT = "Find the remainder when 7^2 is divided by 13."
 

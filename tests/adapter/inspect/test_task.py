@@ -16,10 +16,7 @@ pytest.importorskip("inspect_ai", reason="inspect_ai (the extra `inspect`) is no
 
 from inspect_ai.util import registry_create  # noqa: E402
 
-from constraint_first.adapter.inspect import (  # noqa: E402
-    PrerequisiteError,
-    benchmark,
-)
+from constraint_first.adapter.inspect import PrerequisiteError, benchmark  # noqa: E402
 
 
 def test_every_benchmark_is_a_task() -> None:
