@@ -101,10 +101,10 @@ def test_what_is_left_out_is_said_once_for_each_reason() -> None:
         Section("a", "A", ("A claim.",), (FULL, EMPTY), published=(PAPER,)),
         Section("b", "B", ("Not measured.",), (OTHER,), published=(PAPER,)),
     )
-    found = left_out(sections, keep="verdict")
+    found = left_out(sections)
     assert found.claims == ("Empty; Other: Nobody ran it.", "B: Not measured.")
     assert found.published == (PAPER,)  # that of B: A has its own place
-    assert left_out(sections[:1], keep="verdict").claims == ()
+    assert left_out(sections[:1]).claims == ()
 
 
 # Provenance.

@@ -178,7 +178,7 @@ def assemble(
     for name, heading in SECTIONS.items():
         progress(heading)
         made.append(_section(context, name, [one for one in EXHIBITS if one.section == name]))
-    missing = left_out(made, keep=_VERDICT)
+    missing = left_out(made)
     shown = [
         replace(section, tables=tuple(table for table in section.tables if table.rows))
         for section in made
@@ -215,18 +215,15 @@ def _section(context: Context, name: str, exhibits: Iterable[Exhibit]) -> Sectio
     )
 
 
-def left_out(sections: Iterable[Section], keep: str) -> Section:
-    """Gather what sections could not show: a sentence for each reason, and the paper's tables.
-
-    ``keep`` names a section that stays where it is, even if it has nothing but a sentence.
-    """
+def left_out(sections: Iterable[Section]) -> Section:
+    """Gather what sections but the verdict could not show: the reasons, and the paper's tables."""
     reasons: dict[str, list[str]] = {}
     published: list[Table] = []
     for section in sections:
         for table in section.tables:
             if not table.rows:
                 reasons.setdefault(" ".join(table.notes), []).append(table.title)
-        if section.empty and section.name != keep:
+        if section.empty and section.name != _VERDICT:
             published += section.published
             for claim in section.claims:
                 reasons.setdefault(claim, []).append(section.title)

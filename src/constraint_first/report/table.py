@@ -234,7 +234,7 @@ def markdown_text(text: str) -> str:
 
 
 def _inline(text: str) -> str:
-    """Do the same within a line."""
+    """Escape what Markdown and HTML read within a line."""
     text = re.sub(r"([\\`*_|~]|^\[|\](?=[(\[]))", r"\\\1", _one_line(text))
     return text.replace("&", "&amp;").replace("<", "&lt;")
 
@@ -311,11 +311,9 @@ def _latex_groups(columns: Sequence[Column]) -> list[str]:
 
 def group_spans(columns: Sequence[Column]) -> list[tuple[int, int, str]]:
     """Find the columns that share a heading: the first, the last, and what they share."""
-    spans: list[tuple[int, int, str]] = []
-    for group, members in groupby(enumerate(columns), lambda one: one[1].group):
-        places = [at for at, _ in members]
-        spans.append((places[0], places[-1], group))
-    return spans
+    groups = groupby(range(len(columns)), lambda at: columns[at].group)
+    spans = ((group, [*places]) for group, places in groups)
+    return [(places[0], places[-1], group) for group, places in spans]
 
 
 def _ampersands(cells: Iterable[str]) -> str:

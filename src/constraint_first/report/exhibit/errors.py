@@ -98,7 +98,7 @@ def flips(
 def flips_between(
     study: Study, base: Arm, arm: Arm, rule: ErrorRule = DEFAULT_RULE
 ) -> Iterator[Flip]:
-    """Do the same for one pair of arms.
+    """Find the flips between two arms.
 
     Where any run may make a problem right, all runs of the wrong side are wrong. The class is then
     that of most of them and, where several have as many, the one that the taxonomy names first.

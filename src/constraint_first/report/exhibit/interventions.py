@@ -48,11 +48,6 @@ class Undone(NamedTuple):
     steps: Counter[_Outcome]
 
 
-def undo_interventions(study: Study) -> list[Undone]:
-    """Undo the interventions of every arm; arms that have none on record are left out."""
-    return [found for arm in study.main_arms() if (found := _undo_arm(study, arm))]
-
-
 def _undo_arm(study: Study, arm: Arm) -> Undone | None:
     noted = study.transcripts(
         [
@@ -235,7 +230,7 @@ _STEPS: Final = (
 
 def intervention_tables(study: Study) -> tuple[Table, ...]:
     """Tabulate the arms that have interventions on record; none where no arm has."""
-    found = undo_interventions(study)
+    found = [one for arm in study.main_arms() if (one := _undo_arm(study, arm))]
     if not found:
         return ()
     notes = [_UNDONE]
