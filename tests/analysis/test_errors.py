@@ -212,14 +212,40 @@ def test_the_closer_a_line_names_an_error_the_sooner_it_counts() -> None:
     assert said.find(("set", "q"), "cfr", "x") is None
 
 
-def test_lines_of_another_study_are_counted(tmp_path: Path) -> None:
-    path = write(
-        tmp_path / "classes.jsonl",
-        '{"problem": "p", "class": "other", "model": "z"}',
-        '{"problem": "q", "class": "other"}',
-        '{"problem": "p", "class": "other", "model": "x"}',
-    )
-    assert read_classes(path, CLASSED) == ErrorClasses({(KEY, "", "x"): "other"}, unknown=2)
+def modelled(model: str) -> str:
+    return f'{{"problem": "p", "class": "other", "model": "{model}"}}'
+
+
+def by(annotator: str, name: str) -> str:
+    return f'{{"problem": "p", "class": "{name}", "annotator": "{annotator}"}}'
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        # Lines of another study are counted.
+        (
+            [modelled("z"), LINE.replace('"p"', '"q"'), modelled("x")],
+            ErrorClasses({(KEY, "", "x"): "other"}, unknown=2),
+        ),
+        # A class that is said twice is said once.
+        ([LINE, LINE[:-1] + ', "note": "again"}'], ErrorClasses({(KEY, "", ""): "other"})),
+        # An annotator may think again, and most of them decide; a line of nobody's counts before.
+        (
+            [
+                by("ada", "other"),
+                by("ben", "arithmetic"),
+                by("ada", "arithmetic"),
+                by("cem", "other"),
+            ],
+            ErrorClasses({(KEY, "", ""): "arithmetic"}),
+        ),
+        ([by("ada", "other"), by("ben", "arithmetic")], ErrorClasses(disputed=1)),
+        ([by("ada", "arithmetic"), LINE], ErrorClasses({(KEY, "", ""): "other"})),
+    ],
+)
+def test_which_class_counts(lines: list[str], found: ErrorClasses, tmp_path: Path) -> None:
+    assert read_classes(write(tmp_path / "classes.jsonl", *lines), CLASSED) == found
 
 
 @pytest.mark.parametrize("line", ['{"problem": "p", "class": "lazy"}', '{"problem": "p"}'])
@@ -237,32 +263,6 @@ def test_lines_that_contradict_each_other_are_refused_with_both(about: str, tmp_
     path = write(tmp_path / "classes.jsonl", first, first, second)
     with pytest.raises(InputError, match=r"line 3: 'class' is arithmetic, but line 2 says other"):
         read_classes(path, CLASSED)
-
-
-def test_a_class_that_is_said_twice_is_said_once(tmp_path: Path) -> None:
-    again = '{"problem": "p", "class": "other", "note": "again"}'
-    path = write(tmp_path / "classes.jsonl", LINE, again)
-    assert read_classes(path, CLASSED).find(KEY, "cfr", "x") == "other"
-
-
-def said(annotator: str, name: str) -> str:
-    return f'{{"problem": "p", "class": "{name}", "annotator": "{annotator}"}}'
-
-
-def test_an_annotator_may_think_again_and_most_of_them_decide(tmp_path: Path) -> None:
-    path = write(
-        tmp_path / "classes.jsonl",
-        *(said("ada", "other"), said("ben", "arithmetic"), said("ada", "arithmetic")),
-        said("cem", "other"),
-    )
-    assert read_classes(path, CLASSED) == ErrorClasses({(KEY, "", ""): "arithmetic"})
-
-
-def test_where_annotators_differ_nothing_is_decided(tmp_path: Path) -> None:
-    path = write(tmp_path / "classes.jsonl", said("ada", "other"), said("ben", "arithmetic"))
-    assert read_classes(path, CLASSED) == ErrorClasses(disputed=1)
-    path = write(tmp_path / "classes.jsonl", said("ada", "arithmetic"), LINE)
-    assert read_classes(path, CLASSED).find(KEY, "cfr", "x") == "other"
 
 
 # Person file.
