@@ -682,35 +682,35 @@ def test_any_answer_has_a_class(answer: str) -> None:
     assert (found == "no_answer") == (not answer.strip())
 
 
-@pytest.mark.parametrize("problem", SHIPPED, ids=lambda problem: problem.id)
-def test_each_tempting_answer_gets_its_label(problem: Item) -> None:
-    right = read_answer(problem.answer)
-    assert right is not None
-    assert by_gold(problem, None) == "no_answer"
-    assert by_gold(problem, problem.answer) == "other"
-    for lure in problem.tempting:
-        value = read_answer(lure.answer)
-        assert value is not None
-        if problem.version > 1 or lure.error != "forgot_modular_reduction":
-            # An unreduced fraction has the right value, so a grader by value takes it for right.
-            expected = "other" if same(value, right) else lure.error
-            assert by_gold(problem, lure.answer) == expected
+def test_each_tempting_answer_gets_its_label() -> None:
+    for problem in SHIPPED:
+        right = read_answer(problem.answer)
+        assert right is not None
+        assert by_gold(problem, None) == "no_answer"
+        assert by_gold(problem, problem.answer) == "other", problem.id
+        for lure in problem.tempting:
+            value = read_answer(lure.answer)
+            assert value is not None
+            if problem.version > 1 or lure.error != "forgot_modular_reduction":
+                # An unreduced fraction has the right value: a grader by value takes it for right.
+                expected = "other" if same(value, right) else lure.error
+                assert by_gold(problem, lure.answer) == expected, problem.id
 
 
-@pytest.mark.parametrize("problem", load("public@1"), ids=lambda problem: problem.id)
-def test_only_the_right_value_before_its_reduction_forgot_one(problem: Item) -> None:
-    asked = [p["modulus"] for p in Demands.of_item(problem).predicates if "modulus" in p]
-    right = read_answer(problem.answer)
-    for lure in problem.tempting:
-        value = read_answer(lure.answer)
-        if lure.error == "forgot_modular_reduction" and value and right:
-            found = by_gold(problem, lure.answer)
-            assert found in ("forgot_modular_reduction", "out_of_range", "broken_condition")
-            if found == "forgot_modular_reduction":
-                assert value.number is not None
-                assert right.number is not None
-                gap = value.number - right.number
-                assert any(isinstance(m, int) and gap % m == 0 for m in asked)
+def test_only_the_right_value_before_its_reduction_forgot_one() -> None:
+    for problem in load("public@1"):
+        asked = [p["modulus"] for p in Demands.of_item(problem).predicates if "modulus" in p]
+        right = read_answer(problem.answer)
+        for lure in problem.tempting:
+            value = read_answer(lure.answer)
+            if lure.error == "forgot_modular_reduction" and value and right:
+                found = by_gold(problem, lure.answer)
+                assert found in ("forgot_modular_reduction", "out_of_range", "broken_condition")
+                if found == "forgot_modular_reduction":
+                    assert value.number is not None
+                    assert right.number is not None
+                    gap = value.number - right.number
+                    assert any(isinstance(m, int) and gap % m == 0 for m in asked), problem.id
 
 
 def gold_item(answer: str, *predicates: Predicate) -> Item:

@@ -419,11 +419,10 @@ def test_gold_constraints_are_found(
     assert list(audit(problem, spec(rows)).gold) == statuses
 
 
-@pytest.mark.parametrize("problem", load("public")[:96], ids=lambda problem: problem.id)
-def test_the_gold_itself_is_never_called_a_hallucination(problem: Item) -> None:
-    reply = spec([(rule.description, rule.kind) for rule in problem.constraints])
-    result = audit(problem, reply)
-    assert "hallucinated" not in result.statements
+def test_the_gold_itself_is_never_called_a_hallucination() -> None:
+    for problem in load("public")[:96]:
+        reply = spec([(rule.description, rule.kind) for rule in problem.constraints])
+        assert "hallucinated" not in audit(problem, reply).statements, problem.id
 
 
 @given(st.lists(st.tuples(st.text(max_size=60), st.text(max_size=8)), max_size=4))
