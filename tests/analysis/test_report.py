@@ -92,7 +92,6 @@ FULL = Table("full", "Full", (Column("n"),), (row("1"),))
 EMPTY = Table("empty", "Empty", (Column("n"),), (), ("Nobody ran it.",))
 OTHER = Table("other", "Other", (Column("n"),), (), ("Nobody ran it.",))
 PAPER = Table("paper-x", "X (paper)", (Column("n"),), (row("2"),))
-FIGURE = Figure("f", "F", "Bars.", "<svg/>", b"")
 
 
 def test_what_is_left_out_is_said_once_for_each_reason() -> None:
