@@ -46,9 +46,9 @@ def test_cfr_extracts_then_solves_within_the_papers_budgets() -> None:
 
 def test_the_papers_prompts_bring_its_settings_unless_others_are_given() -> None:
     paper = CFR("json", prompts="paper", limit=None, json="object")
+    own = CFR("prose", prompts="paper", limit=Limit(8, 5), json="schema")
     assert make("cfr(prompts=paper)") == paper
     assert make("routed-cfr(prompts=paper)") == Routed(paper)
-    own = CFR("prose", prompts="paper", limit=Limit(8, 5), json="schema")
     assert make("cfr(prompts=paper,reply=prose,constraints=8+5,json=schema)") == own
     reply = json.dumps({"final_answer": "5"})
     first, second = asked(play(paper, CUED, json.dumps(SPEC), reply))
@@ -62,14 +62,16 @@ def test_later_options_are_named_only_where_they_are_used() -> None:
         "CFR(reply='prose', extraction_budget=1024, solving_budget=31744, "
         "fallback=Direct(budget=32768)"
     )
-    brief = CFR("prose", prompts="brief", limit=FEW, json="schema")
-    assert repr(BRIEF) == repr(brief) == f"{known})"
-    assert repr(replace(BRIEF, limit=None)) == f"{known}, limit=None)"
-    assert repr(replace(BRIEF, prompts="paper", json="off")) == (
-        f"{known}, prompts='paper', json='off')"
-    )
-    papers = f"{known}, prompts='paper', limit=None, json='object')".replace("prose", "json")
-    assert repr(CFR()) == papers
+    papers = ", prompts='paper', limit=None, json='object')"
+    for method, written in (
+        (BRIEF, ")"),
+        (CFR("prose", prompts="brief", limit=FEW, json="schema"), ")"),
+        (replace(BRIEF, limit=None), ", limit=None)"),
+        (replace(BRIEF, prompts="paper", json="off"), ", prompts='paper', json='off')"),
+        (CFR("prose"), papers),
+    ):
+        assert repr(method) == known + written
+    assert repr(CFR()) == (known + papers).replace("prose", "json")
 
 
 @pytest.mark.parametrize(
@@ -87,14 +89,11 @@ def test_later_options_are_named_only_where_they_are_used() -> None:
 def test_stage_1_may_have_a_budget_by_the_number_of_cues(
     text: str, budget: int, extent: str
 ) -> None:
-    (call,) = Run(replace(BRIEF, stage1="cues").solve(Problem(text))).calls
-    assert call.max_tokens == budget
-    assert extent in call.messages[0].content
-    (unlimited,) = Run(CFR(stage1="cues", limit=None).solve(Problem(text))).calls
-    assert (unlimited.max_tokens, "Leave out none" in unlimited.messages[0].content) == (
-        budget,
-        True,
-    )
+    limited, unlimited = replace(BRIEF, stage1="cues"), CFR(stage1="cues", limit=None)
+    for method, said in ((limited, extent), (unlimited, "Leave out none")):
+        (call,) = Run(method.solve(Problem(text))).calls
+        assert call.max_tokens == budget
+        assert said in call.messages[0].content
     assert repr(CFR(stage1="cues")).endswith(", stage1='cues')")
 
 
@@ -138,11 +137,13 @@ def test_routed_takes_two_stages_where_there_is_a_cue_and_is_direct_elsewhere() 
 
 
 def test_the_aime_convention_routes_only_as_an_ablation() -> None:
-    ablation = Routed(convention="aime")
-    assert Run(ablation.solve(PLAIN)).calls[0].stage == "stage1"
-    assert Run(Routed().solve(PLAIN)).calls[0].stage == "direct"
     elsewhere = Problem(PLAIN.text, benchmark="math500")
-    assert Run(ablation.solve(elsewhere)).calls[0].stage == "direct"
+    for method, problem, stage in (
+        (Routed(convention="aime"), PLAIN, "stage1"),
+        (Routed(), PLAIN, "direct"),
+        (Routed(convention="aime"), elsewhere, "direct"),
+    ):
+        assert Run(method.solve(problem)).calls[0].stage == stage
 
 
 # --- question
@@ -234,19 +235,15 @@ def test_where_the_text_states_nothing_it_is_direct() -> None:
 
 def test_own_constraints_join_unless_the_text_contradicts_them() -> None:
     run = play(StatedCFR("join"), CUED, json.dumps(OWN), r"\boxed{2}")
-    first, second = (exchange.call for exchange in run.exchanges)
+    first, second = asked(run)
     assert first == BRIEF.extraction(CUED)
     assert "Powers of 3 repeat" in second.messages[0].content
     assert "The answer is less than 7." in second.messages[0].content
     assert "between 50 and 90" not in second.messages[0].content
     assert run.result.details["dropped"] == ["The answer is between 50 and 90."]
-
-
-def test_own_constraints_alone_will_do() -> None:
-    run = play(StatedCFR("join"), PLAIN_STATED_CFR, json.dumps(OWN), r"\boxed{2x}")
-    assert stages(run) == ["stage1", "stage2"]
-    useless = play(StatedCFR("join"), PLAIN_STATED_CFR, "No.", r"\boxed{2x}")
-    assert stages(useless) == ["stage1", "direct"]
+    for reply, stage in ((json.dumps(OWN), "stage2"), ("No.", "direct")):  # they alone will do
+        run = play(StatedCFR("join"), PLAIN_STATED_CFR, reply, r"\boxed{2x}")
+        assert stages(run) == ["stage1", stage]
 
 
 # --- llm router

