@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 import math
@@ -34,7 +33,7 @@ from constraint_first.file.rows import (
 from constraint_first.file.safe import expand_user
 from constraint_first.method.baselines import Plain
 from constraint_first.method.constraint_first import changed_meaning, renamed
-from constraint_first.method.method import Method, may_revise, noting, parts_of
+from constraint_first.method.method import Method, may_revise, noting, parts_of, suggest
 from constraint_first.method.program import Programmed
 from constraint_first.method.sound import Sound
 from constraint_first.method.vote import Prove
@@ -337,8 +336,7 @@ def _rule(table: dict[str, Json]) -> Rule:
     when = tuple(read_field(table, "when", _TEXTS))
     for feature in (condition.removeprefix(NOT) for condition in when):
         if feature not in FEATURES:
-            close = difflib.get_close_matches(feature, FEATURES, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"choose from {', '.join(FEATURES)}"
+            hint = suggest(feature, FEATURES)
             raise FieldError(f"'when' has no feature {feature[:60]!r}; {hint}", "when")
     measured = {name: value for name, value in table.items() if name in _EVIDENCE}
     return Rule(

@@ -335,20 +335,18 @@ def _endpoints(wanted: ModelRef) -> list[Endpoint]:
         key, key_name = _key(wanted, "OPENAI_API_KEY")
         model = wanted.model or ""
         return [Endpoint(one, model, key, key_name, wanted.context) for one in addresses]
-    preset = find_preset(wanted.model)
-    found = preset.endpoints if preset else []
-    return [_preset_endpoint(preset, wanted, *one) for one in dict.fromkeys(found) if preset]
-
-
-def _preset_endpoint(preset: Preset, wanted: ModelRef, base_url: str, key_env: str) -> Endpoint:
-    key, key_name = _key(wanted, key_env)
-    if key_name and not key:
-        raise Unauthorized(
-            f"model {preset.name!r}: {without_secrets(base_url)} takes a key, and {key_name} is "
-            f"not set; export {key_name}=…, or name another variable with --key-env"
-        )
-    context = wanted.context or preset.context
-    return Endpoint(base_url, preset.served_as, key, key_name, context)
+    found: list[Endpoint] = []
+    preset = find_preset(wanted.model) or Preset("")
+    for base_url, key_env in dict.fromkeys(preset.endpoints):
+        key, key_name = _key(wanted, key_env)
+        if key_name and not key:
+            raise Unauthorized(
+                f"model {preset.name!r}: {without_secrets(base_url)} takes a key, and {key_name} "
+                f"is not set; export {key_name}=…, or name another variable with --key-env"
+            )
+        context = wanted.context or preset.context
+        found.append(Endpoint(base_url, preset.served_as, key, key_name, context))
+    return found
 
 
 def _key(wanted: ModelRef, usual: str) -> tuple[str, str]:
