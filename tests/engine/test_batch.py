@@ -47,9 +47,6 @@ from constraint_first.model.transport import Bounds, DecodingRefused, Endpoint
 from constraint_first.model.wire import Decoding
 from constraint_first.protocol import Message, Usage
 
-# --- client.
-
-
 LINE = b'{"custom_id": "a", "method": "POST", "url": "/v1/chat/completions", "body": {}}\n'
 
 
@@ -241,9 +238,6 @@ def test_what_is_no_result_says_what_is_wrong(line: bytes, why: str) -> None:
         read_result(line)
 
 
-# --- model.
-
-
 CALL = PlacedCall(
     (Message("user", "What is 1 + 1?"),),
     "direct",
@@ -381,9 +375,6 @@ async def test_it_is_asked_between_waves_alone() -> None:
         await made.complete(CALL)
 
 
-# --- place.
-
-
 PLACE = Place(3, 17, 2, 1)
 NAME = RequestId(PLACE, short_digest(b"call"), short_digest(b"body"))
 
@@ -401,9 +392,6 @@ def test_a_custom_id_of_somebody_else_is_none_of_ours(other: str) -> None:
     assert parse_request_id(other) is None
 
 
-# --- request file.
-
-
 def test_a_file_is_full_at_so_many_requests_or_bytes(tmp_path: Path) -> None:
     file = RequestFile(tmp_path / "a.jsonl", FileLimits(requests=2, size=100))
     file.add(b"x" * 9 + b"\n")
@@ -415,9 +403,6 @@ def test_a_file_is_full_at_so_many_requests_or_bytes(tmp_path: Path) -> None:
     assert (file.requests, file.size) == (2, 12)
     with pytest.raises(OutputError, match="cannot be written"):
         RequestFile(tmp_path / "none" / "a.jsonl").add(b"x\n")
-
-
-# --- result file.
 
 
 DIGEST = "0123456789ab"
@@ -493,9 +478,6 @@ def test_a_file_that_changes_meanwhile_is_named(tmp_path: Path) -> None:
         index.find(place(1))
     with pytest.raises(InputError, match="cannot be read"):
         index.read([tmp_path / "none"], set())
-
-
-# --- status.
 
 
 DOCUMENTED: Any = {

@@ -60,9 +60,6 @@ from constraint_first.model.wire import (
 from constraint_first.problem import Problem, Solution
 from constraint_first.protocol import Answer, Call, Completion, Run, Step, Usage
 
-# --- engine.
-
-
 CALL = Call.user("x", stage="direct", max_tokens=8)
 
 
@@ -98,9 +95,6 @@ async def test_a_local_model_is_opened_and_closed_where_it_was_closed(
     assert not engine.is_open
     with pytest.raises(RuntimeError, match="inside `async with`"):
         await engine.complete(CALL)
-
-
-# --- dispatch.
 
 
 PROBLEM = Problem("Find the remainder when $3^5$ is divided by 7.")
@@ -256,9 +250,6 @@ async def test_a_router_on_a_server_of_its_own_with_its_own_key(
     assert endpoint.headers[0]["Authorization"] == "Bearer large-key"
 
 
-# --- retry.
-
-
 class Flaky:
     def __init__(self, *faults: Exception) -> None:
         self.faults = list(faults)
@@ -372,9 +363,6 @@ def test_retry_after_in_seconds(value: str | None, seconds: float | None) -> Non
     later = parse_retry_after(formatdate(time.time() + 90, usegmt=True))
     assert later is not None
     assert 80 <= later <= 90
-
-
-# --- limit.
 
 
 NOTHING = Usage()
@@ -537,9 +525,6 @@ async def test_a_pace_counts_the_prompt_of_a_group_once(monkeypatch: pytest.Monk
     monkeypatch.setattr(Pace, "wait", wait)
     await limited_to(Counting(), Limiter(9, tokens_per_minute=1e9)).complete(group(3))
     assert units == [1.0, pytest.approx(1 / 3 + 3 * 2)]
-
-
-# --- budget.
 
 
 PAID = Call.user("x" * 36, stage="direct", max_tokens=100)  # at most 100 in, 100 out

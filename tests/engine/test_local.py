@@ -179,9 +179,6 @@ def test_the_threads_are_those_that_openmp_is_given_or_of_the_machine(
     assert found == (threads or usual)
 
 
-# --- gguf.
-
-
 OTHERS = (
     pair("tiny.scale", 6, struct.pack("<f", 0.5)),
     pair("tokens", 9, struct.pack("<IQ", 8, 2) + text("a") + text("b")),

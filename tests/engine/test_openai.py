@@ -29,9 +29,6 @@ from constraint_first.model.transport import Bounds, DecodingRefused, Endpoint, 
 from constraint_first.model.wire import SILENT, Decoding, Watcher
 from constraint_first.protocol import Call, Completion, Usage
 
-# --- openai.
-
-
 CALL = Call.user("What is $2+2$?", stage="stage1", max_tokens=32_768, json=True)
 IMPATIENT = Retry(attempts=2, first_pause=0.001)
 

@@ -276,9 +276,6 @@ def test_a_link_that_is_put_there_meanwhile_is_not_followed(
     assert hub.requests
 
 
-# --- catalogue.
-
-
 WORDS = b"a small model"
 
 

@@ -42,9 +42,6 @@ from constraint_first.model.transport import Bounds, Endpoint, refusal
 from constraint_first.model.wire import SILENT, Decoding, SampledCall, SampledCompletion, Watcher
 from constraint_first.protocol import Call
 
-# --- balanced.
-
-
 CALL = Call.user("What is $2+2$?", stage="direct", max_tokens=99)
 Pair = tuple[Server, Server]
 
@@ -377,9 +374,6 @@ async def test_each_endpoint_gets_its_own_key_and_shows_none(pair: Pair) -> None
         assert {one["Authorization"] for one in server.headers} == {f"Bearer {key}"}
 
 
-# --- balancer.
-
-
 V = TypeVar("V")
 GONE = Unreachable("http://b/v1: cannot be reached")
 
@@ -566,9 +560,6 @@ async def test_a_list_that_does_not_come(looked: Looked, monkeypatch: pytest.Mon
         await list_models(looked[0].replicas[1])
 
 
-# --- replica.
-
-
 ENDPOINT = Endpoint("http://me:password@h/v1", "m")
 
 
@@ -611,9 +602,6 @@ def test_some_faults_are_the_calls_own_while_others_get_through(
     assert (replica.in_a_row, replica.fault) == (1, fault)
     replica.answer(replica.visit(1))
     assert (replica.in_a_row, replica.fault) == (0, None)
-
-
-# --- model listing.
 
 
 def listing(host: str, *entries: dict[str, Any], key: str = "") -> Listing:

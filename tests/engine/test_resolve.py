@@ -36,8 +36,6 @@ from constraint_first.model.transport import Endpoint
 from constraint_first.problem import Problem
 from constraint_first.protocol import Call, Completion, Exchange, Usage
 
-# --- resolve.
-
 
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -169,9 +167,6 @@ def test_a_preset_may_list_several_with_a_key_each(
     assert "secret" not in repr(engine.endpoints)
 
 
-# --- presets.
-
-
 def test_a_users_file_adds_and_overrides_key_by_key(own: Path) -> None:
     own.write_text(
         '["deepseek-chat"]\nprice = { input = 2, cached = 0.5, output = 4 }\n'
@@ -266,9 +261,6 @@ def test_a_price_is_found_by_either_name_of_a_model(own: Path) -> None:
     assert not price_list("free").has_prices
 
 
-# --- price.
-
-
 def test_what_tokens_cost() -> None:
     usage = Usage(input=1_000_000, output=500_000, cached=400_000)
     assert Price(2, 4).cost(usage) == pytest.approx(4.0)  # pyright: ignore
@@ -314,9 +306,6 @@ def test_each_call_is_priced_by_the_model_that_answered() -> None:
     assert PriceList(None, {"free": None}).total([own]) is None
     assert sum_costs([None, Cost(1.0), Cost(0.5, complete=False)]) == Cost(1.5, complete=False)
     assert sum_costs([None]) is None
-
-
-# --- automatic.
 
 
 @pytest.mark.parametrize("model", ["", "gpt-7", "paper", "unmeasured"])

@@ -285,9 +285,6 @@ async def test_an_exchange_gives_whatever_comes_back(endpoint: Server) -> None:
         assert endpoint.headers[0]["X-Own"] == "1"
 
 
-# --- address.
-
-
 @pytest.mark.parametrize(
     ("address", "shown"),
     [
@@ -305,9 +302,6 @@ async def test_an_exchange_gives_whatever_comes_back(endpoint: Server) -> None:
 )
 def test_an_address_is_shown_without_what_could_be_a_key(address: str, shown: str) -> None:
     assert without_secrets(address) == Endpoint(address, "m").shown == shown
-
-
-# --- endpoint.
 
 
 KEY = "sk-0123456789abcdef"
@@ -385,9 +379,6 @@ def test_everything_that_is_sent_in_secret_is_blotted_out() -> None:
     assert KEY not in str(caught.value)
 
 
-# --- redaction.
-
-
 LIVE_KEY = "sk-live/AbC+dEf=0123456789"
 REDACTION = Redaction((LIVE_KEY,))
 
@@ -454,9 +445,6 @@ def test_a_text_without_a_secret_is_clean() -> None:
     assert REDACTION.is_clean("nothing of the kind, however long " * 500)
     assert NOTHING_SECRET.is_clean(LIVE_KEY)
     assert not REDACTION.is_clean("x" * 5_000 + quote(LIVE_KEY, safe=""))
-
-
-# --- refusal.
 
 
 ENDPOINT = Endpoint("http://h/v1", "m", key_name="MY_KEY")

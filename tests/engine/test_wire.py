@@ -25,9 +25,6 @@ from constraint_first.model.wire import (
 )
 from constraint_first.protocol import Call, Completion, Usage
 
-# --- chat.
-
-
 CALL = Call.user("Hi {x}", stage="stage1", max_tokens=99, json=True, schema='{"type":"object"}')
 
 
@@ -335,9 +332,6 @@ def test_any_choices_at_all_are_completions_or_a_fault_with_a_name(
         return
     assert len(whole.replies) == samples
     assert any(isinstance(one, Completion) for one in whole.replies)
-
-
-# --- repetition.
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,6 @@ from constraint_first.protocol import Completion, Message, Run, Usage
 
 PROBLEM = Problem("What is $2+2$?")
 
-# --- direct
-
 
 @pytest.mark.parametrize(
     ("method", "stage"),
@@ -41,9 +39,6 @@ def test_one_call_has_the_whole_budget(method: str, stage: str) -> None:
 def test_a_reply_cut_off_before_its_answer_has_none() -> None:
     result = play(Direct(), PROBLEM, Completion("First we add the", finish="length")).result
     assert (result.answer, result.truncated, result.text) == (None, True, "First we add the")
-
-
-# --- extended
 
 
 def wrote(tokens: int, text: str, finish: str = "stop") -> Completion:
@@ -95,9 +90,6 @@ def test_where_nothing_can_be_counted_or_continued_the_first_reply_stands() -> N
         assert len(play(ExtendedCoT(), PROBLEM, reply).exchanges) == 1
 
 
-# --- format only
-
-
 def test_the_form_is_asked_for_first_and_handed_on() -> None:
     run = Run(FormatOnly().solve(PROBLEM))
     run.advance((Completion("<think>hm</think>\nAn integer.\n"),))
@@ -118,9 +110,6 @@ def test_without_a_form_it_is_direct() -> None:
     assert run.result.details["format_truncated"] is True
 
 
-# --- refine
-
-
 def test_draft_feedback_revision() -> None:
     run = play(SelfRefine(), PROBLEM, r"<think>hm</think>\boxed{5}", "It is not 5.", r"\boxed{4}")
     stages = [(e.call.stage, e.call.max_tokens) for e in run.exchanges]
@@ -137,9 +126,6 @@ def test_each_iteration_works_on_the_latest_answer() -> None:
     assert run.result.answer == "4"
     kept = play(SelfRefine(), PROBLEM, r"\boxed{4}", "Fine.", "")  # a revision without an answer
     assert (kept.result.answer, kept.result.text) == ("4", r"\boxed{4}")
-
-
-# --- plain
 
 
 REQUEST = Problem("Write about rain. Use no commas.")

@@ -30,9 +30,6 @@ from constraint_first.method.vote import SelfConsistency
 from constraint_first.problem import Json, Problem, Solution
 from constraint_first.protocol import Completion, Output, Run
 
-# --- checked
-
-
 REMAINDER = Problem("Find the remainder when $3^{50}$ is divided by 7.")
 SAID = "The answer is a remainder: an integer from 0 to 6."
 COUNT = Problem("How many integers from 1 to 100 are divisible by 3?")
@@ -126,9 +123,6 @@ def test_a_fresh_sample_of_a_vote_repeats_no_call() -> None:
     )
 
 
-# --- soundness
-
-
 @pytest.mark.parametrize(
     ("answer", "sound"),
     [("6", True), ("some words", True), ("7", False), ("", False), (None, False)],
@@ -153,9 +147,6 @@ def test_a_certain_repair_is_made_and_noted() -> None:
         assert mended(stated, untouched) is untouched
 
 
-# --- check summary
-
-
 def test_a_solution_gives_its_checks_back() -> None:
     details = assess(REMAINDER, Solution("9", "")).details
     found = read_summary(details, REMAINDER.text)
@@ -174,9 +165,6 @@ def test_details_of_any_form_can_be_read() -> None:
     assert [one.truth for one in found.checks] == ["undecided", "undecided"]
     assert (found.confidence, found.samples) == (0.0, ())
     assert not read_summary({"cues": []}, "").known
-
-
-# --- confidence
 
 
 @pytest.mark.parametrize(
@@ -236,9 +224,6 @@ def test_every_method_is_assessed_and_asks_what_it_asked_before() -> None:
     assert run.calls == Run(Direct().solve(REMAINDER)).calls
     run.advance((Completion(r"\boxed{2}"),))
     assert (run.result.details["how"], run.result.details["confidence"]) == ("boxed", 0.5)
-
-
-# --- sound
 
 
 COMMAS = Problem("Write about rain. Do not use any commas in your response.")

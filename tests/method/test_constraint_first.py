@@ -19,9 +19,6 @@ from constraint_first.method.registry import make
 from constraint_first.problem import Problem, Solution
 from constraint_first.protocol import Call, Completion, Finish, Message, Run
 
-# --- constraint first
-
-
 SPEC = {"raw_constraints": [{"id": "C1", "type": "modular", "description": "mod 7"}]}
 CUED = Problem("Find the remainder when $3^5$ is divided by 7.", benchmark="aime24", answer="5")
 PLAIN = Problem("Compute $3^5$.", benchmark="aime24", answer="243")
@@ -146,9 +143,6 @@ def test_the_aime_convention_routes_only_as_an_ablation() -> None:
         assert Run(method.solve(problem)).calls[0].stage == stage
 
 
-# --- question
-
-
 SPEC_QUESTION = json.dumps(SPEC)
 ASKS = "QUESTION: Does C1 speak of the final answer?"
 
@@ -204,9 +198,6 @@ def test_without_questions_nothing_is_offered() -> None:
     assert repr(CFR("prose", questions=1)).endswith(", questions=1)")
 
 
-# --- stated cfr
-
-
 PLAIN_STATED_CFR = Problem("Simplify $x + x$.")
 OWN = {
     "raw_constraints": [
@@ -244,9 +235,6 @@ def test_own_constraints_join_unless_the_text_contradicts_them() -> None:
     for reply, stage in ((json.dumps(OWN), "stage2"), ("No.", "direct")):  # they alone will do
         run = play(StatedCFR("join"), PLAIN_STATED_CFR, reply, r"\boxed{2x}")
         assert stages(run) == ["stage1", stage]
-
-
-# --- llm router
 
 
 @pytest.mark.parametrize(

@@ -35,9 +35,6 @@ from constraint_first.problem import Problem, Solution
 from constraint_first.protocol import Completion, Message, Run
 from constraint_first.store.series import fingerprint
 
-# --- policy
-
-
 EVIDENCE = Evidence(120, 40.0, 55.5, 15.5, (10.0, 21.0), 0.9)
 POLICY = Policy(
     "small",
@@ -73,9 +70,6 @@ def test_json_leaves_out_what_is_not_known() -> None:
         {"when": [], "method": "check"},
     ]
     assert "by_family" not in written
-
-
-# --- policy file
 
 
 SMALL = """schema = 1
@@ -260,9 +254,6 @@ def test_the_policies_of_the_package_are_whole(name: str) -> None:
 )
 def test_a_models_policy_is_found_by_any_of_its_names(names: list[str], found: str) -> None:
     assert {shipped_for(name) for name in names} == {found}
-
-
-# --- calibrated
 
 
 MEASURED = replace(EVIDENCE, problems=1_234)

@@ -16,9 +16,6 @@ from constraint_first.method.registry import make
 from constraint_first.problem import Problem, Solution
 from constraint_first.protocol import Call, Completion, Exchange, Output, Program, Run
 
-# --- program
-
-
 PROBLEM = Problem("Find the remainder when $3^{50}$ is divided by 7.")
 REPLY = "Let us compute.\n```python\nprint(3**50 % 7)\n```\nThat is all."
 

@@ -24,8 +24,6 @@ from constraint_first.method.registry import METHODS, make, names
 from constraint_first.method.sound import Checked
 from constraint_first.method.vote import Prove, Search, SelfConsistency, UntilAgreed, Vote
 
-# --- registry
-
 
 @pytest.mark.parametrize(
     ("text", "method"),
@@ -134,9 +132,6 @@ def test_every_method_is_listed_and_describes_itself() -> None:
         assert repr(factory()) == repr(make(name))
 
 
-# --- name
-
-
 def factory(
     one: Method | None = None, many: tuple[Method, ...] = (), word: str | None = None
 ) -> None:
@@ -155,9 +150,6 @@ def factory(
 def test_several_methods_are_joined_by_plus(options: str, found: dict[str, object]) -> None:
     kinds = parameters(factory)
     assert dict(read_options("name", kinds, options, lambda text: f"<{text.strip()}>")) == found
-
-
-# --- plugin
 
 
 MODULE = """
@@ -236,9 +228,6 @@ def test_two_packages_with_the_same_method(install: Path) -> None:
     register(install, "other-method", {"twice": "elsewhere:Method"})
     with pytest.raises(MethodError, match=r"several packages \(echo-method, other-method\)"):
         make("twice")
-
-
-# --- former
 
 
 BEFORE = {

@@ -25,9 +25,6 @@ from constraint_first.method.vote import (
 from constraint_first.problem import Problem, Solution
 from constraint_first.protocol import Completion, Output, Program, Run, Step
 
-# --- vote
-
-
 PROBLEM = Problem("What is $2+2$?")
 REMAINDER = Problem("Find the remainder when $3^{50}$ is divided by 7.")
 
@@ -145,9 +142,6 @@ def test_a_hostile_answer_is_counted_in_no_time() -> None:
     assert ballot("0" * 200_000 + "x").endswith("x")
     assert ballot("\\text{" * 50_000)
     assert ballot("1,000" * 50_000)
-
-
-# --- agreement
 
 
 def play(method: Vote | UntilAgreed, printed: Sequence[str], said: str = "9") -> Run[Solution]:
@@ -287,9 +281,6 @@ def test_bases_are_taken_in_turn() -> None:
     assert make("until-agreed(base=program,most=4)") == UntilAgreed()
 
 
-# --- search
-
-
 def play_search(begun: tuple[str, ...], *finished: str) -> Run[Solution]:
     run = Run(Search(len(begun)).solve(REMAINDER))
     run.advance(tuple(map(Completion, begun)))
@@ -330,9 +321,6 @@ def test_surviving_branches_are_finished_and_vote() -> None:
     assert noted.items() <= run.result.details.items()
     # Unsound answers vote where there are no others.
     assert play_search(("A.", "B."), "12", "12").result.answer == "12"
-
-
-# --- prove
 
 
 def play_prove(*pairs: tuple[str, str]) -> Run[Solution]:
