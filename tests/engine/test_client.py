@@ -863,7 +863,8 @@ async def test_an_endpoint_that_cannot_give_several_is_asked_one_by_one(
     first: list[tuple[int | None, int]],
 ) -> None:
     endpoint.respond = respond
-    async with engine(endpoint, bounds=Bounds(seconds=0.5)) as asking:
+    bounds = Bounds(seconds=0.5 if respond is late else 60)
+    async with engine(endpoint, bounds=bounds) as asking:
         outcome = await vote(asking)
         assert asked(endpoint) == first
         await vote(asking)
