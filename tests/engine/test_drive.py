@@ -53,6 +53,7 @@ from constraint_first.protocol import (
 )
 
 PROBLEM = Problem("Find the remainder when $3^5$ is divided by 7.")
+CALL = Call.user("x", stage="direct", max_tokens=1)
 SPEC = json.dumps({"raw_constraints": [{"id": "C1", "type": "modular", "desc": "mod 7"}]})
 VARIANTS = [
     *METHODS,
@@ -174,8 +175,8 @@ async def test_thinking_inside_a_reply_is_reasoning_in_every_method(
 
 async def test_thinking_that_came_apart_comes_first() -> None:
     engine = Scripted(lambda _: Completion("<think>b</think>c", reasoning="a"))
-    outcome = await drive(make("direct").solve(PROBLEM), engine)
-    assert outcome.exchanges[0].completion == Completion("c", reasoning="a\n\nb")
+    run = await drive(ask(CALL), engine)
+    assert run.result == Completion("c", reasoning="a\n\nb")
 
 
 async def test_a_changed_prompt_is_not_answered_from_the_journal() -> None:
@@ -306,12 +307,10 @@ async def test_programs_and_calls_of_a_round_run_at_the_same_time() -> None:
 
 async def test_events_name_the_call_of_the_method_whatever_is_sent() -> None:
     told: list[Event] = []
-    engine = Scripted(["fine"])
-    as_sent = put_ahead((Message("system", "Be brief."),), 1_000)
-    call = Call.user("x", stage="direct", max_tokens=1)
-    run = await drive(ask(call), engine, tell=told.append, as_sent=as_sent)
-    assert [one.call for one in told if isinstance(one, Wrote)] == [call]
-    assert [one.call for one in run.exchanges] == [call]
+    engine, as_sent = Scripted(["fine"]), put_ahead((Message("system", "Be brief."),), 1_000)
+    run = await drive(ask(CALL), engine, tell=told.append, as_sent=as_sent)
+    assert [one.call for one in told if isinstance(one, Wrote)] == [CALL]
+    assert [one.call for one in run.exchanges] == [CALL]
     (sent,) = engine.asked
     assert (sent.sample, [m.role for m in sent.messages]) == (1_000, ["system", "user"])
 
@@ -321,8 +320,7 @@ async def test_an_output_is_seen_as_it_will_be_on_a_replay() -> None:
         assert program.source == "\ufffd\ufffd"
         return Output("\0\ud83d", "\ud83d", float("nan"))
 
-    journal = MemoryJournal()
-    odd = Program("\0\ud83d")
+    journal, odd = MemoryJournal(), Program("\0\ud83d")
     outcome = await drive(execute(odd), Scripted([]), journal=journal, sandbox=sandbox)
     assert outcome.result == Output("\ufffd\ufffd", "\ufffd", 0.0)
     assert same(await drive(execute(odd), Scripted([]), journal=journal), outcome)
@@ -331,18 +329,16 @@ async def test_an_output_is_seen_as_it_will_be_on_a_replay() -> None:
 # --- Journals: what is stored of a step, and to which it is handed again.
 
 
-CALL = Call.user("x", stage="direct", max_tokens=1)
-
-
 async def test_an_output_is_not_handed_to_another_program() -> None:
-    journal = MemoryJournal()
-    output = Output("1\n", "", 0.25)
+    journal, output = MemoryJournal(), Output("1\n", "", 0.25)
     await journal.record(2, Program("print(1)"), output)
     assert journal.recall(2, Program("print(1)")) is output
-    with pytest.raises(JournalMismatch, match=r"program 2 \(program\) differs"):
-        journal.recall(2, Program("print(2)"))
-    with pytest.raises(JournalMismatch, match=r"call 2 \(direct\) differs"):
-        journal.recall(2, CALL)
+    for step, said in (
+        (Program("print(2)"), r"program 2 \(program\) differs"),
+        (CALL, r"call 2 \(direct\) differs"),
+    ):
+        with pytest.raises(JournalMismatch, match=said):
+            journal.recall(2, step)
 
 
 @given(st.text(st.characters(exclude_categories=())), st.text(), st.floats())

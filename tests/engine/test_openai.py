@@ -166,11 +166,10 @@ async def test_the_newer_name_of_the_budget(endpoint: Server) -> None:
 
 
 async def test_a_small_context_lowers_the_budget(endpoint: Server) -> None:
-    await ask(endpoint, context=4_096)
-    assert endpoint.requests[0]["max_tokens"] == 4_096 - 7 - 64
     brief = Call.user("Hi", stage="stage1", max_tokens=1_024)
-    await ask(endpoint, brief, context=4_096)
-    assert endpoint.requests[1]["max_tokens"] == 1_024
+    for call in (CALL, brief):
+        await ask(endpoint, call, context=4_096)
+    assert [body["max_tokens"] for body in endpoint.requests] == [4_096 - 7 - 64, 1_024]
 
 
 async def test_a_context_that_the_endpoint_tells_is_learned(endpoint: Server) -> None:
@@ -220,23 +219,20 @@ async def test_problem_text_survives_the_wire(endpoint: Server) -> None:
 
 async def test_a_refusal_in_two_pieces_is_understood(endpoint: Server) -> None:
     pieces = ['{"error": {"message": "sorry, ', 'response_format is not supported here"}}']
-    endpoint.respond = lambda body: (
-        Reply(400, chunks=pieces) if "response_format" in body else completion("{}")
-    )
+    refused = Reply(400, chunks=pieces)
+    endpoint.respond = lambda body: refused if "response_format" in body else completion("{}")
     assert (await ask(endpoint)).text == "{}"
 
 
 async def test_several_engines_share_one_transport(endpoint: Server) -> None:
     shared = Transport(Endpoint(endpoint.url, ""), Bounds(), connections=4)
     shared.open()
-    try:
-        for name in ("one", "other"):
-            lent = OpenAI(Endpoint(endpoint.url, name), retry=IMPATIENT, transport=shared)
-            assert lent.is_open
-            assert (await lent.complete(CALL)).text
-        assert [asked["model"] for asked in endpoint.requests] == ["one", "other"]
-    finally:
-        await shared.close()
+    for name in ("one", "other"):
+        lent = OpenAI(Endpoint(endpoint.url, name), retry=IMPATIENT, transport=shared)
+        assert lent.is_open
+        assert (await lent.complete(CALL)).text
+    assert [asked["model"] for asked in endpoint.requests] == ["one", "other"]
+    await shared.close()
 
 
 # --- Models that refuse a setting of the decoding: met once, said, and never behind anybody's back.
@@ -288,15 +284,15 @@ async def test_a_decoding_that_is_given_is_kept_or_refused(endpoint: Server) -> 
 
 
 @pytest.mark.parametrize("given", [None, Decoding(None, None, max_tokens=9)])
+@pytest.mark.parametrize("message", ["temperature is not supported", "max_tokens must be <= 5"])
 async def test_a_refusal_of_what_is_not_sent_is_final(
-    endpoint: Server, given: Decoding | None
+    endpoint: Server, message: str, given: Decoding | None
 ) -> None:
-    for message in ("temperature is not supported", "max_tokens must be <= 5"):
-        endpoint.script(failure(400, message))
-        async with seeded(endpoint) as asked:
-            with pytest.raises(Rejected) as caught:
-                await asked.complete(QUESTION, SILENT, given)
-        assert type(caught.value) is Rejected
+    endpoint.script(failure(400, message))
+    async with seeded(endpoint) as asked:
+        with pytest.raises(Rejected) as caught:
+            await asked.complete(QUESTION, SILENT, given)
+    assert type(caught.value) is Rejected
 
 
 # --- Replies that are no replies, whole or streamed: asked again, and never scored as an answer.
