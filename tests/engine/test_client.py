@@ -11,6 +11,7 @@ from email.utils import formatdate
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import AsyncMock, Mock
 
 import pytest
 from loopback import Endpoint as Server
@@ -128,18 +129,6 @@ async def test_a_call_is_never_answered_by_a_model_that_it_does_not_name(endpoin
 
 
 async def test_a_watcher_hears_of_a_call_as_it_was_asked() -> None:
-    heard: list[Call] = []
-
-    class Listens(Watcher):
-        def wrote(self, call: Call, piece: str, *, reasoning: bool) -> None:
-            heard.append(call)
-
-        def retrying(self, call: Call, fault: Transient, seconds: float) -> None:
-            heard.append(call)
-
-        def adapted(self, call: Call, change: str) -> None:
-            heard.append(call)
-
     class Tells:
         async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
             watcher.wrote(call, "a", reasoning=False)
@@ -147,7 +136,9 @@ async def test_a_watcher_hears_of_a_call_as_it_was_asked() -> None:
             watcher.adapted(call, "seed is not sent")
             return Completion("a")
 
-    await Client(Tells(), {"small": Tells()}).complete(FOR_SMALL, Listens())
+    watcher = Mock(Watcher())
+    await Client(Tells(), {"small": Tells()}).complete(FOR_SMALL, watcher)
+    heard = [one.args[0] for one in watcher.method_calls]
     assert [call is FOR_SMALL for call in heard] == [True] * 3
 
 
@@ -250,35 +241,23 @@ async def test_a_router_on_a_server_of_its_own_with_its_own_key(
     assert endpoint.headers[0]["Authorization"] == "Bearer large-key"
 
 
-class Flaky:
-    def __init__(self, *faults: Exception) -> None:
-        self.faults = list(faults)
-        self.tries = 0
-
-    async def __call__(self) -> str:
-        self.tries += 1
-        if self.faults:
-            raise self.faults.pop(0)
-        return "done"
+def flaky(*faults: Exception) -> AsyncMock:
+    """Make an operation that fails in given ways, one after the other, and is done then."""
+    return AsyncMock(side_effect=[*faults, "done"])
 
 
 @pytest.fixture
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     slept: list[float] = []
-
-    async def sleep(seconds: float) -> None:
-        slept.append(seconds)
-
-    monkeypatch.setattr(asyncio, "sleep", sleep)
+    monkeypatch.setattr(asyncio, "sleep", AsyncMock(side_effect=slept.append))
     return slept
 
 
 async def test_a_passing_fault_is_asked_again(pauses: list[float]) -> None:
     told: list[tuple[str, float]] = []
-    operation = Flaky(ServerFault("a"), ServerFault("b"))
+    operation = flaky(ServerFault("a"), ServerFault("b"))
     result = await Retry().run(operation, lambda fault, pause: told.append((str(fault), pause)))
-    assert result == "done"
-    assert operation.tries == 3
+    assert (result, operation.await_count) == ("done", 3)
     assert told == [("a", pauses[0]), ("b", pauses[1])]
     assert 0.025 <= pauses[0] <= 0.05 < 0.075 <= pauses[1] <= 0.15
     grows = Retry(first_pause=1, longest_pause=8)
@@ -300,10 +279,10 @@ async def test_a_passing_fault_is_asked_again(pauses: list[float]) -> None:
 async def test_an_endpoint_that_wants_an_hour_has_said_no(
     faults: list[EngineError], tries: int, paused: list[float], pauses: list[float]
 ) -> None:
-    operation = Flaky(*faults)
+    operation = flaky(*faults)
     with pytest.raises(type(faults[-1]), match=str(faults[-1])):
         await Retry(attempts=3, seconds=10).run(operation)
-    assert (operation.tries, pauses) == (tries, paused)
+    assert (operation.await_count, pauses) == (tries, paused)
 
 
 @pytest.mark.parametrize(
@@ -315,7 +294,7 @@ async def test_a_fault_of_one_call_among_others_is_asked_again_soon(
     retry, faults = Retry(), [kind("x") for _ in range(4)]
 
     async def operation() -> str:
-        await retry.run(Flaky())  # meanwhile another call gets through
+        await retry.run(flaky())  # meanwhile another call gets through
         if faults:
             raise faults.pop()
         return "done"
@@ -332,10 +311,10 @@ async def test_where_nobody_ever_answered_we_give_up_sooner(
     retry = Retry()
     for tries, least, most in ((5, 0, 6.1), (7, 25, 56)):
         with pytest.raises(kind):
-            await retry.run(Flaky(*[kind("x")] * 20))
+            await retry.run(flaky(*[kind("x")] * 20))
         assert len(pauses) == tries
         assert least < sum(pauses) < most
-        await retry.run(Flaky())
+        await retry.run(flaky())
         pauses.clear()
 
 
@@ -517,14 +496,10 @@ def test_no_more_samples_are_asked_for_at_once_than_the_window_has_places() -> N
 
 
 async def test_a_pace_counts_the_prompt_of_a_group_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    units: list[float] = []
-
-    async def wait(_pace: Pace, amount: float = 1.0) -> None:
-        units.append(amount)
-
+    wait = AsyncMock()
     monkeypatch.setattr(Pace, "wait", wait)
     await limited_to(Counting(), Limiter(9, tokens_per_minute=1e9)).complete(group(3))
-    assert units == [1.0, pytest.approx(1 / 3 + 3 * 2)]
+    assert [one.args for one in wait.await_args_list] == [(), (pytest.approx(1 / 3 + 3 * 2),)]
 
 
 PAID = Call.user("x" * 36, stage="direct", max_tokens=100)  # at most 100 in, 100 out
@@ -967,9 +942,8 @@ async def test_a_model_beside_another_is_asked_for_its_own_samples(endpoint: Ser
     endpoint.respond = sampling
     for_it = [replace(CALL, model="small", sample=n) for n in range(3)]
     async with engine(endpoint) as small:
-        dispatch = Client(Scripted(["main"]), {"small": small})
-        together = Sampler(dispatch)
-        found = await asyncio.gather(together.complete(CALL), *map(together.complete, for_it))
+        together = Sampler(Client(Scripted(["main"]), {"small": small}))
+        found = await asyncio.gather(*map(together.complete, [CALL, *for_it]))
     assert [one.text for one in found] == ["main", "seed 7", "seed 8", "seed 9"]
     assert asked(endpoint) == [(3, 7)]
 
