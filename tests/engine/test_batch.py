@@ -42,7 +42,7 @@ from constraint_first.model.error import (
     Transient,
     Unauthorized,
 )
-from constraint_first.model.limit import Price, Retry
+from constraint_first.model.limit import Retry
 from constraint_first.model.transport import Bounds, DecodingRefused, Endpoint
 from constraint_first.model.wire import Decoding
 from constraint_first.protocol import Message, Usage
@@ -253,27 +253,17 @@ REPLY = {
 }
 
 
-class Waves:
-    """Plays a wave: results by body, and all that it is told."""
+def wave(find: Callable[[RequestId], Result | None], tries: int = 1) -> Mock:
+    """Play a wave, which has some results and lets so many tries fail."""
+    return Mock(find=find, failed=Mock(side_effect=[True] * tries + [False] * 9))
 
-    def __init__(self, find: Callable[[RequestId], Result | None], tries: int = 1) -> None:
-        self._find = find
-        self.requests: list[Request] = []
-        self.used: list[Usage | None] = []
-        self._tries = tries
 
-    def find(self, name: RequestId) -> Result | None:
-        return self._find(name)
+def requests(waves: Mock) -> list[Request]:
+    return [one.args[0] for one in waves.ask.call_args_list]
 
-    def failed(self, name: RequestId) -> bool:
-        self._tries -= 1
-        return self._tries >= 0
 
-    def spent(self, name: RequestId, used: Usage | None, price: Price | None) -> None:
-        self.used.append(used)
-
-    def ask(self, request: Request) -> None:
-        self.requests.append(request)
+def used(waves: Mock) -> list[Usage | None]:
+    return [one.args[1] for one in waves.spent.call_args_list]
 
 
 def said(status: int, body: Any) -> Result:
@@ -284,17 +274,17 @@ def refused(message: str) -> Result:
     return said(400, {"error": {"message": message}})
 
 
-def model(waves: Waves) -> BatchModel:
+def model(waves: Mock) -> BatchModel:
     made = BatchModel(Endpoint("http://a/v1", "m"), "http://a/v1", Bounds())
     made.wave = waves
     return made
 
 
 async def test_a_call_without_a_result_is_deferred_and_becomes_a_request() -> None:
-    waves = Waves(lambda _: None)
+    waves = wave(lambda _: None)
     with pytest.raises(Deferred):
         await model(waves).complete(CALL, decoding=Decoding(seed=5))
-    (request,) = waves.requests
+    (request,) = requests(waves)
     assert request.name.place == CALL.place
     assert json.loads(request.body) == {
         "model": "m",
@@ -309,21 +299,21 @@ async def test_a_call_without_a_result_is_deferred_and_becomes_a_request() -> No
 
 
 async def test_a_result_is_the_completion() -> None:
-    waves = Waves(lambda _: said(200, REPLY))
+    waves = wave(lambda _: said(200, REPLY))
     completion = await model(waves).complete(CALL)
     assert (completion.text, completion.usage) == ("2", Usage(5, 1))
-    assert waves.used == [Usage(5, 1)]
-    assert not waves.requests
+    assert used(waves) == [Usage(5, 1)]
+    assert not requests(waves)
 
 
 async def test_a_parameter_that_is_refused_is_left_out_of_the_next_request() -> None:
     results = {0: refused("response_format is unknown")}
-    waves = Waves(lambda _: results.pop(0, None))
+    waves = wave(lambda _: results.pop(0, None))
     with pytest.raises(Deferred):
         await model(waves).complete(CALL)
-    (request,) = waves.requests
+    (request,) = requests(waves)
     assert "response_format" not in json.loads(request.body)
-    assert waves.used == [Usage()]
+    assert used(waves) == [Usage()]
 
 
 @pytest.mark.parametrize(
@@ -336,13 +326,13 @@ async def test_a_parameter_that_is_refused_is_left_out_of_the_next_request() -> 
 async def test_a_refusal_and_a_refused_setting_are_those_of_an_ordinary_call(
     message: str, kind: type[Rejected], said: str
 ) -> None:
-    waves = Waves(lambda _: refused(message))
+    waves = wave(lambda _: refused(message))
     with pytest.raises(kind, match=said):
         await model(waves).complete(CALL, decoding=Decoding())
 
 
 @pytest.mark.parametrize(
-    ("result", "used"),
+    ("result", "taken"),
     [
         (said(500, {"error": {"message": "down"}}), Usage()),
         (Result(NOT_PERFORMED, b'{"error": {"message": "expired"}}'), Usage()),
@@ -350,20 +340,20 @@ async def test_a_refusal_and_a_refused_setting_are_those_of_an_ordinary_call(
     ],
 )
 async def test_what_may_pass_is_asked_again_as_often_as_it_may(
-    result: Result, used: Usage | None
+    result: Result, taken: Usage | None
 ) -> None:
-    waves = Waves(lambda _: result)
+    waves = wave(lambda _: result)
     asked = model(waves)
     with pytest.raises(Deferred):
         await asked.complete(CALL)
-    assert (len(waves.requests), waves.used) == (1, [used])
+    assert (len(requests(waves)), used(waves)) == (1, [taken])
     with pytest.raises(Transient, match=r"down|expired|no choices"):
         await asked.complete(CALL)
-    assert len(waves.requests) == 1
+    assert len(requests(waves)) == 1
 
 
 async def test_what_somebody_cancelled_is_not_asked_again() -> None:
-    waves = Waves(lambda _: Result(NOT_PERFORMED, b"cancelled", cancelled=True))
+    waves = wave(lambda _: Result(NOT_PERFORMED, b"cancelled", cancelled=True))
     with pytest.raises(Rejected, match="not performed"):
         await model(waves).complete(CALL)
 

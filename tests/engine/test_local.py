@@ -4,6 +4,7 @@ import os
 import struct
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
@@ -103,9 +104,7 @@ async def test_a_problem_longer_than_the_context(smallest: Path) -> None:
 async def test_a_library_of_the_system_that_is_missing_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(name: str) -> object:
-        raise ImportError("libgomp.so.1: cannot open shared object file")
-
+    fail = Mock(side_effect=ImportError("libgomp.so.1: cannot open shared object file"))
     monkeypatch.setattr("constraint_first.model.local.importlib.import_module", fail)
     with pytest.raises(ModelFileError, match="apt install libgomp1"):
         await Local(write_model(tmp_path / "m.gguf")).__aenter__()
@@ -121,16 +120,11 @@ async def test_the_limit_of_a_real_model_is_in_its_file(smallest: Path, tmp_path
 
 
 @pytest.fixture
-def served(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def served(monkeypatch: pytest.MonkeyPatch) -> Mock:
     """Start no server; see with which context one would have been started."""
-    contexts: list[int] = []
-
-    def start(_engine: Local, context: int) -> object:
-        contexts.append(context)
-        return SimpleNamespace(listening_address="http://127.0.0.1:1")
-
+    start = Mock(return_value=SimpleNamespace(listening_address="http://127.0.0.1:1"))
     monkeypatch.setattr(Local, "_start", start)
-    return contexts
+    return start
 
 
 @pytest.mark.parametrize(
@@ -145,16 +139,16 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     ],
 )
 async def test_the_context_keeps_to_the_limit_of_the_file(
-    tmp_path: Path, served: list[int], limit: int | None, asked: int | None, given: int
+    tmp_path: Path, served: Mock, limit: int | None, asked: int | None, given: int
 ) -> None:
     path = write_model(tmp_path / "m.gguf", context=limit)
     async with Local(path, context=asked) as engine:
         assert engine.context == given
-    assert served == [given]
+    served.assert_called_once_with(given)
 
 
 async def test_a_context_beyond_the_limit_of_the_file_is_refused(
-    tmp_path: Path, served: list[int]
+    tmp_path: Path, served: Mock
 ) -> None:
     path = write_model(tmp_path / "m.gguf")
     with pytest.raises(InputError) as caught:
@@ -163,7 +157,7 @@ async def test_a_context_beyond_the_limit_of_the_file_is_refused(
         f"{path}: its limit is 2048 tokens of context, and 2049 are asked for; "
         "give a smaller --context, 2048 at the most"
     )
-    assert served == []
+    served.assert_not_called()
 
 
 @pytest.mark.parametrize(

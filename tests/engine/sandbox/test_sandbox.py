@@ -4,6 +4,7 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -77,34 +78,31 @@ def _parent_of(stat: Path) -> int:
 def test_where_the_interpreter_is_missing_the_way_out_is_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def nowhere(_: str) -> None:
-        return None
-
-    monkeypatch.setattr(module, "find_spec", nowhere)
+    monkeypatch.setattr(module, "find_spec", Mock(return_value=None))
     with pytest.raises(SandboxMissing, match=r"pip install 'constraint-first\[programs\]'"):
         Sandbox()
 
 
-@pytest.mark.parametrize("binary", ["/nowhere/monty", "/bin/true"])
-def test_an_interpreter_that_does_not_run_is_no_output(
-    binary: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("binary", "program", "said"),
+    [
+        ("/nowhere/monty", module.PROGRAM, "cannot be run"),
+        ("/bin/true", module.PROGRAM, "cannot be run"),
+        ("", ("-c", "raise SystemExit(3)"), "does not start"),
+    ],
+)
+def test_a_worker_or_interpreter_that_does_not_run_is_no_output(
+    binary: str, program: tuple[str, ...], said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MONTY_BIN", binary)
-    with Sandbox(count=1) as sandbox, pytest.raises(SandboxMissing, match="cannot be run"):
-        sandbox.run_now(Program("print(1)"))
-
-
-def test_a_worker_that_does_not_start_is_no_output(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "PROGRAM", ("-c", "raise SystemExit(3)"))
-    with Sandbox(count=1) as sandbox, pytest.raises(SandboxMissing, match="does not start"):
+    monkeypatch.setattr(module, "PROGRAM", program)
+    with Sandbox(count=1) as sandbox, pytest.raises(SandboxMissing, match=said):
         sandbox.run_now(Program("print(1)"))
 
 
 def test_a_machine_without_room_for_a_worker_is_no_output(monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object, **__: object) -> None:
-        raise BlockingIOError("no more processes")
-
     with Sandbox(Limits(seconds=0.3), count=1) as sandbox:
+        full = Mock(side_effect=BlockingIOError("no more processes"))
         monkeypatch.setattr(process, "Worker", full)
         with pytest.raises(SandboxMissing, match="does not start"):
             sandbox.run_now(Program("print(1)"))
