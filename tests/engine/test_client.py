@@ -50,14 +50,7 @@ from constraint_first.model.local import DEFAULT_MODEL, Local
 from constraint_first.model.replicas import Balanced
 from constraint_first.model.resolve import ModelRef, accompanied, engine_beside, refs_beside, serve
 from constraint_first.model.transport import Bounds, Endpoint
-from constraint_first.model.wire import (
-    SILENT,
-    Decode,
-    Decoding,
-    Engine,
-    SampledCall,
-    Watcher,
-)
+from constraint_first.model.wire import SILENT, Decode, Decoding, Engine, SampledCall, Watcher
 from constraint_first.problem import Problem, Solution
 from constraint_first.protocol import Answer, Call, Completion, Run, Step, Usage
 

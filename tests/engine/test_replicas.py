@@ -404,9 +404,7 @@ async def waiting(*turns: Coroutine[Any, Any, V]) -> list[asyncio.Task[V]]:
     return tasks
 
 
-async def test_the_least_busy_comes_first_and_of_equals_the_least_asked(
-    balancer: Balancer,
-) -> None:
+async def test_the_least_busy_comes_first_and_of_equals_the_least_asked(balancer: Balancer) -> None:
     a, b, c = balancer.replicas
     visits = [await take(balancer) for _ in range(6)]
     assert [one.replica for one in visits] == [a, b, c, a, b, c]
@@ -484,9 +482,7 @@ async def test_those_who_wait_for_one_that_begins_to_rest_are_told(balancer: Bal
     assert b.resting
 
 
-async def test_while_all_rest_each_may_be_asked_and_a_reply_ends_a_rest(
-    balancer: Balancer,
-) -> None:
+async def test_while_all_rest_each_may_be_asked_and_a_reply_ends_a_rest(balancer: Balancer) -> None:
     for one in balancer.replicas:
         balancer.rest(one, GONE)
     await asyncio.sleep(0)

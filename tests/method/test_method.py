@@ -8,11 +8,7 @@ from pathlib import Path
 import pytest
 from snapshot import assert_unchanged
 
-from constraint_first.method.method import (
-    configuration,
-    gathering,
-    models_of,
-)
+from constraint_first.method.method import configuration, gathering, models_of
 from constraint_first.method.registry import METHODS, make
 from constraint_first.problem import Problem, Solution
 from constraint_first.protocol import Completion, Run, Usage

@@ -97,10 +97,7 @@ class Asked(ABC):
 
     @abstractmethod
     async def ask(
-        self,
-        call: Call,
-        watcher: Watcher = SILENT,
-        decoding: Decoding | Decode | None = None,
+        self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | Decode | None = None
     ) -> Completion:
         """Perform a call once; a given decoding is not adapted to what the model refuses."""
 
@@ -227,10 +224,7 @@ class OpenAI(Asked):
         return Listing(self.endpoint, await self.models()).only_name()
 
     async def ask(
-        self,
-        call: Call,
-        watcher: Watcher = SILENT,
-        decoding: Decoding | Decode | None = None,
+        self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | Decode | None = None
     ) -> Completion:
         transport, decode = self._transport, partial(_decoded, call=call, decoding=decoding)
         try:

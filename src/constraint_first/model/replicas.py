@@ -450,10 +450,7 @@ class Balanced(Asked):
         return Balanced(endpoints, self.decoding, bounds=self.bounds)
 
     async def ask(
-        self,
-        call: Call,
-        watcher: Watcher = SILENT,
-        decoding: Decoding | Decode | None = None,
+        self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | Decode | None = None
     ) -> Completion:
         """Perform a call, at each endpoint once at the most until one answers."""
         began, failed = time.monotonic(), dict[Visit, EngineError]()
