@@ -66,8 +66,7 @@ def test_a_repair_says_which_words_it_rests_on_and_can_be_left_out() -> None:
 
 def test_a_model_that_gives_the_same_answer_again_is_believed() -> None:
     run = play(Checked(), COUNT, r"\boxed{33.5}", r"It is \boxed{33.5}, I am sure.")
-    assert run.result.answer == "33.5"
-    assert stages(run) == ["direct", "correct"]
+    assert (run.result.answer, stages(run)) == ("33.5", ["direct", "correct"])
 
 
 def test_constraints_that_were_misread_elsewhere_do_not_overrule_an_answer() -> None:
@@ -138,10 +137,9 @@ def test_an_answer_is_sound_where_it_breaks_nothing(answer: str | None, *, sound
 def test_a_certain_repair_is_made_and_noted() -> None:
     stated = stated_in(REMAINDER, "repair")
     assert stated == stated_in(REMAINDER)
-    solution = mended(stated, Solution("16", "", details={"how": "boxed"}))
-    assert solution.answer == "2"
+    repaired = mended(stated, Solution("16", "", details={"how": "boxed"}))
     done = {"what": "repair", "before": "16", "after": "2", "broken": [stated[0].sentence]}
-    assert solution.details == {"how": "boxed", "interventions": [done]}
+    assert repaired == Solution("2", "", details={"how": "boxed", "interventions": [done]})
     for answer in ("6", "1/2", "words", None):
         untouched = Solution(answer, "")
         assert mended(stated, untouched) is untouched
