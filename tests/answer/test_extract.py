@@ -8,7 +8,6 @@ from constraint_first.answer.extract import (
     bare,
     extract,
     from_end,
-    is_none,
     without_approximation,
     without_check,
 )
@@ -115,14 +114,6 @@ def test_no_mixture_of_marks_breaks_it(text: str) -> None:
 )
 def test_integers_come_through_every_mark(number: int, mark: str) -> None:
     assert extract("Let us see.\n" + mark.format(number)).answer == str(number)
-
-
-# --- abstention
-
-
-def test_none_in_small_letters_may_be_one() -> None:
-    assert is_none(r"\text{none}")
-    assert not is_none("None")
 
 
 # --- approximation

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import pairwise, takewhile
 from typing import Final, NamedTuple, TypeAlias, cast
 
 from constraint_first.answer import marks
@@ -57,11 +58,6 @@ def is_nothing(answer: str) -> bool:
         return False
     word = _TYPESETTING.sub("", answer).strip().lower()
     return word in _NOTHING or _NO_ANSWER.fullmatch(word) is not None
-
-
-def is_none(answer: str) -> bool:
-    """Whether a word says that none exist, which is an answer where a mark introduces it."""
-    return _TYPESETTING.sub("", answer).strip() == "none"
 
 
 def abstains(text: str) -> bool:
@@ -449,11 +445,8 @@ def from_end(text: str) -> Found:
     if display := _DISPLAY.search(text):
         return marks.after_equals((display[1] or display[2]).strip()), "display"
     line = text.rstrip().rpartition("\n")[2].strip()
-    if (
-        line != text.strip()
-        and not marks.WORD.search(_TYPESET.sub(" ", line))
-        and (answer := bare(line))
-    ):
+    wordless = line != text.strip() and not marks.WORD.search(_TYPESET.sub(" ", line))
+    if wordless and (answer := bare(line)):
         return (", ".join(items) if len(items := _bullets(text)) > 1 else answer), "last line"
     label = _LABEL.match(line)
     value = line[label.end() :] if label else ""
@@ -463,12 +456,9 @@ def from_end(text: str) -> Found:
 
 
 def _bullets(text: str) -> list[str]:
-    items = list[str]()
-    for line in reversed(text[-_LAST_WORDS:].rstrip().split("\n")):
-        if not (item := _BULLET.fullmatch(line.strip())):
-            break
-        items.insert(0, item[1])
-    return items
+    lines = reversed(text[-_LAST_WORDS:].rstrip().split("\n"))
+    bullets = takewhile(bool, (_BULLET.fullmatch(line.strip()) for line in lines))
+    return [bullet[1] for bullet in bullets if bullet][::-1]
 
 
 def _trimmed(text: str) -> str:
@@ -497,14 +487,12 @@ def _from_sentence(sentence: str, *, short: bool) -> Found:
 def _last_value(sentence: str, *, short: bool) -> Found:
     # A short reply may do without its full stop; a long one without it has been cut off.
     finished = short or sentence.endswith((*".。!$*)", "\\)"))
-    aside = _ASIDE.search(sentence)
-    if aside and (
-        _PROSE_NUMBER.search(sentence, 0, aside.start()) or "$" in sentence[: aside.start()]
-    ):
-        sentence = sentence[: aside.start()] + sentence[aside.end() :]
-    if (clause := _SUBORDINATE.search(sentence)) and _PROSE_NUMBER.search(
-        sentence, 0, clause.start()
-    ):
+    if aside := _ASIDE.search(sentence):
+        before = sentence[: aside.start()]
+        if "$" in before or _PROSE_NUMBER.search(sentence, 0, aside.start()):
+            sentence = before + sentence[aside.end() :]
+    clause = _SUBORDINATE.search(sentence)
+    if clause and _PROSE_NUMBER.search(sentence, 0, clause.start()):
         sentence = sentence[: clause.start()]
     if finished and (exception := _EXCEPT.search(sentence)):
         return exception[0].replace("$", ""), "words"
@@ -530,16 +518,10 @@ def _last_value(sentence: str, *, short: bool) -> Found:
 
 def _several(sentence: str) -> str:
     """Take the numbers or equations that a sentence ends in, or a quantity in two units."""
-    if relations := _INEQUALITIES.search(sentence):
-        return relations[1]
-    if sentence.count("=") > 1 and (equations := _EQUATIONS.search(sentence)):
-        return equations[1]
-    if quantity := _TWO_UNITS.search(sentence):
-        return quantity[1]
-    if shares := _SHARES.search(sentence):
-        return shares[1]
-    numbers = _NUMBERS.search(sentence) or _RATIO.search(sentence)
-    return (numbers[1] or numbers[2]) if numbers else ""
+    patterns = (_INEQUALITIES, _EQUATIONS, _TWO_UNITS, _SHARES, _NUMBERS, _RATIO)
+    matches = (pattern.search(sentence) for pattern in patterns)
+    found = next(filter(None, matches), None)
+    return next(filter(None, found.groups())) if found else ""
 
 
 def _set(sentence: str) -> str:
@@ -967,7 +949,9 @@ def _from_prose(tail: str, *, truncated: bool) -> Extracted:
 
 def _found(answer: str, how: str) -> Extracted:
     answer = restore_commands(answer).strip()
-    if is_nothing(answer) and not (how in ("marker", "boxed") and is_none(answer)):
+    # That none exist is an answer where a mark introduces it.
+    is_none = how in ("marker", "boxed") and _TYPESETTING.sub("", answer).strip() == "none"
+    if is_nothing(answer) and not is_none:
         return Extracted(None, "no answer")
     return Extracted(answer, how)
 
@@ -1012,9 +996,8 @@ def _from_box(text: str) -> Extracted | None:
         if box.content is None:
             # An empty box says no more than none.
             return None if box.closed else Extracted(None, "unterminated box")
-        if not (
-            marks.is_rejected(text, box.start, box.end) or marks.is_supposed(text[: box.start])
-        ):
+        supposed = marks.is_supposed(text[: box.start])
+        if not supposed and not marks.is_rejected(text, box.start, box.end):
             return _found(_with_bounds(text, box.content, box.start, box.end), "boxed")
         # The answer that the reply gives in its place may follow.
         rest = with_plain_signs(text[box.end :][-_TAIL:])
@@ -1037,12 +1020,10 @@ def _with_bounds(text: str, content: str, start: int, end: int) -> str:
 
 def _from_tag(text: str, *, truncated: bool) -> Extracted | None:
     """Read what the last pair of tags encloses, or the last tag opens near the end of the reply."""
-    if "<" not in text and "[" not in text:
-        return None
     tags = list(_TAG.finditer(text))
-    for at in range(len(tags) - 1, -1, -1):
-        if tags[at][1] and at and not tags[at - 1][1]:
-            return _finish(text[tags[at - 1].end() : tags[at].start()], "tag")
+    for opens, closes in reversed([*pairwise(tags)]):
+        if closes[1] and not opens[1]:
+            return _finish(text[opens.end() : closes.start()], "tag")
     if tags and not tags[-1][1] and not truncated:
         rest = text[tags[-1].end() :]
         return _finish(rest, "tag") if len(rest) < _LONGEST_TAG else None

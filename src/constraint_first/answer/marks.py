@@ -146,6 +146,7 @@ _LONGEST_BOX: Final = 20_000
 _MOST_BOXES: Final = 20
 _MOST_UNFINISHED: Final = 4
 _UNBRACED: Final = lazy_pattern(r"[^\s$.,;}]+")
+_BRACES: Final = lazy_pattern(r"\\.|[{}]", re.DOTALL)
 _JOINT: Final = lazy_pattern(
     r"[\s$,;]*(?:\\q?quad|\\text\s*\{\s*(?:and|or)\s*\}|and|or|\\[()\[\],;])?"
     r"[\s$,;]*(?:[A-Za-z]\w?\s*=\s*)?"
@@ -174,7 +175,7 @@ def latex_boxes(text: str, *, truncated: bool) -> str:
         return text
     open_end = text.rfind(_OPENED) > text.rfind(_CLOSED)
     text = text.replace(_OPENED, r"\boxed{").replace(_CLOSED, "}")
-    return text + "}" if open_end and not truncated else text
+    return text + "}" * (open_end and not truncated)
 
 
 def find_box(text: str) -> Box | None:
@@ -204,10 +205,8 @@ def _is_blank(box: Box) -> bool:
 
 def _repeats(text: str, last: Box, before: Box) -> bool:
     begun = (last.content or "").strip().rstrip("$.)]\\ ")
-    return last.closed or (
-        not _are_joined(text, before.end, last.start)
-        and (before.content or "").strip().startswith(begun)
-    )
+    again = (before.content or "").strip().startswith(begun)
+    return last.closed or (again and not _are_joined(text, before.end, last.start))
 
 
 def _are_joined(text: str, end: int, start: int) -> bool:
@@ -242,19 +241,12 @@ def _box(text: str, end: int) -> Box | None:
     if text[at : at + 1] != "{":
         match = _UNBRACED.match(text, at)
         return Box(match[0], True, start, match.end()) if match else Box("", False, start, at)
-    depth, position = 0, at
+    depth = 0
     limit = min(len(text), at + _LONGEST_BOX)
-    while position < limit:
-        char = text[position]
-        if char == "\\":
-            position += 1
-        elif char == "{":
-            depth += 1
-        elif char == "}":
-            depth -= 1
-            if depth == 0:
-                return Box(text[at + 1 : position], True, start, position + 1)
-        position += 1
+    for mark in _BRACES.finditer(text, at, limit):
+        depth += {"{": 1, "}": -1}.get(mark[0], 0)
+        if depth == 0:
+            return Box(text[at + 1 : mark.start()], True, start, mark.end())
     return Box(text[at + 1 : limit], False, start, limit)
 
 
@@ -410,8 +402,13 @@ def read_phrase(rest: str) -> str:
     """Take what a marker introduces: its mathematics, or its words up to the end of the clause."""
     begin = _BEGIN.match(rest)
     leading, rest = (begin[0], rest[begin.end() :]) if begin else ("", rest)
-    if "\n" in leading and len(items := _items(rest)) > 1:
-        return ", ".join(items)
+    if "\n" in leading:
+        items, at = list[str](), 0
+        while item := _ITEM.match(rest, at):
+            items.append(item[1])
+            at = item.end()
+        if len(items) > 1:
+            return ", ".join(items)
     # On a line of its own a dash is a bullet, behind a mark it is a sign.
     bullet = _BULLET.match(rest) if "\n" in leading else _RULE.match(rest)
     start = bullet.end() if bullet else 0
@@ -447,14 +444,6 @@ def quantity(phrase: str) -> str:
     return whole[1 if whole[1].isascii() else 2] if whole else phrase
 
 
-def _items(rest: str) -> list[str]:
-    items, at = list[str](), 0
-    while item := _ITEM.match(rest, at):
-        items.append(item[1])
-        at = item.end()
-    return items
-
-
 def unnamed(phrase: str) -> str:
     """Drop the words in front of an equals sign: "Total = 45"; a variable keeps its name."""
     named = _NAMED_VALUE.match(phrase)
@@ -474,7 +463,9 @@ def trailing_maths(sentence: str) -> tuple[str, str] | None:
 
     "The roots are $1$ and $2$" names two; in "from $1$ we get $2$" only the last counts.
     """
-    every = [maths for maths in _MATHS.finditer(sentence) if not _is_money(maths)]
+    # Two dollar signs may stand for money: "3 pens are $12, so 1 pen is $4".
+    found = _MATHS.finditer(sentence)
+    every = [one for one in found if "\\" in (one[3] or "\\") or not _PROSE.search(one[3])]
     if not every:
         return None
     first = len(every) - 1
@@ -499,11 +490,6 @@ def _ratio(sentence: str, every: list[re.Match[str]]) -> str:
     joint = re.fullmatch(rf"\s+{TO}\s+", sentence[first.end() : last.start()])
     stated = _STATED_RATIO.search(sentence[: first.start()]) if joint else None
     return f"{stated[1] or ''}{_inside(first)} to {_inside(last)}" if stated else ""
-
-
-def _is_money(maths: re.Match[str]) -> bool:
-    """Whether two dollar signs stand for money: "3 pens are $12, so 1 pen is $4"."""
-    return maths[3] is not None and "\\" not in maths[3] and bool(_PROSE.search(maths[3]))
 
 
 def after_equals(maths: str) -> str:
@@ -592,18 +578,14 @@ def leading_letter(phrase: str) -> str:
     rest = phrase[match.end() :]
     if not rest.strip(" .,;:!*"):
         return match["letter"]
-    if _LIST.fullmatch(rest):
+    another = _ANOTHER.match(rest)
+    chosen_too = another and not _CHOICE_REJECTED.match(rest, another.end())
+    if chosen_too or _LIST.fullmatch(rest) or _OPERATOR.match(rest):
         return ""
-    if (another := _ANOTHER.match(rest)) and not _CHOICE_REJECTED.match(rest, another.end()):
-        return ""
-    if _OPERATOR.match(rest):
-        return ""
-    bracketed = another is not None or (
-        any(mark in match["close"] for mark in ")]}") and rest[0] in " \n\t.,:;"
-    )
-    if not bracketed and match["letter"] == "I":
-        return ""  # the speaker, more likely
-    return match["letter"] if bracketed or _REASON.match(rest) else ""
+    closed = not {*match["close"]}.isdisjoint(")]}") and rest[0] in " \n\t.,:;"
+    # An I without brackets is the speaker, more likely.
+    alone = another or closed or (match["letter"] != "I" and _REASON.match(rest))
+    return match["letter"] if alone else ""
 
 
 def from_choice(text: str) -> tuple[str, str] | None:

@@ -138,17 +138,16 @@ def unit_name(text: str) -> str:
     words: list[str] = []
     power = ""
     for match in _WORD.finditer(_INCH.sub("inch", _PER.sub("/", text))):
-        word = match[0]
+        word, low = match[0], match[0].lower()
         if word[0] == "^":
             words.append(f"^{match[1]}")
-        elif word.lower() in _POWERS:
-            if word.lower() in ("squared", "cubed"):
-                words.append(_POWERS[word.lower()])
-            else:
-                power = _POWERS[word.lower()]
-        elif word.lower() not in _FILLERS:
+        elif low in ("squared", "cubed"):
+            words.append(_POWERS[low])
+        elif low in _POWERS:
+            power = _POWERS[low]
+        elif low not in _FILLERS:
             known = _SIGNS.get(word) or UNIT_LETTERS.get(word) or _lookup(word)
-            name = known or (word.lower().removesuffix("s") if len(word) > 3 else word.lower())
+            name = known or (low.removesuffix("s") if len(word) > 3 else low)
             words.append(name + (power if word != "/" else ""))
             power = power if word == "/" else ""
     return _COMPOUND.get("".join(words), "".join(words))
@@ -361,10 +360,8 @@ def _from_text(inner: str, spaced: bool, after: Token) -> list[Token]:
 
 def _from_command(name: str, spaced: bool) -> Token:
     name = ALIASES.get(name, name)
-    if name in CONSTANTS:
-        return Token("sym", CONSTANTS[name], spaced)
-    if name in GREEK:
-        return Token("sym", name, spaced)
+    if name in CONSTANTS or name in GREEK:
+        return Token("sym", CONSTANTS.get(name, name), spaced)
     if name in FUNCTIONS and name not in ("sqrt", "binom"):
         return Token("fun", "log10" if name in ("log", "lg") else name, spaced)
     if name == "newline" or not name[:1].isalpha():
@@ -377,12 +374,10 @@ def _from_command(name: str, spaced: bool) -> Token:
 
 
 def _from_name(name: str, spaced: bool, after: Token) -> list[Token]:
-    if name in CONSTANTS:
-        return [Token("sym", CONSTANTS[name], spaced)]
+    if name in CONSTANTS or name in GREEK:
+        return [Token("sym", CONSTANTS.get(name, name), spaced)]
     if name == "I" and after.text == "*":
         return [Token("sym", "i", spaced)]
-    if name in GREEK:
-        return [Token("sym", name, spaced)]
     low = name.lower() if name[1:].islower() or len(name) == 1 else name
     if (len(low) > 1 and low in FUNCTIONS) or (low in ALIASES and ALIASES[low] in FUNCTIONS):
         known = ALIASES.get(low, low)
@@ -391,11 +386,8 @@ def _from_name(name: str, spaced: bool, after: Token) -> list[Token]:
         return [Token("sym", name, spaced)]
     if name == "mod":
         return [Token("cmd", name, spaced)]
-    if (
-        name.lower() in _WORDS
-        or (name in _AFTER_VALUES and after.kind in ("num", "text"))
-        or is_unit(name)
-    ):
+    behind_value = name in _AFTER_VALUES and after.kind in ("num", "text")
+    if behind_value or name.lower() in _WORDS or is_unit(name):
         return [Token("text", name, spaced)]
     if _LABEL.fullmatch(name) or name in ("nCr", "nPr"):
         # HTH, IX or AB: letters in an order of their own, and no product of them.
@@ -663,8 +655,7 @@ def _chosen(match: re.Match[str]) -> str:
 
 def _french(text: str) -> str:
     """Write ]1, 2[ with the round brackets that it means."""
-    first = text.find("[")
-    turned = "]" in text[: first if first >= 0 else len(text)] or text.rstrip()[-1] == "["
+    turned = "]" in text.partition("[")[0] or text.rstrip()[-1] == "["
     return _FRENCH.sub(_rounded, text) if turned or _FRENCH_UNION.search(text) else text
 
 
@@ -677,20 +668,13 @@ def _rounded(match: re.Match[str]) -> str:
 
 # Numbers that are written in words: twenty-one, two thirds, the hundred and first.
 
-SMALL_NUMBERS: Final = {
-    word: value
-    for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-        "fifteen sixteen seventeen eighteen nineteen".split()
-    )
-}
-TENS: Final = dict(
-    zip(
-        "twenty thirty forty fifty sixty seventy eighty ninety".split(),
-        range(20, 100, 10),
-        strict=True,
-    )
+_UP_TO_NINETEEN: Final = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+    "fifteen sixteen seventeen eighteen nineteen".split()
 )
+SMALL_NUMBERS: Final = {word: value for value, word in enumerate(_UP_TO_NINETEEN)}
+_TENS: Final = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+TENS: Final = {word: 10 * ten for ten, word in enumerate(_TENS, start=2)}
 _LARGE: Final = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 _ORDINALS: Final = {
     "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7,
@@ -702,7 +686,7 @@ _PARTS: Final = {word: value for word, value in _ORDINALS.items() if value > 2} 
     "half": 2, "halve": 2, "quarter": 4,
 }  # fmt: skip
 _NUMBERS: Final = frozenset({*SMALL_NUMBERS, *TENS, *_LARGE, "hundred", "point"})
-_CONTINUING: Final = SMALL_NUMBERS.keys() | TENS.keys()
+_CONTINUING: Final = frozenset({*SMALL_NUMBERS, *TENS})
 _MOST_WORDS: Final = 16
 
 
@@ -726,8 +710,7 @@ def _mixed_spelling(words: list[str]) -> tuple[str, int] | None:
     """Read a whole number, a fraction, or both with "and" between them."""
     if fraction := _fraction(words):
         return fraction
-    whole = _whole(words)
-    if whole is None:
+    if (whole := _whole(words)) is None:
         return _ordinal(words, 0, 0)
     value, used = whole
     rest = words[used:]
@@ -766,12 +749,9 @@ def _whole(words: list[str]) -> tuple[int, int] | None:
     total = group = at = 0
     last = ""
     for at, word in enumerate([*words, ""]):
-        if (
-            word in SMALL_NUMBERS
-            and last != "small"
-            and not (last == "ten" and not 0 < SMALL_NUMBERS[word] < 10)
-        ):
-            group, last = group + SMALL_NUMBERS[word], "small"
+        small = SMALL_NUMBERS.get(word, -1)
+        if small >= 0 and last != "small" and (last != "ten" or 0 < small < 10):
+            group, last = group + small, "small"
         elif word in TENS and last not in ("small", "ten"):
             group, last = group + TENS[word], "ten"
         elif word == "hundred" and 0 < (group or (last == "a")) < 10:
@@ -783,12 +763,10 @@ def _whole(words: list[str]) -> tuple[int, int] | None:
         elif word in ("a", "an") and not last:
             last = "a"
         elif (
-            word == "and"
-            and last in ("hundred", "large")
-            and {*words[at + 1 : at + 2]} & _CONTINUING
+            word != "and"
+            or last not in ("hundred", "large")
+            or (_CONTINUING.isdisjoint(words[at + 1 : at + 2]))
         ):
-            continue
-        else:
             break
     if last in ("", "a"):
         return None

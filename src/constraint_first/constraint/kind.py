@@ -85,14 +85,12 @@ def _read_question(text: str, formula: str, *, is_latex: bool) -> Kind:
     if asked is None:
         return Kind("other", "has no question or order for a value")
     numbers = [one for one in _NUMBER.findall(text) if not _YEAR.fullmatch(one)]
-    noun = _NOUN.search(text)
-    if formula:
-        given = formula
-    elif noun and numbers:
+    given, noun = formula, _NOUN.search(text)
+    if not given and noun and numbers:
         given = noun[0]
-    elif len(numbers) > 1 and _is_scene(text):
+    elif not given and len(numbers) > 1 and _is_scene(text):
         given = " … ".join(numbers[:2])
-    else:
+    if not given:
         return Kind("other", f"asks (“{_short(asked[0])}”) but gives too little to compute from")
     why = f"asks for a value (“{_short(asked[0])}”) and gives “{_short(given)}”"
     return Kind("problem", why, english=not _FOREIGN.fullmatch(asked[0]))
@@ -440,9 +438,13 @@ def find_features(text: str) -> frozenset[str]:
     found |= _opened(text)
     if read_demands(text):
         found.add("demand")
-    if _is_request(text) and not {"asks.integer", "asks.amount"} & found:
+    # A problem in words about numbers has many digits, or LaTeX.
+    few = sum(1 for _ in islice(_FEATURE_NUMBER.finditer(text), _MOST_NUMBERS + 1)) <= _MOST_NUMBERS
+    latex = _has_latex(text)
+    asks = {"asks.integer", "asks.amount"} & found
+    if few and not latex and not asks and _WRITING.search(text):
         found.add("request")
-    if _has_latex(text):
+    if latex:
         found.add("latex")
     if len(text.split()) > _LONG:
         found.add("long")
@@ -494,12 +496,7 @@ _WRITING: Final = lazy_pattern(
 )
 _FEATURE_NUMBER: Final = lazy_pattern(r"\d")
 _MOST_NUMBERS: Final = 12
-"""Digits in a request for a text; a problem in words about numbers has more, or LaTeX."""
-
-
-def _is_request(text: str) -> bool:
-    few = sum(1 for _ in islice(_FEATURE_NUMBER.finditer(text), _MOST_NUMBERS + 1)) <= _MOST_NUMBERS
-    return few and bool(_WRITING.search(text)) and not _has_latex(text)
+"""Digits in a request for a text."""
 
 
 def _has_latex(text: str) -> bool:
