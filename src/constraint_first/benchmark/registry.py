@@ -557,8 +557,8 @@ def check(
 
 
 def _some(lines: Sequence[int]) -> str:
-    shown = ", ".join(map(str, lines[:5]))
-    return shown if len(lines) <= 5 else f"{shown} and {len(lines) - 5} more"
+    more = f" and {len(lines) - 5} more" if len(lines) > 5 else ""
+    return ", ".join(map(str, lines[:5])) + more
 
 
 # Benchmarks from Hugging Face, with the library ``datasets`` (an optional extra).

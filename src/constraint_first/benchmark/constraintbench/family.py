@@ -284,23 +284,16 @@ _read = lru_cache(maxsize=256)(read_answer)
 # Families are built so that this is rare; one that needs this many tries is broken.
 _MOST_TRIES = 1000
 
-_KIND_OF: Final[Mapping[str, Kind]] = {
-    "congruent": "modular",
-    "divisible": "modular",
-    "least_residue": "modular",
+_OPS: Final[dict[Kind, str]] = {
+    "modular": "congruent divisible least_residue",
     "parity": "parity",
-    "above": "bound",
-    "below": "bound",
-    "between": "bound",
-    "digit_sum": "structure",
-    "divides": "structure",
-    "one_of": "structure",
-    "decimals": "format",
-    "encoded": "format",
-    "integer": "domain",
-    "in_unit": "dimension",
-    "measured": "dimension",
+    "bound": "above below between",
+    "structure": "digit_sum divides one_of",
+    "format": "decimals encoded",
+    "domain": "integer",
+    "dimension": "in_unit measured",
 }
+_KIND_OF: Final[dict[str, Kind]] = {op: kind for kind, ops in _OPS.items() for op in ops.split()}
 """The kind of constraint that a predicate is; that of several is the kind of the last."""
 PINNING: Final = frozenset({"encoded", "counts", "rounded", "in_unit"})
 """Predicates that hold a computation, so that they leave one answer alone."""
@@ -396,18 +389,8 @@ class Family:
         lures = (
             replace(lure, error=true_label(lure, draft.answer, constraints)) for lure in draft.lures
         )
-        return Item(
-            text=text,
-            answer=draft.answer,
-            form=draft.form,
-            constraints=constraints,
-            tempting=tuple(lures),
-            tier=self.tier,
-            family=self.name,
-            level=level,
-            seed=seed,
-            index=index,
-        )
+        about = (self.tier, self.name, level, seed, index)
+        return Item(text, draft.answer, draft.form, constraints, tuple(lures), *about)
 
 
 def _rejects_enough(draft: Draft, constraints: Sequence[GoldConstraint]) -> bool:

@@ -71,8 +71,7 @@ def _setting(rng: Random, counts: list[int]) -> tuple[str, str]:
     """Tell what is drawn from, and the event that the first kind is drawn."""
     story, event, thing, kinds = rng.choice(_SETTINGS)
     chosen = rng.sample(kinds, len(counts))
-    parts = [f"${n}$ {kind} {thing}s" for n, kind in zip(counts, chosen, strict=True)]
-    things = joined(parts)
+    things = joined([f"${n}$ {kind} {thing}s" for n, kind in zip(counts, chosen, strict=True)])
     article = "an" if chosen[0][0] in "aeiou" else "a"
     event = event.replace("<an>", f"{article} {chosen[0]} tree").replace("<one>", chosen[0])
     return story.replace("<things>", things).replace("<name>", rng.choice(NAMES)), event
