@@ -11,11 +11,12 @@ from __future__ import annotations
 import json
 import re
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from constraint_first.answer import exact, syntax
 from constraint_first.answer.extract import extract, in_context
@@ -33,8 +34,6 @@ from constraint_first.answer.value import (
 from constraint_first.pattern import lazy_pattern
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     from constraint_first.answer.workers import Workers
 
 Leaf: TypeAlias = Callable[[Node, Node], bool | None]
@@ -646,14 +645,14 @@ async def grade_all(
     import asyncio
 
     async def one(case: GradingCase) -> Verdict:
-        pending = _first_tier(case)
-        if isinstance(pending, Verdict):
-            return pending
+        found = _first_tier(case)
+        if isinstance(found, Verdict):
+            return found
         pool = workers or _shared()
         nonlocal slots
         slots = slots or asyncio.Semaphore(pool.count)
         async with slots:
-            return await asyncio.to_thread(_second_tier, pending, pool)
+            return await asyncio.to_thread(found, pool)
 
     slots: asyncio.Semaphore | None = None
     if len(cases) == 1:  # most callers have one, and it needs no task
@@ -669,36 +668,22 @@ def grade_each(
 
     pool = workers or _shared()
     with ThreadPoolExecutor(pool.count) as threads:
-        source = iter(cases)
-        window: list[Verdict | Future[Verdict]] = []
-        while True:
-            for case in islice(source, pool.count * _AHEAD - len(window)):
-                pending = _first_tier(case)
-                if not isinstance(pending, Verdict):
-                    pending = threads.submit(_second_tier, pending, pool)
-                window.append(pending)
-            if not window:
-                return
-            first = window.pop(0)
+        tried = map(_first_tier, cases)
+        begun = (one if isinstance(one, Verdict) else threads.submit(one, pool) for one in tried)
+        window = deque(islice(begun, pool.count * _AHEAD))
+        while window:
+            first = window.popleft()
             yield first if isinstance(first, Verdict) else first.result()
-
-
-class _Pending(NamedTuple):
-    answer: str
-    read: str
-    """The answer with the problem's variables told from units."""
-    gold: str
-    percent: bool
-    spent: float
-    """Seconds in the exact tier. Excludes the wait for a worker."""
+            window.extend(islice(begun, 1))
 
 
 def _grade(case: GradingCase, workers: Workers | None) -> Verdict:
-    pending = _first_tier(case)
-    return pending if isinstance(pending, Verdict) else _second_tier(pending, workers or _shared())
+    found = _first_tier(case)
+    return found if isinstance(found, Verdict) else found(workers or _shared())
 
 
-def _first_tier(case: GradingCase) -> Verdict | _Pending:
+def _first_tier(case: GradingCase) -> Verdict | Callable[[Workers], Verdict]:
+    """Judge in this process; where that is not enough, return how a worker judges."""
     started = time.perf_counter()
     answer, gold = case.answer, case.gold
     if "\\boxed" in gold or "####" in gold:
@@ -709,27 +694,27 @@ def _first_tier(case: GradingCase) -> Verdict | _Pending:
     percent = asks_percent(case.problem) or (gold != case.gold and asks_percent(case.gold))
     read = spell_variables(answer, gold, case.problem)
     ruling = decide(read, gold, percent=percent)
-    if ruling.same is None and ruling.readable:
-        return _Pending(answer, read, gold, percent, time.perf_counter() - started)
-    return _verdict(ruling, "exact", answer, time.perf_counter() - started)
+    spent = time.perf_counter() - started
+    if ruling.same is not None or not ruling.readable:
+        return _verdict(ruling, "exact", answer, spent)
+
+    def judge(workers: Workers) -> Verdict:
+        from constraint_first.process import Undecided
+
+        started = time.perf_counter()  # excludes the wait for a thread
+        try:
+            ruling = workers.judge(read, gold, percent=percent)
+        except Undecided as reason:
+            ruling = Ruling(None, str(reason))
+        return _verdict(ruling, "symbolic", answer, spent + time.perf_counter() - started)
+
+    return judge
 
 
 def _shared() -> Workers:
     from constraint_first.answer.workers import shared
 
     return shared()
-
-
-def _second_tier(pending: _Pending, workers: Workers) -> Verdict:
-    from constraint_first.process import Undecided
-
-    started = time.perf_counter()
-    try:
-        ruling = workers.judge(pending.read, pending.gold, percent=pending.percent)
-    except Undecided as reason:
-        ruling = Ruling(None, str(reason))
-    seconds = pending.spent + time.perf_counter() - started
-    return _verdict(ruling, "symbolic", pending.answer, seconds)
 
 
 def _verdict(
