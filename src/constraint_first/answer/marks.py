@@ -669,14 +669,7 @@ _HEADING: Final = lazy_pattern(
     r"[^\S\n]*(?:\*\*|__)?:?[^\S\n]*$",
     re.MULTILINE,
 )
-_HINTS: Final = (
-    (_ENGLISH, ("answer", "result", "solution")),
-    (_HEADING, ("answer",)),
-    (_ABBREVIATED, ("ans", "correction", "####")),
-    (_ELSEWHERE, (*ANSWER_WORDS, *_PHRASES)),
-    (_IDEOGRAPHIC, ("答", "답", "결과", "结果", "結果")),
-)
-"""Patterns, each with the words of which it needs one."""
+_MARKS: Final = (_ENGLISH, _HEADING, _ABBREVIATED, _ELSEWHERE, _IDEOGRAPHIC)
 # "A:" in front of an answer, not of the first of several options.
 _SHORT: Final = lazy_pattern(r"^[^\S\n]*\**A\**:\**[^\S\n]*(?=\S)", re.MULTILINE)
 _OPTION: Final = lazy_pattern(r"^\W{0,4}B\W{0,2}[:.)]", re.MULTILINE)
@@ -741,12 +734,7 @@ def _names_unknown(text: str, end: int) -> bool:
 
 def _marks(text: str) -> list[tuple[int, int]]:
     small = _small(text)
-    marks = [
-        match.span()
-        for pattern, hints in _HINTS
-        if any(hint in small for hint in hints)
-        for match in pattern.finditer(small)
-    ]
+    marks = [match.span() for pattern in _MARKS for match in pattern.finditer(small)]
     if "A:" in text or "A**" in text:
         marks += [] if _OPTION.search(text) else [match.span() for match in _SHORT.finditer(text)]
     if "answer" in small:
