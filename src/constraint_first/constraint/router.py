@@ -59,6 +59,10 @@ def _pattern(family: CueFamily, regex: str, *openings: str) -> _Pattern:
     return _Pattern(family, lazy_pattern(regex, re.IGNORECASE), openings)
 
 
+def _any_of(family: CueFamily, *words: str) -> _Pattern:
+    return _pattern(family, rf"\b(?:{'|'.join(words)})\b", *words)
+
+
 def _besides(word: str, *, after: str = "", before: str = "") -> str:
     """Write the pattern of a cue word that means something else in everyday company.
 
@@ -136,41 +140,17 @@ _RECONSTRUCTED = (
 )
 
 _PRINTED = (
-    _pattern(
-        "final_integer_or_count",
-        r"\b(?:how many|number of|positive integer)\b",
-        *("how many", "number of", "positive integer"),
-    ),
-    _pattern(
-        "modular_remainder",
-        r"\b(?:remainder|modulo|mod|divisible by)\b",
-        *("remainder", "mod", "divisible by"),
-    ),
+    _any_of("final_integer_or_count", "how many", "number of", "positive integer"),
+    _any_of("modular_remainder", "remainder", "modulo", "mod", "divisible by"),
     _pattern(
         "encoded_exact_form",
         r"relatively prime|coprime|find [a-z] \+ [a-z]",
         *("relatively prime", "coprime", "find "),
     ),
-    _pattern(
-        "bounds_or_extremal",
-        r"\b(?:largest|smallest|at most|at least|between)\b",
-        *("largest", "smallest", "at most", "at least", "between"),
-    ),
-    _pattern(
-        "floor_or_rounding",
-        r"\b(?:greatest integer|floor|nearest integer)\b",
-        *("greatest integer", "floor", "nearest integer"),
-    ),
-    _pattern(
-        "unit_or_dimension",
-        r"\b(?:degrees|probability|area|volume|percent)\b",
-        *("degrees", "probability", "area", "volume", "percent"),
-    ),
-    _pattern(
-        "adversarial_or_game",
-        r"\b(?:guarantee|strategy|optimal play)\b",
-        *("guarantee", "strategy", "optimal play"),
-    ),
+    _any_of("bounds_or_extremal", "largest", "smallest", "at most", "at least", "between"),
+    _any_of("floor_or_rounding", "greatest integer", "floor", "nearest integer"),
+    _any_of("unit_or_dimension", "degrees", "probability", "area", "volume", "percent"),
+    _any_of("adversarial_or_game", "guarantee", "strategy", "optimal play"),
 )
 
 PROFILES: dict[Profile, tuple[_Pattern, ...]] = {
