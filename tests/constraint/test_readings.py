@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from tables import Function, wrong_results
 
+from constraint_first.constraint import predicate
 from constraint_first.constraint.claim import (
     contradicts,
     names_of_answer,
@@ -49,6 +51,13 @@ def truth(predicate: Predicate, answer: str) -> str:
         return truth_of(predicate, answer)
     except PredicateError as error:
         return f"error: {error}"
+
+
+def build(name: str, args: list[Any], options: dict[str, Any]) -> Predicate:
+    """Call a builder; a text such as 1/2 is a number, and a list a tuple."""
+    values = (Fraction(one) if re.fullmatch(r"-?\d+/\d+", str(one)) else one for one in args)
+    given = (tuple(cast("list[Any]", one)) if isinstance(one, list) else one for one in values)
+    return getattr(predicate, name)(*given, **options)
 
 
 def limit(text: str) -> list[int] | str | None:
@@ -104,6 +113,7 @@ FUNCTIONS: dict[str, Function] = {
     "contradicts": lambda text, said: contradicts(read_stated(text), said, text),
     "read_kind": lambda text: read_kind(text).what,
     "find_features": lambda text: sorted(find_features(text)),
+    "build": build,
     "truth_of": truth,
     "route": lambda text: [cue.family for cue in route(text)],
     "raw_constraints": constraints,
