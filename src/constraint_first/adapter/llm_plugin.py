@@ -75,8 +75,6 @@ class _Named:
 
 
 class MethodModel(_Named, llm.KeyModel):
-    """A method as a model."""
-
     def execute(
         self,
         prompt: llm.Prompt,

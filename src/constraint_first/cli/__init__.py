@@ -147,7 +147,6 @@ def _end(message: str, code: int) -> None:
 
 
 def print_text(text: object = "") -> None:
-    """Write a text of any number of lines to standard output."""
     click.echo(printable(str(text)))
 
 
@@ -207,8 +206,6 @@ def run_interruptible(
 
 
 class _Interrupt:
-    """The handler of SIGINT while a task runs."""
-
     def __init__(self, noticed: Callable[[], None] | None) -> None:
         self.task: asyncio.Task[Any] | None = None
         self._noticed = noticed

@@ -220,8 +220,6 @@ class Column(NamedTuple):
 
 
 class Section(NamedTuple):
-    """Rows under a heading, or under none."""
-
     heading: str
     rows: list[tuple[Text, ...]]
 
@@ -301,7 +299,6 @@ class Table:
         return grid
 
     def _fit(self, room: int | None) -> tuple[list[int], list[int]]:
-        """Choose the columns that have room, and the width of each."""
         kept = [*range(len(self.columns))]
         most = [self._longest(at, "\n") for at in kept]
         if room is None:
@@ -436,7 +433,6 @@ def cues(text: str, found: tuple[Cue, ...]) -> Table:
 
 
 def constraints(recovered: Recovered) -> RenderableType:
-    """Show Stage 1's constraints as a table, with what it says of the answer below."""
     spec = recovered.spec
     table = Table("", "kind", Column("constraint", "prose"))
     for raw in spec.raw_constraints:

@@ -88,7 +88,6 @@ def _with_groups(command: Command) -> Command:
 
 
 def _names(command: Command) -> set[str]:
-    """List the options that a function has been given so far, where click keeps them."""
     parameters: list[click.Parameter] = getattr(command, "__click_params__", [])
     return {parameter.name for parameter in parameters if parameter.name}
 
@@ -239,7 +238,6 @@ store_argument: Final = grouped(
 
 
 def _read_columns(_: object, __: object, given: tuple[str, ...]) -> dict[str, str]:
-    """Read ``problem=question,answer=solution`` as a mapping."""
     pairs = [pair.partition("=") for one in given for pair in one.split(",")]
     columns = {name.strip().lower(): column.strip() for name, _, column in pairs}
     if not all(columns) or not all(columns.values()) or len(columns) < len(pairs):

@@ -128,8 +128,6 @@ _PLAIN_EVERY: Final = 15.0
 
 
 class TerminalWatcher(EvaluationWatcher):
-    """Shows the progress of an evaluation on standard error."""
-
     def __init__(self, notes: Sequence[str] = (), *, quiet: bool = False) -> None:
         self._console = SafeConsole(stderr=True, quiet=quiet)
         self._quiet = quiet

@@ -588,7 +588,6 @@ def demo_command(ref: ModelRef, decoding: Decoding) -> None:
 
 
 async def _solve_twice(session: Session, method: Method, at: int) -> tuple[Attempt, Attempt]:
-    """Solve an example with Direct CoT and with a method, and show both results."""
     console, problem = session.console, EXAMPLES[at]
     title = Text(f"{at + 1} of {len(EXAMPLES)}: {problem.id}", style="bold")
     console.print(Rule(title, align="left", style="dim"))

@@ -396,7 +396,6 @@ def good_rows(
 def _read(
     row: JsonLine, fields: Sequence[str], needed: Sequence[str], columns: Columns
 ) -> tuple[dict[str, Json], list[tuple[str, str, str]]]:
-    """Read the fields of a row, and which column each was taken from, and how."""
     found: dict[str, Json] = {"id": row.number}
     taken: list[tuple[str, str, str]] = []
     for name in fields:

@@ -63,8 +63,6 @@ Log: TypeAlias = Callable[[dict[str, Json]], None]
 
 @dataclass(slots=True)
 class Services:
-    """The parts of one server."""
-
     settings: ServeSettings
     upstream: Upstream
     methods: MethodChoice
@@ -166,8 +164,6 @@ _SAMPLES_AN_ATTEMPT: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A request that a method is to answer, with all that it takes."""
-
     asked: ChatRequest
     problem: Problem
     """Its id is a hash of its text and of all messages before it."""
@@ -536,7 +532,6 @@ class ReplyHead:
         return self._chunk(index, b'{"role":"assistant","content":""}')
 
     def event(self, words: Words) -> bytes:
-        """Write the next words of a choice, or its end."""
         if made := words.ended:
             more = b',"cfr":' + _dumped(own_part(made))
             return self._chunk(words.index, b"{}", orjson.dumps(_finish_reason(made)), more)
@@ -615,7 +610,6 @@ def describe_output(program: Program, output: Output, *, listed: bool) -> str:
 
 
 def describe_checks(solution: Solution) -> str:
-    """Say which demands of the text an answer meets."""
     summary = read_summary(solution.details, "")
     lines = [f"- {_MARKS[one.truth]} {one.sentence}" for one in summary.checks]
     lines += [f"- {one}" for one in summary.conflicts]

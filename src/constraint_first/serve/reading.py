@@ -251,7 +251,6 @@ def _lowered(call: Call, left: int) -> Call:
 
 
 def _begin(method: Method, problem: Problem, max_tokens: int | None) -> Steps[Solution]:
-    """Start a method, within the request's token limit."""
     steps = method.solve(problem)
     return within(steps, max_tokens) if max_tokens else steps
 

@@ -200,8 +200,6 @@ _KEPT: Final = 256
 
 @dataclass(frozen=True, slots=True)
 class ChosenMethod:
-    """A method with its names."""
-
     name: str
     """As on the command line; ``auto`` is resolved."""
     method: Method

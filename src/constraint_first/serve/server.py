@@ -108,7 +108,6 @@ def access_line(request: web.Request, served: guard.Served, status: int) -> dict
 
 
 def describe_access(line: dict[str, Json]) -> str:
-    """Write a line for people."""
     time_of_day = str(line["time"])[11:19]
     asked = f"{_word(line['verb'])} {_word(line['path'])}"
     said = f"{time_of_day} {line['status']} {line['seconds']} s {asked}"
@@ -336,7 +335,6 @@ _LONGEST_NAME: Final = 500
 
 @API.post("/v1/chat/completions")
 async def complete_chat(request: web.Request) -> web.StreamResponse:
-    """Answer a question by the method that its model names, or send it on."""
     services, served = request.app[SERVICES], request[guard.SERVED]
     body = await request.read()
     parsed = await guard.parse_json(body)

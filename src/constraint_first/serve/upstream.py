@@ -97,8 +97,6 @@ def fetch_silently() -> AbstractContextManager[Progress]:
 
 @dataclass(frozen=True, slots=True)
 class UpstreamOptions:
-    """How an endpoint is asked."""
-
     decoding: Decoding = field(default_factory=Decoding)
     bounds: Bounds = field(default_factory=Bounds)
     connections: int = 1_024

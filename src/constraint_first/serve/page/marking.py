@@ -63,7 +63,6 @@ class Sitting:
         )
 
     def fields(self) -> dict[str, str]:
-        """List what is not empty, for a form."""
         return {name: str(value) for name, value in asdict(self).items() if value != ""}
 
     def to_query(self, **more: object) -> str:
@@ -113,6 +112,15 @@ def _labels(pages: site.Site) -> list[marks.Label]:
     return marks.read_labels([path]) if path.exists() else []
 
 
+async def _asked(request: web.Request) -> tuple[Sitting, dict[str, str]]:
+    """Read an address, or a form of our own pages."""
+    sent = dict(request.query)
+    if request.method == "POST":
+        site.check_same_origin(request)
+        sent = await site.read_form(request)
+    return Sitting.read(sent), sent
+
+
 def _turn(
     sent: Mapping[str, object], left: Sequence[int], total: int, name: str
 ) -> tuple[int, int | None]:
@@ -158,17 +166,15 @@ class _Open:
 
 @ROUTES.get("/audit/mark")
 async def show_task(request: web.Request) -> web.Response:
-    sitting = Sitting.read(request.query)
-    opened = await site.in_thread(_open, request.app[site.SITE], sitting, dict(request.query))
+    sitting, sent = await _asked(request)
+    opened = await site.in_thread(_open, request.app[site.SITE], sitting, sent)
     return _show_task(request, sitting, opened)
 
 
 @ROUTES.post("/audit/mark")
 async def save_mark(request: web.Request) -> web.Response:
     """Write a mark, a missing constraint or a note to the disk, then answer."""
-    site.check_same_origin(request)
-    sent = await site.read_form(request)
-    sitting = Sitting.read(sent)
+    sitting, sent = await _asked(request)
     opened = await site.in_thread(_save, request.app[site.SITE], sitting, sent)
     if "HX-Request" in request.headers:
         return _show_task(request, sitting, opened)
@@ -251,16 +257,14 @@ class _Error:
 
 @ROUTES.get("/audit/errors")
 async def show_error(request: web.Request) -> web.Response:
-    sitting = Sitting.read(request.query)
-    found = await site.in_thread(_open_error, request.app[site.SITE], sitting, dict(request.query))
+    sitting, sent = await _asked(request)
+    found = await site.in_thread(_open_error, request.app[site.SITE], sitting, sent)
     return _show_error(request, sitting, found)
 
 
 @ROUTES.post("/audit/errors")
 async def save_class(request: web.Request) -> web.Response:
-    site.check_same_origin(request)
-    sent = await site.read_form(request)
-    sitting = Sitting.read(sent)
+    sitting, sent = await _asked(request)
     found = await site.in_thread(_save_class, request.app[site.SITE], sitting, sent)
     if "HX-Request" in request.headers:
         return _show_error(request, sitting, found)

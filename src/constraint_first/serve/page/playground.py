@@ -131,7 +131,6 @@ def _event(words: Words) -> bytes:
 def write_samples(
     base_url: str, model: str, problem: str, settings: Mapping[str, float | int], *, token: bool
 ) -> dict[str, str]:
-    """Write a request as lines for a shell and for Python."""
     body = {"model": model, "messages": [{"role": "user", "content": problem}], **settings}
     key = ' -H "Authorization: Bearer $CFR_TOKEN"' if token else ""
     data, address = shlex.quote(json.dumps(body)), shlex.quote(f"{base_url}/chat/completions")
@@ -202,7 +201,9 @@ async def read_problem(request: web.Request) -> web.Response:
 async def give_answer(request: web.Request) -> web.StreamResponse:
     site.check_same_origin(request)
     services, served = request.app[SERVICES], request[SERVED]
-    form = _read_form(await parse_json(await request.read()))
+    sent = await parse_json(await request.read())
+    sent = cast("dict[str, Any]", sent) if isinstance(sent, dict) else {}
+    form = {name: str(sent.get(name, "")) for name in ("problem", "method", "model", *_FIELDS[4:])}
     served.upstream = upstream = await services.upstream.find(form["model"].strip())
     asked = read_request(
         {"messages": [{"role": "user", "content": form["problem"]}], **_settings(form)}
@@ -213,12 +214,6 @@ async def give_answer(request: web.Request) -> web.StreamResponse:
     served.model = str(ModelName(method, upstream))
     question = pose(services, served, asked, chosen, upstream)
     return await _stream_answer(request, question)
-
-
-def _read_form(value: Any) -> dict[str, str]:
-    sent = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-    wanted = ("problem", "method", "model", *_FIELDS[4:])
-    return {name: str(sent.get(name, "")) for name in wanted}
 
 
 def _settings(form: Mapping[str, str]) -> dict[str, float | int]:

@@ -63,8 +63,6 @@ from constraint_first.store import query
 
 @dataclass(frozen=True, slots=True)
 class SeriesLine:
-    """A series as the table of a store shows it."""
-
     summary: query.SeriesResult
     accuracy: str
     interval: str
@@ -80,8 +78,6 @@ class SeriesLine:
 
 @dataclass(frozen=True, slots=True)
 class StoreView:
-    """What a store holds at one moment."""
-
     lines: tuple[SeriesLine, ...]
     shown: tuple[SeriesLine, ...]
     """Those that were asked for."""
@@ -564,7 +560,6 @@ class Reports:
         return report
 
     async def close(self) -> None:
-        """End what is under way, and remove all files."""
         for report in self.made.values():
             if report.task:
                 report.task.cancel()

@@ -112,8 +112,6 @@ Stamp: TypeAlias = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True)
 class RunSource:
-    """A store, or a file of attempts."""
-
     number: int
     url: str
 
@@ -194,8 +192,6 @@ _GONE: Final = "\N{REPLACEMENT CHARACTER}"
 
 @dataclass(frozen=True, slots=True)
 class TextMark:
-    """A part of a text, with its class and its title in HTML."""
-
     start: int
     end: int
     name: str
