@@ -7,7 +7,6 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +14,12 @@ import pytest
 from calibration_runs import made_runs
 from instructed import request_store
 from intervened import intervened_store
+from snapshot import assert_unchanged
 
 from constraint_first.method.policy import find_policy, shipped_names
 from constraint_first.report.study import Study
 
-from .conftest import Ran, Run
+from .conftest import Ran, Run, played
 
 
 @pytest.fixture
@@ -76,109 +76,94 @@ def test_the_variant_of_a_family_can_be_chosen(tmp_path: Path, cfr: Run) -> None
         assert line.endswith(f"| {ratio} |")
 
 
-def test_a_person_classes_errors(outcomes: Path, tmp_path: Path, cfr: Run) -> None:
-    classes = tmp_path / "classes.jsonl"
-    classes.write_text('{"problem": "3", "class": "out_of_range"}\n')
-    done = cfr("audit", "errors", outcomes, "--classes", classes, "--json")
-    assert done.code == 0, done.err
-    tables = {table["name"]: table for table in json.loads(done.out)}
-    kinds = {line[1]: line[2] for line in tables["errors"]["rows"]}
-    assert kinds["Range violation"] == "1"
-    assert tables["outcomes"]["rows"][0][3:] == ["1", "5", "2", "0"]
-
-
-def test_the_rule_for_a_problem_can_be_chosen(tmp_path: Path, cfr: Run) -> None:
-    path = tmp_path / "o.jsonl"
-    rows = [
+COMMANDS = """
+audit errors outcomes.jsonl --classes classes.jsonl
+audit errors outcomes.jsonl --classes classes.jsonl --json
+audit errors rules.jsonl --rule any --json
+audit errors rules.jsonl --rule first --json
+audit router outcomes.jsonl --decisions decisions.jsonl
+audit router family.jsonl --json
+audit router family.jsonl --json --method 'routed-cfr(reply=prose)'
+audit stage1 outcomes.jsonl --json
+audit instructions requests.db
+audit instructions requests.db --json
+audit interventions steps.db
+audit interventions steps.db --benchmark sums --json
+audit instructions outcomes.jsonl
+audit interventions outcomes.jsonl
+audit errors empty.jsonl
+audit errors outcomes.jsonl --method direct
+audit stage1 outcomes.jsonl --baseline zero
+audit router none.db
+audit report none.jsonl
+audit report torn.jsonl
+audit report begun.jsonl
+audit mark runs.db --labels labels.jsonl --annotator ada
+compare gains.jsonl --baseline A
+compare gains.jsonl --baseline A --method B --method B --json
+compare gains.jsonl --baseline A --interval percentile
+compare gains.jsonl --baseline A --resamples 500 --seed 3 --json
+compare costs.jsonl
+compare costs.jsonl --json
+compare requests.db
+compare outcomes.jsonl --baseline zero
+compare outcomes.jsonl --method C
+compare outcomes.jsonl --model x
+compare outcomes.jsonl --also-p nan
+compare outcomes.jsonl --also-p 2
+compare outcomes.jsonl --resamples 1
+compare empty.jsonl
+compare none.db
+compare none.jsonl
+report empty.jsonl -o out
+report outcomes.jsonl -o outcomes.jsonl
+report outcomes.jsonl --baseline zero
+report outcomes.jsonl --method zero
+report outcomes.jsonl --variant 'cfr(x=1)'
+report outcomes.jsonl --classes torn.jsonl
+""".strip()
+FAMILY = ("routed-cfr(reply=json)", "llm-router(reply=json)", "routed-cfr(reply=prose)")
+ROUTED = {"problem_text": "How many?", "details": {"routed": True}}
+DEAR = {"input_tokens": 600, "output_tokens": 810, "shared_tokens": 400}
+FILES: dict[str, list[dict[str, Any]]] = {
+    "classes.jsonl": [{"problem": "3", "class": "out_of_range"}],
+    "decisions.jsonl": [{"problem": "3", "routed": True}, {"problem": "4", "routed": False}],
+    "rules.jsonl": [
         {"problem": "1", "method": method, "run": run, "correct": correct}
         for method, runs in (("direct", (False, True)), ("cfr", (True, True)))
         for run, correct in enumerate(runs)
-    ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    for rule, counts in (("any", ["1", "0", "0", "0"]), ("first", ["0", "1", "0", "0"])):
-        done = cfr("audit", "errors", path, "--rule", rule, "--json")
-        assert json.loads(done.out)[0]["rows"][0][3:] == counts, rule
-
-
-def test_the_other_audits(outcomes: Path, tmp_path: Path, cfr: Run) -> None:
-    decisions = tmp_path / "decisions.jsonl"
-    decisions.write_text('{"problem": "3", "routed": true}\n{"problem": "4", "routed": false}\n')
-    router = cfr("audit", "router", outcomes, "--decisions", decisions)
-    assert router.code == 0, router.err
-    for words in ("8 / 8", "100.00 %", "0.50"):  # it routes both; a person routes one
-        assert words in router.out
-    stage1 = cfr("audit", "stage1", outcomes, "--json")
-    assert stage1.code == 0, stage1.err
-    names = [table["name"] for table in json.loads(stage1.out)]
-    assert names == ["parsing", "extraction", "categories"]
-
-
-def test_an_audit_finds_a_family_and_needs_no_baseline(tmp_path: Path, cfr: Run) -> None:
-    path = tmp_path / "o.jsonl"
-    methods = ("routed-cfr(reply=json)", "llm-router(reply=json)", "routed-cfr(reply=prose)")
-    rows = [
-        {"problem": "1", "method": method, "run": 0, "correct": True, "problem_text": "How many?"}
-        | {"details": {"routed": True}}
-        for method in methods
-    ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    done = cfr("audit", "router", path, "--json")
-    assert done.code == 0, done.err
-    tables = {table["name"]: table for table in json.loads(done.out)}
-    assert [line[0] for line in tables["router-ablation"]["rows"]] == [
-        "Regex router",
-        "LLM router [reply=json]",
-    ]
-    assert "direct share no judged problem" in tables["cofire"]["notes"][0]
-    assert "Routed-CFR is routed-cfr(reply=json) here" in done.err
-    assert "(--method chooses)" in done.err
-    assert not cfr("audit", "router", path, "--json", "--method", methods[2]).err
-
-
-NO_REPLIES = "has no replies to requests with gold instructions; run a benchmark"
-NO_INTERVENTIONS = "has no interventions on record; run a method that makes them"
-MISTAKES = {
-    "report empty.jsonl -o out": "no attempts yet",
-    "report outcomes.jsonl -o outcomes.jsonl": "cannot be a folder",
-    "report outcomes.jsonl --baseline zero": "has no method 'zero'",
-    "report outcomes.jsonl --method zero": "has no method 'zero'",
-    "report outcomes.jsonl --variant cfr(x=1)": "has no variant 'cfr(x=1)'; it has direct",
-    "report outcomes.jsonl --classes bad.jsonl": "line 1",
-    "compare outcomes.jsonl --baseline zero": "has no method 'zero'; it has direct, cfr",
-    "compare outcomes.jsonl --method C": "has no method 'C'",
-    "compare outcomes.jsonl --model x": "has no model 'x'",
-    "compare empty.jsonl": "no attempts yet",
-    "compare none.db": "there is no such store",
-    "compare none.jsonl": "cannot be read",
-    "compare outcomes.jsonl --also-p nan": "nan: not a p-value; it must be from 0 to 1",
-    "compare outcomes.jsonl --also-p 2": "'--also-p'",
-    "compare outcomes.jsonl --resamples 1": "'--resamples'",
-    "audit errors empty.jsonl": "no attempts yet",
-    "audit stage1 outcomes.jsonl --baseline zero": "has no method 'zero'",
-    "audit errors outcomes.jsonl --method direct": "compared with itself",
-    "audit router none.db": "there is no such store",
-    "audit instructions outcomes.jsonl": NO_REPLIES,
-    "audit interventions outcomes.jsonl": NO_INTERVENTIONS,
-    "audit report none.jsonl": "none.jsonl: cannot be read",
-    "audit report torn.jsonl": "torn.jsonl, line 1: not JSON",
-    "audit report begun.jsonl": "begun.jsonl: no attempt is judged yet",
-    "audit mark runs.db --labels labels.jsonl": "marked on a page: run 'cfr serve RUNS --labels ",
+    ],
+    "family.jsonl": [
+        {"problem": "1", "method": one, "run": 0, "correct": True} | ROUTED for one in FAMILY
+    ],
+    "gains.jsonl": [  # thirty problems in four runs each: the gain of B in quarter points
+        {"problem": n, "method": method, "run": run, "correct": run < right}
+        for n, gain in enumerate([1, 2, 2, 2, 2, 2, -1] + [0] * 23)
+        for method, right in (("A", 2), ("B", 2 + gain))
+        for run in range(4)
+    ],
+    "costs.jsonl": [
+        {"problem": n, "run": 0, "correct": n < 3} | used
+        for n in range(8)
+        for used in (
+            {"method": "direct", "input_tokens": 100, "output_tokens": 900},
+            {"method": "vote"} | DEAR,
+        )
+    ],
+    "empty.jsonl": [],
 }
 
 
 @pytest.mark.usefixtures("outcomes")
-@pytest.mark.parametrize("command", MISTAKES)
-def test_a_mistake_is_one_line(command: str, cfr: Run, tmp_path: Path) -> None:
-    (tmp_path / "empty.jsonl").touch()
-    (tmp_path / "bad.jsonl").write_text('{"problem": "3", "class": "tired"}\n')
+def test_what_is_typed_and_what_is_said(cfr: Run, tmp_path: Path) -> None:
+    for name, rows in FILES.items():
+        (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "torn.jsonl").write_text('{"annotator": "a')
     unmarked = {"constraints": [{"id": "C1", "stage": "raw", "mark": None}]}
     (tmp_path / "begun.jsonl").write_text(json.dumps(json.loads(label("1")) | unmarked) + "\n")
-    ran = cfr(*command.split())
-    assert ran.code == (5 if "none.db" in command else 2)
-    assert MISTAKES[command] in ran.err.splitlines()[-1]
-    assert not ran.out
-    assert "Traceback" not in ran.err
+    request_store(str(tmp_path / "requests.db"))
+    intervened_store(str(tmp_path / "steps.db"))
+    assert_unchanged("analysis.txt", played(cfr, COMMANDS, tmp_path))
 
 
 def test_an_output_that_is_not_utf_8(outcomes: Path) -> None:
@@ -187,85 +172,6 @@ def test_an_output_that_is_not_utf_8(outcomes: Path) -> None:
     done = subprocess.run(command, capture_output=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr
     assert b"CFR (always-on) against Direct CoT" in done.stdout
-
-
-@pytest.fixture
-def compare(cfr: Run) -> Run:
-    return partial(cfr, "compare")
-
-
-def compare_outcomes(path: Path, gains: list[int]) -> Path:
-    """Write four runs of a problem for each gain in quarter points."""
-    with path.open("w", encoding="utf-8") as file:
-        for problem, gain in enumerate(gains):
-            for method, right in (("A", 2), ("B", 2 + gain) if gain > -3 else ("B", 0)):
-                for run in range(4):
-                    row = {"problem": problem, "method": method, "run": run, "correct": run < right}
-                    file.write(json.dumps(row) + "\n")
-    return path
-
-
-def test_outcomes_of_anyone(tmp_path: Path, compare: Run) -> None:
-    path = compare_outcomes(tmp_path / "o.jsonl", [1, 2, 2, 2, 2, 2, -1] + [0] * 23)
-    done = compare(path, "--baseline", "A", "--method", "B", "--json")
-    assert done.code == 0, done.err
-    found = json.loads(done.out)
-    assert found["family"] == 1
-    (pair,) = found["pairs"]
-    wanted = {"baseline": "A", "method": "B", "n": 30, "improved": 6, "tied": 23, "degraded": 1}
-    assert wanted.items() <= pair.items()
-    assert round(pair["gain"], 1) == 8.3
-    assert pair["test"] == "exact sign-flip"
-    assert pair["p"] == pair["p_holm"] < 0.05
-    low, high = pair["ci"]
-    assert 0 < low < pair["gain"] < high
-
-
-def test_what_a_person_sees(tmp_path: Path, compare: Run) -> None:
-    path = compare_outcomes(tmp_path / "o.jsonl", [1, -1, 0, 0])
-    done = compare(path, "--baseline", "A")
-    assert done.code == 0, done.err
-    for words in ("B against A", "1 / 2 / 1", "family of 1", "interval includes zero"):
-        assert words in done.out
-    seeded = compare(path, "--baseline", "A", "--resamples", "500", "--seed", "3", "--json")
-    assert (
-        seeded.out
-        == compare(path, "--baseline", "A", "--resamples", "500", "--seed", "3", "--json").out
-    )
-
-
-def test_a_table_says_which_interval_it_shows(tmp_path: Path, compare: Run) -> None:
-    path = compare_outcomes(tmp_path / "o.jsonl", [1, 2, 2, -1] + [0] * 6)
-    assert "The interval is the BCa interval of" in compare(path, "--baseline", "A").out
-    other = compare(path, "--baseline", "A", "--interval", "percentile").out
-    assert "The interval is the percentile interval of" in other
-
-
-def test_a_method_that_is_named_twice_is_tested_once(tmp_path: Path, compare: Run) -> None:
-    path = compare_outcomes(tmp_path / "o.jsonl", [1, 0])
-    done = compare(path, "--baseline", "A", "--method", "B", "--method", "B", "--json")
-    assert json.loads(done.out)["family"] == 1
-
-
-def costs(path: Path, **voted: int) -> Path:
-    direct = {"method": "direct", "input_tokens": 100, "output_tokens": 900}
-    rows = [
-        {"problem": n, "run": 0, "correct": n < 3} | used
-        for n in range(8)
-        for used in (direct, {"method": "vote"} | voted)
-    ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
-
-
-def test_three_token_ratios(tmp_path: Path, compare: Run) -> None:
-    path = costs(tmp_path / "o.jsonl", input_tokens=600, output_tokens=810, shared_tokens=400)
-    shown = compare(path).out
-    assert "Tokens relative to Direct CoT" in shown
-    ratios = next(line for line in shown.splitlines() if "×" in line)
-    assert ratios.split() == ["Checked", "vote", "all", "0.90×", "1.01×", "1.41×"]
-    (pair,) = json.loads(compare(path, "--json").out)["pairs"]
-    assert pair["token_ratios"] == {"output": 0.9, "shared_once": 1.01, "every_time": 1.41}
 
 
 MEASURED = Path(__file__).parents[2] / "docs" / "results" / "constraintbench-mini.jsonl"
@@ -307,30 +213,6 @@ def test_marks_of_people_tell_how_complete_stage_1_is(cfr: Run, tmp_path: Path) 
     bare = tables(cfr("audit", "router", str(MEASURED), "--json"))["cofire"]
     assert all(line[4:] == ["–", "–"] for line in bare["rows"])
     assert bare["notes"][-1].startswith("Stage 1 complete is empty: it takes marks by a person")
-
-
-def test_instructions_have_their_four_numbers(cfr: Run, tmp_path: Path) -> None:
-    request_store(str(tmp_path / "runs.db"))
-    found = tables(cfr("audit", "instructions", "--json"))
-    assert found["instructions"]["columns"][6:] == [
-        *("Prompt level Strict", "Prompt level Loose"),
-        *("Instruction level Strict", "Instruction level Loose"),
-    ]
-    assert len(found["instructions"]["rows"]) == 2
-    assert "punctuation:no_comma" in cfr("audit", "instructions", "runs.db").out
-    compared = cfr("compare", "runs.db")
-    assert "requests" in compared.out
-    assert "gold instructions: [" not in compared.out
-
-
-def test_interventions_are_undone(cfr: Run, tmp_path: Path) -> None:
-    intervened_store(str(tmp_path / "runs.db"))
-    found = tables(cfr("audit", "interventions", "--json"))
-    assert len(found["interventions"]["rows"]) == 2
-    assert "intervention-steps" in found
-    shown = cfr("audit", "interventions", "runs.db", "--benchmark", "sums").out
-    assert "0.0" in shown
-    assert "repair" in shown
 
 
 REPOSITORY = Path(__file__).parents[2]

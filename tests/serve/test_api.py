@@ -143,9 +143,7 @@ async def test_health_and_counts(endpoint: Server, monkeypatch: pytest.MonkeyPat
         status, body, headers = await send(server, None, "/metrics", "GET")
         assert (status, headers["Content-Type"]) == (200, metric.CONTENT_TYPE)
         text = body.decode()
-        assert 'cfr_requests_total{method="direct",status="200"} 1.0' in text
         assert 'cfr_requests_total{method="pass-through",status="200"} 1.0' in text
-        assert 'cfr_stage_calls_total{stage="direct"} 1.0' in text
         assert "test-model" not in text
     monkeypatch.setattr(metric, "find_spec", _missing)
     async with served(endpoint.url) as server:

@@ -25,38 +25,26 @@ async def clients(
             yield client, server
 
 
-async def test_a_whole_completion(endpoint: Server) -> None:
-    endpoint.script(completion(SPEC), completion(r"So \boxed{5}."))
-    async with clients(endpoint) as (client, _):
-        got = await client.chat.completions.create(model="routed-cfr@test-model", messages=ASKED)
-    choice = got.choices[0]
-    assert (choice.message.content, choice.finish_reason) == (r"So \boxed{5}.", "stop")
-    assert choice.message.role == "assistant"
-    assert "taken modulo 7" in getattr(choice.message, "reasoning_content", "")
-    assert got.usage
-    assert got.usage.total_tokens == 36
-    extra = got.model_extra or {}
-    assert extra["cfr"]["answer"] == "5"
-
-
-async def test_a_stream(endpoint: Server) -> None:
+@pytest.mark.parametrize("streams", [True, False])
+async def test_a_completion(endpoint: Server, *, streams: bool) -> None:
     endpoint.script(completion(SPEC), stream("So ", r"\boxed{5}."))
+    if not streams:
+        endpoint.script(completion(SPEC), completion(r"So \boxed{5}."))
+    asked: Any = {"model": "routed-cfr@test-model", "messages": ASKED, "stream": streams}
+    asked |= {"stream_options": {"include_usage": True}} if streams else {}
     async with clients(endpoint) as (client, _):
-        streaming = await client.chat.completions.create(
-            model="routed-cfr@test-model",
-            messages=ASKED,
-            stream=True,
-            stream_options={"include_usage": True},
-        )
-        chunks = [chunk async for chunk in streaming]
-    deltas = [choice.delta for chunk in chunks for choice in chunk.choices]
-    assert deltas[0].role == "assistant"
-    assert "".join(delta.content or "" for delta in deltas) == r"So \boxed{5}."
-    thoughts = "".join(getattr(delta, "reasoning_content", None) or "" for delta in deltas)
+        create: Any = client.chat.completions.create
+        got: Any = await create(**asked)
+        parts: list[Any] = [chunk async for chunk in got] if streams else [got]
+    choices: list[Any] = [choice for part in parts for choice in part.choices]
+    said: list[Any] = [choice.delta if streams else choice.message for choice in choices]
+    assert said[0].role == "assistant"
+    assert "".join(one.content or "" for one in said) == r"So \boxed{5}."
+    thoughts = "".join(getattr(one, "reasoning_content", None) or "" for one in said)
     assert "taken modulo 7" in thoughts
-    assert chunks[-2].choices[0].finish_reason == "stop"
-    assert chunks[-1].usage
-    assert chunks[-1].usage.completion_tokens == 7 + 2
+    assert choices[-1].finish_reason == "stop"
+    assert parts[-1].usage.total_tokens == 2 * 11 + 7 + (2 if streams else 7)
+    assert parts[-2 if streams else 0].model_extra["cfr"]["answer"] == "5"
 
 
 @pytest.mark.parametrize(

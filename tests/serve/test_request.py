@@ -89,12 +89,6 @@ def test_any_request_keeps_all_else(fields: dict[str, object], ascii_only: bool,
 CHOICE = MethodChoice(("auto", "vote(samples=5)"), 8)
 
 
-def test_a_method_is_made_once_and_known_by_its_family() -> None:
-    first = CHOICE.choose("cfr(reply=json)", "m")
-    assert (first.name, first.family) == ("cfr(reply=json)", "cfr")
-    assert CHOICE.choose("cfr(reply=json)", "other") is first
-
-
 def test_auto_is_what_measured_best_on_the_model() -> None:
     assert CHOICE.choose("auto", "nobody-knows-it").name == "calibrated(policy=unmeasured)"
     assert CHOICE.choose("auto", "Qwen/Qwen3.5-9B").name == "calibrated(policy=paper)"
