@@ -38,11 +38,7 @@ if TYPE_CHECKING:
 _grid_options: Final = grouped(
     "changes",
     "constraint_first.run.grid:Changes",
-    option(
-        "--method methods",
-        "A method; repeat for more.  [direct, and auto: a policy for the model]",
-        multiple=True,
-    ),
+    option("--method methods", "A method; repeatable.  [direct and auto]", multiple=True),
     option("--runs", "Attempts for each problem.  [4]", COUNT),
     option(
         "--temperature temperatures",
@@ -64,11 +60,7 @@ _run_settings: Final = grouped(
     store_option,
     *speed_options,
     option("--max-tokens-total", "Stop before this many tokens are exceeded.", COUNT),
-    option(
-        "--max-cost",
-        "Stop before this many US dollars are exceeded; needs the model's price.",
-        POSITIVE,
-    ),
+    option("--max-cost", "Stop before this many US dollars; needs the model's price.", POSITIVE),
     *call_options,
 )
 
@@ -171,11 +163,7 @@ def _load_files(experiment: Experiment, columns: dict[str, str]) -> tuple[Experi
 @grouped(
     "options", "constraint_first.run.grid:RunOptions", store_option, *speed_options, *call_options
 )
-@option(
-    "--base-url",
-    "Ask this endpoint, or these, in the place of what is stored.  [may be repeated]",
-    multiple=True,
-)
+@option("--base-url", "Ask this endpoint in place of the stored one; repeatable.", multiple=True)
 @option("--key-env", "The variable that holds its key, in the place of the stored one.")
 @option("--quiet", "Write no progress, only the summary.", is_flag=True)
 def work_command(

@@ -228,16 +228,9 @@ def _text(text: Json, style: str = "") -> RenderableType:
 
 @click.command("merge")
 @click.argument("runs", metavar="RUNS...", nargs=-1, required=True)
+@option("-o --output --store target", "The store to merge into.", metavar="RUNS", required=True)
 @option(
-    "-o --output --store target",
-    "The store to merge into, new or not: a file, or postgresql://….",
-    metavar="RUNS",
-    required=True,
-)
-@option(
-    "--prefer",
-    "Where stores differ, keep what the first or the last has.  [stop, and name it]",
-    click.Choice(["first", "last"]),
+    "--prefer", "Which to keep where stores differ.  [stop there]", click.Choice(["first", "last"])
 )
 def merge_command(runs: tuple[str, ...], target: str, prefer: Prefer | None) -> None:
     """Join stores in one: attempts, failures and every call that was made.
@@ -285,25 +278,11 @@ _ROWS_AT_ONCE: Final = 10_000
 @click.command("export")
 @click.argument("path", metavar="FILE.jsonl|.jsonl.gz|.csv|.parquet", type=A_PATH)
 @store_argument
-@option(
-    "--outcomes",
-    "Outcomes and costs alone, no texts: small enough to publish (.jsonl, .jsonl.gz).",
-    is_flag=True,
-)
+@option("--outcomes", "Outcomes and costs without texts (.jsonl, .jsonl.gz).", is_flag=True)
 @option("--pairs", "Pairs of a problem and its constraints instead.", is_flag=True)
-@option(
-    "--labels",
-    "Marks made on the page of 'cfr serve': drop pairs that they contradict; repeatable.",
-    A_PATH,
-    multiple=True,
-)
+@option("--labels", "Drop pairs that these marks contradict; repeatable.", A_PATH, multiple=True)
 @option("--right", "Pairs of attempts alone that ended right.", is_flag=True)
-@option(
-    "--prompt",
-    "What the user says in a pair: what Stage 1 of its method asks, or the problem alone.",
-    click.Choice(["stage1", "problem"]),
-    "stage1",
-)
+@option("--prompt", "What the user says in a pair.", click.Choice(["stage1", "problem"]), "stage1")
 def export_command(
     path: Path,
     store: str,

@@ -41,23 +41,14 @@ def _or_zero(_context: click.Context, _option: click.Parameter, given: int | Non
 _plan_options: Final = grouped(
     "plan",
     "constraint_first.report.comparison:Plan",
-    option(
-        "--interval",
-        "Of the bootstrap over problems: corrected for bias and skewness (BCa), or not.",
-        click.Choice(["bca", "percentile"]),
-        "bca",
-    ),
+    option("--interval", "Kind of bootstrap interval.", click.Choice(["bca", "percentile"]), "bca"),
     option(
         "--also-p also_tested",
         "A p-value of the same family from elsewhere, to include in Holm's correction.",
         click.FloatRange(0, 1),
         multiple=True,
     ),
-    option(
-        "--pool/--no-pool",
-        "Add a row for a group of benchmarks together: AIME's years.",
-        default=True,
-    ),
+    option("--pool/--no-pool", "Add a row for each group of benchmarks.", default=True),
     option("--pool-all", "Add a row of all benchmarks together.", is_flag=True),
     option(
         "--resamples",
@@ -139,18 +130,8 @@ _ratio_or_any.__name__ = "number|any"  # what a help text shows
 _learning_options: Final = grouped(
     "learning",
     "constraint_first.report.calibrate:LearningPlan",
-    option(
-        "--most-tokens",
-        "Most output tokens of the policy, for each one of Direct CoT's.",
-        _ratio_or_any,
-        1.05,
-    ),
-    option(
-        "--price",
-        "Points of accuracy that 1,000 more output tokens must bring.",
-        click.FloatRange(0, 1e6),
-        0.0,
-    ),
+    option("--most-tokens", "Most output tokens for each of Direct CoT's.", _ratio_or_any, 1.05),
+    option("--price", "Points of accuracy for 1,000 more tokens.", click.FloatRange(0, 1e6), 0.0),
 )
 
 
@@ -160,10 +141,7 @@ _learning_options: Final = grouped(
 @option("--force", "Write over a file that is there.", is_flag=True)
 @option("--method methods", "A method to choose from; repeatable.  [all]", multiple=True)
 @option(
-    "--problems",
-    "Has the texts of the problems, where the runs were stored without; repeatable.",
-    multiple=True,
-    metavar="BENCHMARK|FILE",
+    "--problems", "Has the problems' texts; repeatable.", multiple=True, metavar="BENCHMARK|FILE"
 )
 @columns_option()
 @_learning_options

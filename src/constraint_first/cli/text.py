@@ -242,10 +242,7 @@ def _show_audit(
     "reconstructed",
 )
 @option(
-    "--convention",
-    "Ablation: also route every problem of a file whose name begins with 'aime'.",
-    click.Choice(["none", "aime"]),
-    "none",
+    "--convention", "Ablation: route every aime* problem.", click.Choice(["none", "aime"]), "none"
 )
 @columns_option()
 @json_option
