@@ -169,7 +169,7 @@ def _load_files(experiment: Experiment, columns: dict[str, str]) -> tuple[Experi
 def work_command(
     options: RunOptions, base_url: tuple[str, ...], key_env: str | None, *, quiet: bool
 ) -> None:
-    """Run the missing attempts of a shared store, beside any number of other workers.
+    """Run the missing attempts of a shared store, beside other workers.
 
     'cfr eval --store postgresql://…' enters the attempts, and may be stopped then. A worker on any
     machine runs those that are missing, takes over those that a dead worker had begun, and ends

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @option("--regrade", "Grade every stored answer anew; asks no model.", is_flag=True)
 @option("--failures only_failures", "List why attempts failed instead.", is_flag=True)
 def runs_command(store: str, *, as_json: bool, regrade: bool, only_failures: bool) -> None:
-    """List what a store holds: each method on each benchmark, with its score and its cost.
+    """List what a store holds: methods on benchmarks, with score and cost.
 
     RUNS is a store: runs.db unless named, another file, or postgresql://…. The number before a
     series is its name for 'cfr show'.
@@ -120,7 +120,7 @@ def show_command(
     *,
     as_json: bool,
 ) -> None:
-    """Show one stored attempt in full: the problem, every call, checks and the verdict.
+    """Show one stored attempt in full: problem, calls, checks, verdict.
 
     SERIES is the number that 'cfr runs' lists, or a method's name where only one series has it.
     PROBLEM is a problem's id, or its place in the benchmark from 1 on. RUN counts from 0, which is

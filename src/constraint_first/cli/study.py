@@ -76,7 +76,7 @@ def compare_command(
     *,
     as_json: bool,
 ) -> None:
-    """Compare methods problem by problem: gain, interval, exact test, correction.
+    """Compare methods problem by problem: gain, interval, exact test.
 
     RUNS are stores (runs.db unless named; a file, or postgresql://…) and files that 'cfr export'
     wrote (.jsonl, .jsonl.gz, .csv, .parquet), taken together; or outcomes from elsewhere as
@@ -159,7 +159,7 @@ def calibrate_command(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Learn from graded runs which method to use for which problems; say whether to switch.
+    """Learn from graded runs which method to use for which problems.
 
     RUNS are stores (runs.db unless named) and files of attempts, as for 'cfr compare': of one
     model, with Direct CoT and other methods on the same problems. Direct CoT is left only where the
@@ -254,7 +254,7 @@ def report_command(
     *,
     figures: bool,
 ) -> None:
-    """Write a report: one HTML page that works offline, Markdown, LaTeX tables, figures.
+    """Write a report: an offline HTML page, Markdown, LaTeX tables, figures.
 
     It opens with a verdict on each model, better, worse or unknown, in one sentence.
 
@@ -292,7 +292,7 @@ def report_command(
 
 @click.group("audit")
 def audit_command() -> None:
-    """Audit stored runs: the router, Stage 1, errors, and constraints that people marked."""
+    """Audit stored runs: router, Stage 1, errors, marks by people."""
 
 
 _Find: TypeAlias = "Callable[[Study], tuple[str, str]]"
