@@ -96,12 +96,6 @@ class WaveMemory:
 
 
 @dataclass(slots=True)
-class _Part:
-    file: RequestFile
-    names: list[RequestId] = field(default_factory=list[RequestId])
-
-
-@dataclass(slots=True)
 class OpenWave:
     results: ResultIndex
     memory: WaveMemory
@@ -117,7 +111,10 @@ class OpenWave:
     requests: int = 0
     taken: int = 0
     """Results that were handed out."""
-    _parts: dict[BatchModel, _Part] = field(default_factory=dict[BatchModel, _Part])
+    _parts: dict[BatchModel, tuple[RequestFile, list[RequestId]]] = field(
+        default_factory=dict[BatchModel, "tuple[RequestFile, list[RequestId]]"]
+    )
+    """The input files that are being written, and their requests."""
     _files: int = 0
 
     def find(self, name: RequestId) -> Result | None:
@@ -156,40 +153,32 @@ class OpenWave:
 
     def ask(self, request: Request) -> None:
         """Put a request into an input file, if even its dearest reply can be paid."""
-        if not self._pay(request):
-            self.postponed = request
-            return
+        model, place = request.model, request.name.place
+        if (budget := self.memory.budget) is not None:
+            cost = (model.price or _FREE).cost(request.most)
+            if not budget.spend(request.most, cost):
+                self.postponed = request
+                return
+            self.memory.prepaid[place] = (request.most, cost)
         line = request_line(str(request.name), request.body)
-        part = self._parts.get(request.model)
-        if part is not None and not part.file.has_room(line):
-            self._finish(request.model)
-            part = None
-        if part is None:
-            part = self._parts[request.model] = self._new_part()
-        part.file.add(line)
-        part.names.append(request.name)
+        if model in self._parts and not self._parts[model][0].has_room(line):
+            self._finish(model)
+        if model not in self._parts:
+            self._files += 1
+            path = self.folder / f"requests-{self._files}.jsonl"
+            self._parts[model] = RequestFile(path, self.limits), []
+        file, names = self._parts[model]
+        file.add(line)
+        names.append(request.name)
         self.requests += 1
 
     def finish(self) -> None:
         for model in list(self._parts):
             self._finish(model)
 
-    def _pay(self, request: Request) -> bool:
-        if (budget := self.memory.budget) is None:
-            return True
-        cost = (request.model.price or _FREE).cost(request.most)
-        if not budget.spend(request.most, cost):
-            return False
-        self.memory.prepaid[request.name.place] = (request.most, cost)
-        return True
-
-    def _new_part(self) -> _Part:
-        self._files += 1
-        return _Part(RequestFile(self.folder / f"requests-{self._files}.jsonl", self.limits))
-
     def _finish(self, model: BatchModel) -> None:
-        part = self._parts.pop(model)
-        self.collect(model, part.file.path, part.names)
+        file, names = self._parts.pop(model)
+        self.collect(model, file.path, names)
 
 
 def placed(attempt: tuple[int, int, int], as_sent: AsSent | None) -> AsSent:
@@ -289,13 +278,12 @@ class _Waves:
         folder: Path,
         counted: Callable[[], object],
     ) -> None:
+        self._batches = batches
         self._options = batches.options.batch
-        self._factor = self._options.price_factor
-        self._store = store
-        self._jobs = [replace(job, prices=job.prices.scaled(self._factor)) for job in jobs]
-        self._models = batches.models
-        self._longest = batches.longest
         self._watcher = batches.watcher
+        self._store = store
+        factor = self._options.price_factor
+        self._jobs = [replace(job, prices=job.prices.scaled(factor)) for job in jobs]
         self._folder = folder
         self._counted = counted
         self._log = BatchLog(store)
@@ -389,7 +377,7 @@ class _Waves:
         )
 
     async def _read(self, sent: Sequence[StoredBatch]) -> OpenWave:
-        results = ResultIndex(self._longest)
+        results = ResultIndex(self._batches.longest)
         missing: dict[Place, FoundResult] = {}
         for batch in sent:
             paths = await self._services[batch.place].fetch(batch, self._folder)
@@ -410,7 +398,7 @@ class _Waves:
         results of the wave.
         """
         refused: DecodingRefused | None = None
-        for model in self._models:
+        for model in self._batches.models:
             model.wave = wave
         try:
             for job in self._jobs:
@@ -420,13 +408,14 @@ class _Waves:
                 except DecodingRefused as error:
                     refused = refused or error
         finally:
-            for model in self._models:
+            for model in self._batches.models:
                 model.wave = None
         wave.finish()
         return refused
 
     def _collect(self, model: BatchModel, path: Path, names: Sequence[RequestId]) -> None:
-        batch = new_batch(model.where, model.model, self._wave, len(names), self._factor)
+        factor = self._options.price_factor
+        batch = new_batch(model.where, model.model, self._wave, len(names), factor)
         self._files[batch.tag] = path.rename(path.with_name(f"{batch.tag}.jsonl"))
         self._log.collect(batch, names)
         self._collected.append(batch)

@@ -26,7 +26,6 @@ from constraint_first.error import OutputError
 from constraint_first.file.safe import atomic_file, storable_text
 from constraint_first.model.batch import (
     BatchClient,
-    BatchStatus,
     CannotList,
     FoundResult,
     Place,
@@ -245,22 +244,13 @@ class Provider:
                 f"{error}; batch {batch.batch} is not there any more; pass --forget-batches to "
                 "make its requests again"
             ) from None
-        return self._noted(batch, found), BatchView(
-            batch.shown, found.status, batch.requests, found.done, found.failed
-        )
-
-    def _noted(self, batch: StoredBatch, found: BatchStatus) -> StoredBatch:
+        view = BatchView(batch.shown, found.status, batch.requests, found.done, found.failed)
         if not found.has_ended:
-            return batch
-        known = {
-            "state": _ENDED,
-            "status": found.status,
-            "output_file": found.output_file,
-            "error_file": found.error_file,
-            "reason": found.reason,
-        }
+            return batch, view
+        names = ("status", "output_file", "error_file", "reason")
+        known = {"state": _ENDED} | {name: getattr(found, name) for name in names}
         self.log.change(batch.tag, **known)
-        return replace(batch, **known)
+        return replace(batch, **known), view
 
     async def fetch(self, batch: StoredBatch, folder: Path) -> list[Path]:
         paths: list[Path] = []

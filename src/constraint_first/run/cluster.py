@@ -22,7 +22,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
-from typing import IO, Any, Final, Literal, TextIO, TypeAlias, TypedDict
+from typing import IO, Any, Final, Literal, TypeAlias, TypedDict
 from urllib.parse import quote
 
 import sqlalchemy as sa
@@ -342,7 +342,8 @@ class _RayRun:
     def _wait(self, event: DriverEvent) -> None:
         """Say why workers wait; give up where no node could ever take one."""
         nodes, asked = event.nodes, _write_resources(self.options.requested)
-        there = "; ".join(_write_nodes(nodes)) or "none"
+        alike = Counter(map(_write_resources, nodes))
+        there = "; ".join(f"{count} with {what}" for what, count in alike.items()) or "none"
         if self._count_fitting(nodes) or self.placed:
             self._impossible = 0.0
             idle = "a worker has" if event.unplaced == 1 else f"{event.unplaced} workers have"
@@ -424,11 +425,6 @@ def _with_password(url: str) -> str:
 
 def _write_resources(found: dict[str, float]) -> str:
     return ", ".join(f"{name} {amount:g}" for name, amount in sorted(found.items())) or "nothing"
-
-
-def _write_nodes(nodes: Sequence[dict[str, float]]) -> list[str]:
-    alike = Counter(map(_write_resources, nodes))
-    return [f"{count} with {what}" for what, count in alike.items()]
 
 
 # A worker on a node of a Ray cluster: ``cfr work`` as an actor, which reports how it ended.
@@ -628,15 +624,10 @@ def _reason(error: BaseException) -> str:
     return one_line(" ".join(dict.fromkeys((*lines[:1], *lines[-1:]))) or type(error).__name__)
 
 
-async def _listen(pipe: TextIO) -> asyncio.StreamReader:
-    reader = asyncio.StreamReader()
-    protocol = asyncio.StreamReaderProtocol(reader)
-    await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, pipe)
-    return reader
-
-
 async def _drive(tell: Tell) -> None:
-    orders = await _listen(sys.stdin)
+    orders = asyncio.StreamReader()
+    protocol = asyncio.StreamReaderProtocol(orders)
+    await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, sys.stdin)
     order: DriverOrder = json.loads(await orders.readline())
     try:
         ray = _connect(order["address"])

@@ -501,9 +501,8 @@ def _grid(experiment: Experiment, ref: ModelRef) -> _Grid:
     return {main: {name: main.beside(name) for name in names} | listed for main in mains.values()}
 
 
-def _refs(grid: _Grid) -> list[ModelRef]:
-    others = (one for beside in grid.values() for one in beside.values())
-    return list(dict.fromkeys((*grid, *others)))
+def _refs(grid: _Grid) -> dict[ModelRef, None]:
+    return dict.fromkeys((*grid, *(one for beside in grid.values() for one in beside.values())))
 
 
 def _join(grid: _Grid, served: Mapping[ModelRef, ServedModel]) -> list[ServedModel]:

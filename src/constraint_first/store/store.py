@@ -502,12 +502,11 @@ class Traffic:
                 del self._places[key]
 
     def write(self, key: dict[str, int], name: str, row: RowValues) -> Future[None]:
-        written = self._store.write_attempt(key | row)
-
         def release(_: Future[None]) -> None:
             if place := self._places.get((key["series"], name)):
                 place.under_way -= 1
 
+        written = self._store.write_attempt(key | row)
         written.add_done_callback(release)
         return written
 
