@@ -127,16 +127,6 @@ def test_a_run_that_is_not_complete_says_why(endpoint: Server, options: RunOptio
     assert done.series[0].accuracy is None
 
 
-async def test_a_grid_is_an_experiment(options: RunOptions) -> None:
-    grid = Experiment(
-        benchmarks=(ones(1),), methods=("direct",), temperatures=(0.0, 1.0), seeds=(1, 2), runs=1
-    )
-    done = await aevaluate(grid, engine=Scripted(right_when_checked), options=options)
-    assert {(s.series.decoding.temperature, s.series.decoding.seed) for s in done.series} == {
-        (t, s) for t in (0.0, 1.0) for s in (1, 2)
-    }
-
-
 class Hearing(EvaluationWatcher):
     """Keeps what it is told, and how far the first series is."""
 
@@ -213,21 +203,6 @@ async def test_series_with_and_without_a_setting(endpoint: Server, options: RunO
     assert kept.get(0.7, 0) <= 3
 
 
-async def test_unsent_settings_are_not_refused(endpoint: Server, options: RunOptions) -> None:
-    endpoint.respond = refusing
-    grid = Experiment(
-        benchmarks=(Benchmark("sums", "Sums", sums(3)),),
-        methods=("direct",),
-        runs=1,
-        temperatures=("none",),
-        max_tokens=4_000,
-    )
-    engine = OpenAI(Endpoint(endpoint.url, "m"))
-    assert (await aevaluate(grid, engine=engine, options=options)).complete
-    assert len(endpoint.requests) == 3
-    assert {body["max_tokens"] for body in endpoint.requests} == {4_000}
-
-
 async def test_an_engine_that_always_refuses_ends_the_run(
     options: RunOptions,
 ) -> None:
@@ -288,13 +263,6 @@ def test_a_call_is_bounded_and_fails_its_attempt_alone(
     with Store(options.store) as store:
         (reason,) = [row["error"] for row in attempt_rows(store) if row["status"] == "failed"]
     assert said in reason
-
-
-async def test_two_benchmarks_of_one_name_are_refused(options: RunOptions) -> None:
-    engine = Scripted(right_when_checked)
-    with pytest.raises(InputError, match="benchmark ones: two have this name"):
-        await aevaluate([ones(), ones(2)], engine=engine, options=options)
-    assert not engine.asked
 
 
 async def test_two_wordings_in_one_process_do_not_meet(options: RunOptions, tmp_path: Path) -> None:

@@ -1,4 +1,3 @@
-import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -6,6 +5,7 @@ from typing import ClassVar
 
 import pytest
 from sums import right, sums
+from sums_run import execute, make_sums
 
 from constraint_first import ModelRef, RunOptions, evaluate
 from constraint_first.attempt.drive import Scripted
@@ -25,8 +25,6 @@ from constraint_first.run.forecast import (
     read_earlier_runs,
 )
 from constraint_first.run.grid import Experiment
-from constraint_first.run.job import prepare, run
-from constraint_first.store import database as schema
 from constraint_first.store.database import StoreError
 from constraint_first.store.series import Series
 from constraint_first.store.store import Store
@@ -59,11 +57,8 @@ def test_the_longest_reply_is_what_every_limit_allows() -> None:
     assert bound("direct", lowered).output.most == 500
     small = CallSettings(contexts={None: 4_096})
     assert bound("direct", small).output.most == 4_096
-
-
-def test_a_system_prompt_is_asked_with_every_call() -> None:
     more = bound("cfr", CallSettings(system="x" * 300)).input.least
-    assert more - bound("cfr").input.least == 200
+    assert more - bound("cfr").input.least == 200, "a system prompt is asked with every call"
 
 
 class Quoting:
@@ -112,8 +107,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
             ("uncounted", 1, Usage(1, 1, reported=False)),
         ):
             engine = Scripted(lambda _, used=usage: Completion(r"\boxed{1}", usage=used))
-            job = prepare(store, Series(name, "direct", "m"), sums(count), 1, engine)
-            asyncio.run(run(store, [job], 1))
+            make_sums(store, Series(name, "direct", "m"), count, 1, engine, width=1)
         yield store
 
 
@@ -140,11 +134,8 @@ def test_what_was_not_counted_or_is_of_another_model_tells_nothing(store: Store)
 
 
 def test_attempts_at_the_same_time_are_counted(store: Store) -> None:
-    with store.database.begin() as connection:
-        times = schema.attempts.update()
-        connection.execute(times.values(seconds=10.0, finished_at=100.0))
-        alone = schema.attempts.c.series == 3
-        connection.execute(times.where(alone).values(finished_at=900.0))
+    execute(store, "UPDATE attempts SET seconds = 10.0, finished_at = 100.0")
+    execute(store, "UPDATE attempts SET finished_at = 900.0 WHERE series = 3")
     # Four within ten seconds, and one within ten others.
     assert read_earlier_runs(store, "m").at_a_time == pytest.approx(2.5)  # pyright: ignore
 
@@ -181,11 +172,6 @@ def test_other_sets_tell_where_the_same_does_not(options: RunOptions) -> None:
     make_all(options, benchmark=Benchmark("more", "More", sums(2)))
     direct, _ = forecast(GRID, REF, options).series
     assert (direct.missing, direct.basis) == (8, "other sets")
-
-
-def test_auto_is_what_it_stands_for(options: RunOptions) -> None:
-    (one,) = forecast(replace(GRID, methods=("auto",)), REF, options).series
-    assert one.series.method == "calibrated(policy=unmeasured)"
 
 
 def test_a_changed_problem_is_refused_as_by_the_run(options: RunOptions) -> None:

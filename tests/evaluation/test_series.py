@@ -1,14 +1,13 @@
-import asyncio
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
 from sums import right, sums
-from sums_run import PROBLEMS
+from sums_run import PROBLEMS, execute, make_sums
 from sums_run import SERIES as SUMS_RUN_SERIES
 from sums_run import evaluate as make_all
 
@@ -23,7 +22,6 @@ from constraint_first.problem import Problem, Prompt, Solution
 from constraint_first.protocol import Call, Completion, Steps, Usage, ask
 from constraint_first.report.reader import open_study, read_store
 from constraint_first.run.forecast import read_earlier_runs
-from constraint_first.run.job import prepare, run
 from constraint_first.store import database as schema
 from constraint_first.store.database import StoreError
 from constraint_first.store.merge import merge
@@ -69,20 +67,23 @@ class Asks:
 CALL = Call.user("What is 2 + 2?", stage="direct", max_tokens=100)
 
 
-def test_settings_are_what_is_stored_and_compared() -> None:
-    assert SERIES.settings == {"temperature": 0.7, "top_p": 0.95, "seed": None}
-    warm = replace(SERIES, decoding=Decoding(1.0, 0.9, 7), system="Be brief.")
-    assert warm.settings == {"temperature": 1.0, "top_p": 0.9, "seed": 7, "system": "Be brief."}
-    assert json.loads(json.dumps(warm.settings)) == warm.settings
-
-
-def test_settings_that_are_not_sent_are_on_record() -> None:
-    unsent = replace(SERIES, decoding=Decoding(None, None))
-    assert unsent.settings == {"temperature": None, "top_p": None, "seed": None}
-    lowered = replace(SERIES, decoding=Decoding(max_tokens=4096))
-    assert lowered.settings == SERIES.settings | {"max_tokens": 4096}
-    more = replace(SERIES, decoding=Decoding(extra='{"top_k": 5}'))
-    assert more.settings == SERIES.settings | {"extra": '{"top_k": 5}'}
+@pytest.mark.parametrize(
+    ("decoding", "system", "stored"),
+    [
+        (Decoding(), "", {}),
+        (Decoding(1.0, 0.9, 7), "Be brief.", {"temperature": 1.0, "top_p": 0.9, "seed": 7}),
+        (Decoding(None, None), "", {"temperature": None, "top_p": None}),
+        (Decoding(max_tokens=4096), "", {"max_tokens": 4096}),
+        (Decoding(extra='{"top_k": 5}'), "", {"extra": '{"top_k": 5}'}),
+    ],
+)
+def test_settings_as_they_are_stored(
+    decoding: Decoding, system: str, stored: dict[str, Any]
+) -> None:
+    said = {"system": system} if system else {}
+    found = replace(SERIES, decoding=decoding, system=system).settings
+    assert found == {"temperature": 0.7, "top_p": 0.95, "seed": None} | stored | said
+    assert json.loads(json.dumps(found)) == found
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -90,10 +91,6 @@ def test_every_method_comes_to_an_end_on_the_probes(name: str) -> None:
     calls = list(probe_calls(make(name)))
     assert 2 <= len(calls) <= 40
     assert calls == list(probe_calls(make(name)))
-
-
-def test_a_method_without_end_is_probed_for_a_while() -> None:
-    assert len(list(probe_calls(Asks(CALL, times=None)))) == 2 * 64
 
 
 def test_a_fingerprint_is_the_methods_configuration_and_all_that_it_asks() -> None:
@@ -108,11 +105,15 @@ def test_a_fingerprint_is_the_methods_configuration_and_all_that_it_asks() -> No
     assert len(set(prints)) == len(prints)
     assert fingerprint(Asks(CALL)) == prints[0]
     assert all(len(one) == 16 and int(one, 16) >= 0 for one in prints)
+    assert len(list(probe_calls(Asks(CALL, times=None)))) == 2 * 64, "one without end"
 
 
-def test_built_in_methods_differ() -> None:
-    prints = {name: fingerprint(make(name)) for name in METHODS}
-    assert len(set(prints.values())) == len(METHODS), prints
+def test_built_in_methods_and_models_differ() -> None:
+    others = ("cfr(extractor=a)", "cfr(extractor=b)", "llm-router(model=a)")
+    prints = {name: fingerprint(make(name)) for name in (*METHODS, *others)}
+    assert len(set(prints.values())) == len(prints), prints
+    assert fingerprint(CFR(extractor="a")) == prints["cfr(extractor=a)"]
+    assert len(fingerprint(CFR(extractor="\ud83d"))) == 16
 
 
 @pytest.mark.parametrize(
@@ -164,15 +165,6 @@ def test_a_method_that_breaks_on_the_probes_is_known_by_what_it_asked() -> None:
     assert len(fingerprint(Breaks(asks="\ud83d"))) == 16
 
 
-def test_another_model_is_part_of_a_fingerprint_and_its_absence_is_not() -> None:
-    # As in stores that were made before a method could name another model.
-    assert fingerprint(make("direct")) == "3941a16d61d0834a"
-    names = ["cfr", "cfr(extractor=a)", "cfr(extractor=b)", "llm-router", "llm-router(model=a)"]
-    assert len({fingerprint(make(name)) for name in names}) == len(names)
-    assert fingerprint(CFR(extractor="a")) == fingerprint(make("cfr(extractor='a')"))
-    assert len(fingerprint(CFR(extractor="\ud83d"))) == 16
-
-
 @pytest.mark.parametrize(
     ("name", "prompt"),
     [
@@ -191,12 +183,11 @@ def test_prompts_that_only_some_replies_lead_to_count_too(name: str, prompt: str
     assert fingerprint(reworded) != fingerprint(make(name))
 
 
-def test_a_prompt_of_ones_own_counts_even_where_no_probe_leads_to_it() -> None:
+def test_own_prompts_count_even_where_no_probe_leads_to_them() -> None:
     original = original_prompts()["direct"]
     own = replace(original, text=original.text + " Please.", replaced=True)
-    asked = [call.messages for call in probe_calls(make("cfr"))]
     reworded = reword(make("cfr"), Wording("polite", (own,)))
-    assert [call.messages for call in probe_calls(reworded)] == asked
+    assert [*probe_calls(reworded)] == [*probe_calls(make("cfr"))]
     assert fingerprint(reworded) != fingerprint(make("cfr"))
 
 
@@ -224,8 +215,7 @@ def reply(call: Call) -> Completion:
 
 def evaluate(store: Store, method: str) -> list[Call]:
     engine = Scripted(reply)
-    job = prepare(store, Series("sums", method, "m"), SUMS, 1, engine)
-    asyncio.run(run(store, [job], width=2))
+    make_sums(store, method, 2, 1, engine)
     return engine.asked
 
 
@@ -242,8 +232,7 @@ def age(store: Store) -> None:
     for numbered in ({n: (str(n), "", "") for n in before}, before):
         for number, (method, label, asked) in numbered.items():
             values = {"method": method, "label": label, "fingerprint": asked}
-            change = schema.series.update().where(schema.series.c.id == number).values(values)
-            store.change(lambda c, change=change: c.execute(change))
+            execute(store, schema.series.update().where(schema.series.c.id == number), values)
 
 
 def fill(url: str) -> None:
@@ -312,8 +301,7 @@ def test_an_old_spelling_that_says_nothing_is_found_too(url: str) -> None:
     with Store(url) as store:
         evaluate(store, "cfr-brief")
         age(store)
-        own = schema.series.update().values(method="cfr(prompts=own)")
-        store.change(lambda connection: connection.execute(own))
+        execute(store, schema.series.update().values(method="cfr(prompts=own)"))
         assert [one.series.method for one in summaries(store)] == ["cfr-brief(prompts=own)"]
         assert evaluate(store, "cfr-brief") == []
 
@@ -368,22 +356,19 @@ def test_an_export_from_before_keeps_its_meaning(tmp_path: Path) -> None:
     assert (arm.method, arm.label) == ("routed-cfr", "Routed-CFR")
 
 
-async def test_a_changed_prompt_is_refused(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Store(url) as store:
-        await make_all(store)
-        monkeypatch.setattr("constraint_first.store.series.fingerprint", str)
-        with pytest.raises(StoreError, match="other prompts or settings"):
-            await make_all(store, runs=3)
-        assert len(list(attempt_rows(store))) == 10
-
-
-async def test_a_changed_problem_is_refused(url: str) -> None:
+async def test_a_changed_prompt_or_problem_is_refused(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with Store(url) as store:
         await make_all(store)
         changed = (replace(PROBLEMS[0], text="Another question?"), *PROBLEMS[1:])
         with pytest.raises(StoreError, match="problem p0 of sums has another text"):
             store.register(SUMS_RUN_SERIES, changed)
         assert {row["text"] for row in problem_rows(store)} == {p.text for p in PROBLEMS}
+        monkeypatch.setattr("constraint_first.store.series.fingerprint", str)
+        with pytest.raises(StoreError, match="other prompts or settings"):
+            await make_all(store, runs=3)
+        assert len(list(attempt_rows(store))) == 10
 
 
 async def test_a_series_is_found_without_being_entered(url: str) -> None:
@@ -400,27 +385,20 @@ async def test_a_series_is_found_without_being_entered(url: str) -> None:
         assert len(summaries(store)) == 1
 
 
-ODD = [
-    Problem("nul \0", "p0", "1"),
-    Problem("half", "p\ud83d", "1"),
-    Problem("gold", "p0", "\ud83d"),
-]
-
-
-@pytest.mark.parametrize("problem", ODD)
+@pytest.mark.parametrize(
+    "problem",
+    [Problem("nul \0", "p0"), Problem("half", "p\ud83d"), Problem("gold", "p0", "\ud83d")],
+)
 def test_a_problem_that_cannot_be_stored_is_named(url: str, problem: Problem) -> None:
     with Store(url) as store:
         with pytest.raises(InputError, match=r"^problem 'p\S*' of sums: has a character that"):
             store.register(SUMS_RUN_SERIES, (problem,))
         assert not list(problem_rows(store))
         assert not summaries(store)
-
-
-@pytest.mark.parametrize("name", ["benchmark", "model", "system"])
-def test_a_name_that_cannot_be_stored_is_named(url: str, name: str) -> None:
-    odd = replace(SUMS_RUN_SERIES, **{name: "odd \udcff"})
-    with Store(url) as store, pytest.raises(InputError, match=r"^'odd \\udcff': has a character"):
-        store.register(odd, PROBLEMS)
+        for name in ("benchmark", "model", "system"):
+            odd = replace(SUMS_RUN_SERIES, **{name: "odd \udcff"})
+            with pytest.raises(InputError, match=r"^'odd \\udcff': has a character"):
+                store.register(odd, PROBLEMS)
 
 
 @pytest.mark.parametrize("name", ["constraintbench", "constraintbench-mini"])
@@ -429,12 +407,10 @@ async def test_the_first_constraintbench_is_set_apart_from_the_second(url: str, 
     series = replace(SUMS_RUN_SERIES, benchmark=name)
     with Store(url) as store:
         # A store from before the second version has the first one under the plain name.
-        with store.database.begin() as connection:
-            rows = [{"benchmark": name, "name": p.id, "text": p.text} for p in old]
-            connection.execute(schema.problems.insert(), rows)
-            values = {"benchmark": name, "method": "direct", "label": "", "model": "m"}
-            entered = values | {"decoding": "{}", "fingerprint": ""}
-            connection.execute(schema.series.insert(), entered)
+        rows = [{"benchmark": name, "name": p.id, "text": p.text} for p in old]
+        execute(store, schema.problems.insert(), rows)
+        values = {"benchmark": name, "method": "direct", "label": "", "model": "m"}
+        execute(store, schema.series.insert(), values | {"decoding": "{}", "fingerprint": ""})
         found = store.register(series, new)
         again = store.register(replace(series, benchmark=f"{name}@1"), old)
         assert sorted(found.problems) == sorted(problem.id for problem in new)

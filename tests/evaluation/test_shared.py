@@ -59,7 +59,7 @@ from constraint_first.run.shared import (
 from constraint_first.store import database as schema
 from constraint_first.store import writer as lease_statement
 from constraint_first.store import writer as sql
-from constraint_first.store.database import LeaseLost, StoreError
+from constraint_first.store.database import LeaseLost
 from constraint_first.store.query import attempt_rows, outcome_rows
 from constraint_first.store.series import Series, fingerprint
 from constraint_first.store.store import Store
@@ -487,11 +487,6 @@ async def test_the_grids_budget_binds_workers(options: RunOptions, endpoint: Ser
     with Store(options.store) as store:
         execute(store, sa.update(schema.budgets).values(max_tokens=None))
     assert (await awork(options)).complete
-
-
-def test_a_file_has_no_workers(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="workers share a PostgreSQL database"):
-        work(RunOptions(store=str(tmp_path / "runs.db")))
 
 
 def test_ordinary_code_can_be_a_worker(options: RunOptions) -> None:

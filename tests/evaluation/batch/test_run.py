@@ -320,6 +320,7 @@ async def test_where_batches_are_not_listed_a_person_decides(service: Service) -
         with pytest.raises(CfrError, match=r"file-1; look there, and pass --forget-batches"):
             await service.run(DIRECT)
     assert len(service.provider.batches) == 1
+    service.heal()
     service.options = replace(service.options, batch=replace(BATCH, forget_batches=True))
     assert (await service.run(DIRECT)).complete
     assert [one.state for one in batches(service.options.store)] == ["forgotten", "closed"]

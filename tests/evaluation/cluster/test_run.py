@@ -8,7 +8,7 @@ import tempfile
 import threading
 from asyncio.subprocess import PIPE
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from loopback import Reply, failure
 from postgres import empty_database
 from ray_cluster import RayCluster
 from sums import reply_right, right, sums
+from sums_run import execute
 
 from constraint_first import Evaluated, Experiment, ModelRef, RunOptions, Scripted, aevaluate
 from constraint_first.benchmark.registry import Benchmark
@@ -303,16 +304,16 @@ async def test_a_cluster_that_does_not_answer_is_told_in_a_line(closed: str) -> 
             await driver.connected()
 
 
-async def test_the_environments_address(closed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [("auto", "CLOSED does not answer"), ("nonsense", r"\(Invalid address format: nonsense\)")],
+)
+async def test_addresses_that_lead_nowhere(
+    closed: str, monkeypatch: pytest.MonkeyPatch, address: str, said: str
+) -> None:
     monkeypatch.setenv("RAY_ADDRESS", closed)
-    async with start_driver(order_at("auto")) as driver:
-        with pytest.raises(RayFailed, match=f"--ray auto: .*{closed} does not answer"):
-            await driver.connected()
-
-
-async def test_what_ray_says_against_an_address_is_told() -> None:
-    async with start_driver(order_at("nonsense")) as driver:
-        with pytest.raises(RayFailed, match=r"\(Invalid address format: nonsense\)"):
+    async with start_driver(order_at(address)) as driver:
+        with pytest.raises(RayFailed, match=f"--ray {address}: .*{said}".replace("CLOSED", closed)):
             await driver.connected()
 
 
@@ -356,32 +357,25 @@ def test_resources_have_the_names_that_ray_has_for_them() -> None:
     assert RayOptions("auto").requested == {"CPU": 1}
 
 
-@pytest.mark.parametrize("address", ["auto", "head:6379", "10.0.0.1:6379", "[::1]:6379"])
-def test_addresses_that_are_taken(address: str) -> None:
-    RayOptions(address).check()
+ADDRESS = "not an address of a cluster; give HOST:PORT .* or auto"
+NAME = "name cpus, gpus, or a resource that the cluster names"
+AMOUNT = r"cpus=.*give a whole number, or a part of one below 1"
 
 
-@pytest.mark.parametrize("address", ["", "local", "head", "ray://head:10001", "http://head:8265"])
-def test_other_addresses_are_refused_in_a_line(address: str) -> None:
-    with pytest.raises(InputError, match=r"not an address of a cluster; give HOST:PORT .* or auto"):
-        RayOptions(address).check()
-
-
-@pytest.mark.parametrize("name", ["", "CPU", "gpu", "memory", "node:10.0.0.1"])
-def test_resources_that_are_rays_own_are_refused(name: str) -> None:
-    with pytest.raises(InputError, match="name cpus, gpus, or a resource that the cluster names"):
-        RayOptions("auto", resources={name: 1}).check()
-
-
-@pytest.mark.parametrize("amount", [-1, 1.5, math.inf, math.nan])
-def test_amounts_that_ray_does_not_take_are_refused(amount: float) -> None:
-    with pytest.raises(InputError, match=r"cpus=.*give a whole number, or a part of one below 1"):
-        RayOptions("auto", resources={"cpus": amount}).check()
-
-
-def test_at_least_one_worker_is_needed() -> None:
-    with pytest.raises(InputError, match="--ray-workers 0: at least one"):
-        RayOptions("auto", workers=0).check()
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        *(({"address": one}, "") for one in ("auto", "head:6379", "10.0.0.1:6379", "[::1]:6379")),
+        *(({"address": one}, ADDRESS) for one in ("", "local", "head", "ray://head:10001")),
+        ({"address": "http://head:8265"}, ADDRESS),
+        *(({"resources": {one: 1}}, NAME) for one in ("", "CPU", "gpu", "memory", "node:10.0.0.1")),
+        *(({"resources": {"cpus": one}}, AMOUNT) for one in (-1, 1.5, math.inf, math.nan)),
+        ({"workers": 0}, "--ray-workers 0: at least one"),
+    ],
+)
+def test_options_that_ray_does_not_take_are_refused(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said) if said else nullcontext():
+        replace(RayOptions("auto"), **given).check()
 
 
 FREE = sa.text("SELECT count(*) FROM leases WHERE owner IS NULL")
@@ -400,13 +394,8 @@ def enter(store: str, server: Server, model: str = "m") -> dict[str, Any]:
     asyncio.run(aevaluate(SUMS, "direct", runs=1, model=ref, options=options))
     with Store(store, existing=True) as opened:
         series = [one.series.number for one in pending_series(opened) if one.series.model == model]
-    allow_everything(store)
+        execute(opened, "UPDATE run_settings SET budget = NULL")
     return {"store": store, "limits": {"concurrency": 1}, "series": series, "base_url": []}
-
-
-def allow_everything(store: str) -> None:
-    with Store(store, existing=True) as opened:
-        opened.change(lambda one: one.execute(sa.text("UPDATE run_settings SET budget = NULL")))
 
 
 def test_it_makes_its_series_and_no_others(store: str, endpoint: Server) -> None:
