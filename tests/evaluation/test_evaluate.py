@@ -203,9 +203,7 @@ async def test_series_with_and_without_a_setting(endpoint: Server, options: RunO
     assert kept.get(0.7, 0) <= 3
 
 
-async def test_an_engine_that_always_refuses_ends_the_run(
-    options: RunOptions,
-) -> None:
+async def test_an_engine_that_always_refuses_ends_the_run(options: RunOptions) -> None:
     def refuse(_call: Call) -> Completion:
         raise DecodingRefused("no temperature; choose another", "scripted", "temperature")
 
@@ -655,9 +653,7 @@ async def test_a_run_goes_on_when_its_server_was_restarted(frail_postgres: Postg
     assert len(rows) == len(asked) == asked.total() == 60
 
 
-async def test_attempts_that_could_not_be_stored_before_are_completed(
-    url: str,
-) -> None:
+async def test_attempts_that_could_not_be_stored_before_are_completed(url: str) -> None:
     # Such attempts failed on every resume: their calls were stored, and they never were.
     odd = r'{"raw_constraints": [{"id": "C1", "type": "x", "desc": "half \ud83d, nul \u0000"}]}'
     with Store(url) as store:

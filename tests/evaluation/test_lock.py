@@ -453,9 +453,7 @@ def test_a_program_started_during_a_run_does_not_keep_the_lock(tmp_path: Path) -
         sleeper.wait()
 
 
-def test_descriptors_are_closed_with_the_last_store_of_a_file(
-    tmp_path: Path,
-) -> None:
+def test_descriptors_are_closed_with_the_last_store_of_a_file(tmp_path: Path) -> None:
     path = tmp_path / "runs.db"
     with Store(str(path)):
         pass

@@ -109,9 +109,7 @@ async def test_outcomes_are_light_and_single_attempts_whole(url: str) -> None:
         assert value is None or isinstance(value, columns[name]), name
 
 
-async def test_stages_of_unfinished_attempts_are_not_mixed_in(
-    url: str,
-) -> None:
+async def test_stages_of_unfinished_attempts_are_not_mixed_in(url: str) -> None:
     with Store(url) as store:
         job = await run_sums(store, "cfr", 4, 1, Scripted(by_stage))
         _, middle, third, last = job.problems

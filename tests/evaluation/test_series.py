@@ -450,9 +450,7 @@ def test_a_series_that_is_withdrawn_takes_its_prompts_along(url: str) -> None:
         assert kept(store, again) == {"direct": "Now: [[problem]]"}
 
 
-async def test_a_store_without_a_table_of_prompts_gets_one_when_needed(
-    url: str,
-) -> None:
+async def test_a_store_without_a_table_of_prompts_gets_one_when_needed(url: str) -> None:
     with Store(url) as store:
         await make_all(store)
         schema.prompts.drop(store.database)

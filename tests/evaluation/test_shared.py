@@ -187,9 +187,7 @@ def test_a_worker_that_lives_renews_what_it_has(store: Store) -> None:
         assert times[0] < times[1] == times[2]
 
 
-def test_nothing_expires_right_after_a_restart(
-    frail_postgres: Postgres,
-) -> None:
+def test_nothing_expires_right_after_a_restart(frail_postgres: Postgres) -> None:
     with Store(frail_postgres.url) as store:
         share = enter(store, problems=1, runs=1)
         with worker(store) as (_, first), worker(store) as (_, second):
@@ -212,9 +210,7 @@ def test_who_ends_in_good_order_leaves_all_to_others_at_once(store: Store) -> No
         assert leases.waiting([share]) == {share.series: Waiting(79, 80)}
 
 
-def test_a_claim_whose_commit_is_unknown_is_repeated(
-    store: Store,
-) -> None:
+def test_a_claim_whose_commit_is_unknown_is_repeated(store: Store) -> None:
     share = enter(store, problems=3, runs=1)
     with worker(store) as (own, leases):
         kept = set(leases.claim(share, 1))
@@ -321,9 +317,7 @@ async def test_workers_share_a_grid_and_each_ends_when_it_is_whole(shared: str) 
     assert all(job.tally.made > 0 for job in jobs)
 
 
-async def test_an_idle_worker_takes_over_what_expires(
-    shared: str,
-) -> None:
+async def test_an_idle_worker_takes_over_what_expires(shared: str) -> None:
     with Store(shared) as dead:
         job = prepare(dead, SERIES, sums(5), 1, Scripted(right))
         with dead.leasing(0.3) as leases:
@@ -791,9 +785,7 @@ async def test_what_a_worker_had_set_aside_when_it_died_counts_as_spent(shared: 
         assert row(store) == (400, 0.0, 0)
 
 
-async def test_a_waiting_call_gets_what_another_gives_back(
-    shared: str,
-) -> None:
+async def test_a_waiting_call_gets_what_another_gives_back(shared: str) -> None:
     with Store(shared) as one, Store(shared) as two:
         first, second = opened(one, tokens=300), opened(two)
         await first.reserve(Usage(100, 100), 0.0)
@@ -853,9 +845,7 @@ async def test_a_repeated_change_counts_once(shared: str, monkeypatch: pytest.Mo
         assert row(store) == (100, 0.0, 0)
 
 
-def test_the_same_grid_has_one_budget(
-    shared: str,
-) -> None:
+def test_the_same_grid_has_one_budget(shared: str) -> None:
     with Store(shared) as store:
         assert open_budget(store, "grid", RunOptions()) is None
         assert open_budget(store, "grid", RunOptions(max_tokens_total=5))

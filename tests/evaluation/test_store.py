@@ -410,9 +410,7 @@ def test_a_store_has_these_tables(url: str) -> None:
         assert seen.get_pk_constraint("calls")["constrained_columns"] == [*KEY.split(), "ordinal"]
 
 
-async def test_an_old_store_gets_the_tables_of_workers_when_run(
-    url: str,
-) -> None:
+async def test_an_old_store_gets_the_tables_of_workers_when_run(url: str) -> None:
     with Store(url) as store:
         await evaluate(store, runs=1)
         schema.METADATA.drop_all(store.database, schema.SHARED)

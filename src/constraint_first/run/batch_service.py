@@ -117,7 +117,6 @@ class BatchLog:
         return {str(_request(row)) for row in self._store.read(query)}
 
     def fail(self, tag: str, failed: Iterable[FoundResult]) -> None:
-        """Note the requests that got something else than a reply."""
         rows = [
             {
                 **{f"its_{name}": value for name, value in _columns(one.request.place).items()},
@@ -134,7 +133,6 @@ class BatchLog:
         self._store.change(lambda connection: connection.execute(values, rows))
 
     def close(self, tag: str) -> None:
-        """Note that all that came of a batch is in its place."""
         unknown = (requests.c.tag == tag, requests.c.status.is_(None))
 
         def work(connection: sa.Connection) -> None:
@@ -170,7 +168,6 @@ class BatchLog:
 
 
 def new_batch(endpoint: str, model: str, wave: int, count: int, factor: float) -> StoredBatch:
-    """Describe a batch that nothing was done with yet, under a name that no other has."""
     return StoredBatch(uuid4().hex[:16], endpoint, model, wave, count, factor, time.time())
 
 

@@ -230,7 +230,6 @@ class Cluster:
         ref: ModelRef,
         engine: Served | Client | None,  # noqa: ARG002
     ) -> list[ServedModel]:
-        """Name the models: workers open them."""
         return self._pool.name(experiment, ref)
 
     async def make(

@@ -84,8 +84,6 @@ class Demand:
 
 @dataclass(frozen=True, slots=True)
 class CallSettings:
-    """What calls have in common, whatever their method."""
-
     decoding: Decoding = field(default_factory=Decoding)
     system: str = ""
     prices: PriceList = field(default_factory=PriceList)

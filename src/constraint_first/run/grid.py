@@ -165,7 +165,6 @@ class Experiment:
         return replace(self, **once, prompts=self._wording(), system=system)
 
     def _wording(self) -> str | Wording:
-        """Read own prompts, before anything is asked."""
         if not self.prompts:
             return ""
         made, own = self._made(), self.prompts
@@ -240,8 +239,6 @@ _HALF: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class BatchOptions:
-    """How an evaluation is asked in batches, if it is."""
-
     batch: bool = False
     """Through the batch API of the endpoint."""
     batch_dir: str | None = None
@@ -282,8 +279,6 @@ _NAMES: Final = {"cpus": "CPU", "gpus": "GPU"}
 
 @dataclass(frozen=True, slots=True)
 class RayOptions:
-    """How an evaluation is run on a Ray cluster, if it is."""
-
     address: str | None = None
     """HOST:PORT of the cluster's head, or auto for the cluster that this machine belongs to."""
     workers: int | None = None

@@ -62,8 +62,6 @@ _NO_LIMIT: Final = AttemptLimit()
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A series to be completed, and what it needs for that."""
-
     series: Series
     share: SeriesShare
     problems: dict[int, Problem] = field(repr=False)
@@ -310,8 +308,6 @@ _MOST_NAMED: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class BatchView:
-    """One batch as it was seen last."""
-
     name: str
     status: str
     requests: int
@@ -660,7 +656,6 @@ async def recount(store: Store, jobs: Sequence[Job]) -> None:
 
 
 async def _work(store: Store, attempts: _Attempts, counted: Callable[[], object]) -> None:
-    """Make one attempt after the other, until none is left."""
     before: _Writing | None = None
     try:
         while True:

@@ -160,7 +160,6 @@ def open_budget(store: Store, name: str, options: RunOptions) -> SharedBudget | 
 
 
 def find_budget(store: Store, name: str | None, lease: float) -> SharedBudget | None:
-    """Find the budget of a grid in a shared store; None where there is none."""
     if name is None or not store.read(sa.select(_BUDGETS.c.id).where(_BUDGETS.c.id == name)):
         return None
     return SharedBudget(store, name, lease)

@@ -49,8 +49,6 @@ _PREFER: Final = "--prefer first keeps that one, --prefer last this one"
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What a store holds after a merge, and how many attempts that changed."""
-
     series: int
     problems: int
     attempts: int

@@ -92,7 +92,6 @@ def shared_tokens() -> sa.ScalarSelect[int]:
 
 
 def _summed_usage() -> list[sa.ColumnElement[int]]:
-    """Add up the tokens of attempts: their columns, then those of prompts that were shared."""
     return [_sum(column) for column in (*(schema.attempts.c[n] for n in _TOKENS), shared_tokens())]
 
 
@@ -320,7 +319,6 @@ def read_series(store: Store, number: int) -> Series:
 
 
 def find_series(store: Store, benchmark: str, method: str, model: str, decoding: str) -> int:
-    """Find the number of a series by all that names it; ``decoding`` is as it is stored."""
     wanted = {"benchmark": benchmark, "method": method, "model": model, "decoding": decoding}
     found = find_numbers(store.read(_ALL_SERIES), **wanted)
     if not found:
@@ -752,7 +750,6 @@ class Tally:
         return self.scored == self.total
 
     def add(self, status: Status, verdict: str | None, usage: Usage, count: int = 1) -> None:
-        """Count an attempt, or several that ended alike."""
         setattr(self, status, getattr(self, status) + count)
         self.correct += count * (verdict == "correct")
         self.undecided += count * (verdict == "undecided")
@@ -904,8 +901,6 @@ def mean_output(store: Store, method: str, model: str) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A reason for which attempts failed, how many did, and the first of them."""
-
     reason: str
     count: int
     benchmark: str

@@ -43,8 +43,6 @@ _DECODING: Final = tuple(one.name for one in fields(Decoding))
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """What all attempts of one row in a table have in common."""
-
     benchmark: str
     method: str
     """As written on the command line: ``routed-cfr(reply=json)``."""
@@ -67,7 +65,6 @@ class Series:
 
     @classmethod
     def read(cls, row: Mapping[Any, Any]) -> Series:
-        """Read a row of the table of series, whatever else it has."""
         method, label, found = names_today(row["method"], row["label"], row["fingerprint"])
         settings = orjson.loads(row["decoding"])
         return cls(
@@ -298,7 +295,6 @@ def enter_series(connection: sa.Connection, url: str, series: Series) -> int:
 
 
 def enter_problem(connection: sa.Connection, benchmark: str, problem: Problem) -> int:
-    """Enter one problem, or find it by its name; return its number."""
     table = schema.problems
     named = (table.c.benchmark == benchmark, table.c.name == problem.id)
     known = connection.scalar(sa.select(table.c.id).where(*named))

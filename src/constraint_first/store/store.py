@@ -214,7 +214,6 @@ class Store:
         return self.change(work)
 
     def withdraw(self, numbers: Sequence[int]) -> None:
-        """Take series out again that have no attempts."""
         table, made = schema.series, (schema.attempts.c.series, schema.calls.c.series)
         unused = [~sa.exists().where(series == table.c.id) for series in made]
         query = sa.select(table.c.id).where(table.c.id.in_(numbers), *unused)
@@ -231,7 +230,6 @@ class Store:
         self.change(work)
 
     def write_call(self, row: RowValues) -> Future[None]:
-        """Write a completed call; the future is done when it is committed."""
         return self._writer.write(self._statements.put_call, row)
 
     def write_attempt(self, row: RowValues) -> Future[None]:
@@ -245,7 +243,6 @@ class Store:
         return self._writer.write(put, row, ends=True)
 
     def forget_calls(self, key: RowValues) -> Future[None]:
-        """Delete the calls of an attempt, on which its method breaks."""
         return self._writer.write(self._statements.delete_calls, key)
 
     def hasten(self) -> None:

@@ -498,7 +498,6 @@ class Writer:
                 self._thread.start()
 
     def write(self, statement: str, row: RowValues, *, ends: bool = False) -> Future[None]:
-        """Queue a row; the future is done when the row is committed."""
         if self._thread is None:
             self.start()
         done: Future[None] = asyncio.get_running_loop().create_future()

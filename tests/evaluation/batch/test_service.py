@@ -2,22 +2,22 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from batch_evaluation import GRID, rows
 from batch_files import check_line, run_batch
 from batch_server import BatchServer
-from batch_sums import METHODS, SEED, finds_sums, play_model
+from batch_sums import SEED, finds_sums, play_model
 from loopback import Endpoint
 from sums import right, sums
 from sums_run import evaluate as make_all
 
 from constraint_first import RunOptions, aevaluate
-from constraint_first.benchmark.registry import Benchmark
 from constraint_first.error import InputError, OutputError
 from constraint_first.model.batch import (
     BatchClient,
@@ -48,13 +48,10 @@ from constraint_first.run.job import (
     refuse_in_flight,
 )
 from constraint_first.store import database as schema
-from constraint_first.store.query import outcome_rows, saved_by_batches
+from constraint_first.store.query import saved_by_batches
 from constraint_first.store.series import Series
 from constraint_first.store.store import Store
 
-GRID = Experiment(
-    benchmarks=(Benchmark("sums", "Sums", sums(6)),), methods=METHODS, runs=2, seeds=(SEED,)
-)
 NAME = RequestId(Place(1, 1, 0, 0), "0" * 12, "1" * 12)
 
 
@@ -90,12 +87,6 @@ def waiting(folder: Path) -> list[Path]:
 
 def results(path: Path) -> Path:
     return path.with_suffix(".results.jsonl")
-
-
-def rows(url: str) -> set[tuple[Any, ...]]:
-    names = ("method", "problem", "run", "status", "verdict", "answer", "input_tokens")
-    with Store(url, existing=True) as store:
-        return {tuple(row[name] for name in names) for row in outcome_rows(store)}
 
 
 async def test_files_for_vllm_are_written_and_their_results_read_wave_by_wave(
@@ -353,49 +344,20 @@ async def test_what_ends_the_run_ends_the_pass(store: Store) -> None:
         await replayed(store, Answering({7}, JournalMismatch("differs")))
 
 
-A, B = "a" * 12, "b" * 12
 PRICE = Price(1e6, 1e6)
 
 
-def model(name: str = "m") -> BatchModel:
-    return BatchModel(Address("http://a", name), "http://a", Bounds(), PRICE)
+def name(problem: int) -> RequestId:
+    return RequestId(Place(1, problem, 0, 0), "a" * 12, "a" * 12)
 
 
-def name(problem: int, asked: str = A, body: str = A) -> RequestId:
-    return RequestId(Place(1, problem, 0, 0), asked, body)
-
-
-class Collected:
-    def __init__(self) -> None:
-        self.files: list[tuple[str, list[str], list[int]]] = []
-
-    def __call__(self, model: BatchModel, path: Path, names: Sequence[RequestId]) -> None:
-        lines = [json.loads(line)["custom_id"] for line in path.read_text().splitlines()]
-        self.files.append((model.model, lines, [one.place.problem for one in names]))
-
-
-def wave(
-    folder: Path,
-    collected: Collected,
-    memory: WaveMemory | None = None,
-    results: Sequence[tuple[RequestId, int]] = (),
-) -> OpenWave:
-    path = folder / "results.jsonl"
-    rows = [
-        {"custom_id": str(one), "response": {"status_code": status, "body": "x"}}
-        for one, status in results
-    ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    index = ResultIndex(1_000)
-    index.read([path], {str(one) for one, _ in results})
-    return OpenWave(index, memory or WaveMemory(), folder, FileLimits(requests=2), collected)
-
-
-def test_a_budget_pays_the_dearest_reply_and_gets_the_rest_back(
-    tmp_path: Path,
-) -> None:
+def test_a_budget_pays_the_dearest_reply_and_gets_the_rest_back(tmp_path: Path) -> None:
     budget = Budget(max_tokens=25, max_cost=25.0)
-    made, one = wave(tmp_path, Collected(), WaveMemory(budget)), model()
+    one = BatchModel(Address("http://a", "m"), "http://a", Bounds(), PRICE)
+    results, limits = ResultIndex(1_000), FileLimits(requests=2)
+    made = OpenWave(
+        results, WaveMemory(budget), tmp_path, limits, lambda _model, _path, _names: None
+    )
     for n in range(3):
         made.ask(Request(one, name(n), b"{}", Usage(4, 6)))
     assert (made.requests, budget.tokens, budget.cost) == (2, 20, 20.0)
@@ -422,9 +384,6 @@ def test_a_wave_says_how_far_it_is() -> None:
         "batch_1 in_progress (300 of 1,200, 2 failed); next look in 12 s"
     )
     assert (progress.requests, progress.done, progress.failed) == (1_200, 300, 2)
-
-
-def test_many_batches_are_counted_by_status_and_trouble_is_told() -> None:
     several = [BatchView(f"batch_{n}", "completed" if n else "in_progress", 10) for n in range(4)]
     assert str(WaveProgress(1, tuple(several), trouble="cannot be reached")) == (
         "wave 1: 0 of 40 requests done; 4 batches (1 in_progress, 3 completed); cannot be reached"
