@@ -15,7 +15,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 from uuid import uuid4
@@ -88,9 +88,7 @@ class BatchLog:
 
     def collect(self, batch: StoredBatch, names: Sequence[RequestId]) -> None:
         """Enter a batch with all its requests, ahead of everything that is done with it."""
-        rows = [
-            _columns(name.place) | {"tag": batch.tag, "digests": name.digests} for name in names
-        ]
+        rows = [asdict(name.place) | {"tag": batch.tag, "digests": name.digests} for name in names]
 
         def work(connection: sa.Connection) -> None:
             fields = {name: getattr(batch, name) for name in StoredBatch.__slots__}
@@ -99,9 +97,10 @@ class BatchLog:
 
         self._store.change(work)
 
-    def change(self, tag: str, **columns: Any) -> None:
-        statement = batches.update().where(batches.c.tag == tag).values(**columns)
+    def change(self, batch: StoredBatch, /, **columns: Any) -> StoredBatch:
+        statement = batches.update().where(batches.c.tag == batch.tag).values(**columns)
         self._store.change(lambda connection: connection.execute(statement))
+        return replace(batch, **columns)
 
     def drop(self, tag: str) -> None:
         """Take a batch out again of which nothing was paid for."""
@@ -119,7 +118,7 @@ class BatchLog:
     def fail(self, tag: str, failed: Iterable[FoundResult]) -> None:
         rows = [
             {
-                **{f"its_{name}": value for name, value in _columns(one.request.place).items()},
+                **{f"its_{name}": getattr(one.request.place, name) for name in _KEY},
                 "status": one.result.status,
                 "said": storable_text(one.result.body[:_LONGEST].decode("utf-8", "replace")),
             }
@@ -174,10 +173,6 @@ def new_batch(endpoint: str, model: str, wave: int, count: int, factor: float) -
 _KEY: Final = ("series", "problem", "run", "ordinal")
 
 
-def _columns(place: Place) -> dict[str, int]:
-    return {name: getattr(place, name) for name in _KEY}
-
-
 def _request(row: sa.Row[Any]) -> RequestId:
     place = Place(row.series, row.problem, row.run, row.ordinal)
     return cast("RequestId", parse_request_id(f"{place}-{row.digests}"))
@@ -214,8 +209,7 @@ class Provider:
     async def submit(self, batch: StoredBatch, path: Path) -> StoredBatch:
         file = await self.client.upload(path, f"cfr-{batch.tag}.jsonl")
         path.unlink()
-        self.log.change(batch.tag, state="uploaded", input_file=file)
-        return await self._create(replace(batch, state="uploaded", input_file=file))
+        return await self._create(self.log.change(batch, state="uploaded", input_file=file))
 
     async def _create(self, batch: StoredBatch, *, made_before: bool = False) -> StoredBatch:
         try:
@@ -227,9 +221,7 @@ class Provider:
                 f"{error}; it does not list its batches, so nobody can say whether one was made "
                 f"of file {batch.input_file}; look there, and pass --forget-batches to make it anew"
             ) from None
-        known = {"state": "created", "batch": found.id, "status": found.status}
-        self.log.change(batch.tag, **known)
-        return replace(batch, **known)
+        return self.log.change(batch, state="created", batch=found.id, status=found.status)
 
     async def look(self, batch: StoredBatch) -> tuple[StoredBatch, BatchView]:
         if batch.state == _ENDED:
@@ -245,9 +237,8 @@ class Provider:
         if not found.has_ended:
             return batch, view
         names = ("status", "output_file", "error_file", "reason")
-        known = {"state": _ENDED} | {name: getattr(found, name) for name in names}
-        self.log.change(batch.tag, **known)
-        return replace(batch, **known), view
+        known = {name: getattr(found, name) for name in names}
+        return self.log.change(batch, state=_ENDED, **known), view
 
     async def fetch(self, batch: StoredBatch, folder: Path) -> list[Path]:
         paths: list[Path] = []
@@ -288,26 +279,19 @@ class Folder:
         return self._created(batch)
 
     def _created(self, batch: StoredBatch) -> StoredBatch:
-        self.log.change(batch.tag, state="created", status="waiting")
-        return replace(batch, state="created", status="waiting")
+        return self.log.change(batch, state="created", status="waiting")
 
     async def look(self, batch: StoredBatch) -> tuple[StoredBatch, BatchView]:
         """See whether all results are there, or the input file was taken away."""
         results = self.result_file(batch)
         paths = [results] if results.exists() else []
         read = ResultIndex(self.longest).read(paths, self.log.wanted(batch.tag))
-        failed = len(read.failed)
-        status = "waiting"
-        if not read.missing:
-            status = "completed"
-        elif not self.input_file(batch).exists():
-            status = "taken away"
+        there = "waiting" if self.input_file(batch).exists() else "taken away"
+        status = there if read.missing else "completed"
         if status != "waiting":
-            self.log.change(batch.tag, state=_ENDED, status=status)
-            batch = replace(batch, state=_ENDED, status=status)
-        return batch, BatchView(
-            self.input_file(batch).name, status, batch.requests, read.answered, failed
-        )
+            batch = self.log.change(batch, state=_ENDED, status=status)
+        name = self.input_file(batch).name
+        return batch, BatchView(name, status, batch.requests, read.answered, len(read.failed))
 
     async def fetch(self, batch: StoredBatch, folder: Path) -> list[Path]:  # noqa: ARG002
         """Name the result file; it is on the disk already."""

@@ -241,7 +241,7 @@ def test_a_batch_and_its_requests_are_there_before_anything_is_done(log: BatchLo
     log.collect(batch, NAMES)
     assert log.open() == [batch]
     assert log.wanted(batch.tag) == set(map(str, NAMES))
-    log.change(batch.tag, state="created", batch="batch_1", status="validating")
+    log.change(batch, state="created", batch="batch_1", status="validating")
     (found,) = log.open()
     assert found == replace(batch, state="created", batch="batch_1", status="validating")
     assert (batch.shown, found.shown) == (batch.tag, "batch_1")
@@ -277,9 +277,9 @@ async def test_batches_save_the_rest_of_the_price_of_their_calls(store: Store) -
     assert saved_by_batches(store) == {(1, ""): Usage(150, 15)}
     in_run_0 = schema.attempts.c.run == 1
     assert saved_by_batches(store, in_run_0) == {}
-    log.change(batch.tag, state="forgotten")
+    log.change(batch, state="forgotten")
     for one in log.open():
-        log.change(one.tag, state="forgotten")
+        log.change(one, state="forgotten")
     assert saved_by_batches(store) == {}
     assert store.read(sa.select(sa.func.count()).select_from(schema.calls))[0][0] == 10
 
