@@ -23,7 +23,7 @@ from constraint_first.model.client import Client, OpenAI
 from constraint_first.model.error import JournalMismatch
 from constraint_first.model.limit import BudgetSpent
 from constraint_first.model.transport import Endpoint
-from constraint_first.model.wire import SILENT, Decoding, Engine, Watcher
+from constraint_first.model.wire import Decoding, Engine
 from constraint_first.problem import Json, Problem, Solution
 from constraint_first.protocol import Call, Completion, Output, Program, Steps, Usage, ask, execute
 from constraint_first.run.job import Job, prepare, run
@@ -156,14 +156,13 @@ async def test_a_method_that_was_mended_goes_on_with_what_is_stored(url: str) ->
         assert not none_left.asked
 
 
-@dataclass
-class Fails:
-    """An engine that raises what no engine should."""
+def failing(error: BaseException) -> Scripted:
+    """Make an engine that raises what no engine should."""
 
-    error: BaseException
+    def reply(_call: Call) -> str:
+        raise error
 
-    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
-        raise self.error
+    return Scripted(reply)
 
 
 HUSH = "sk-12345"
@@ -176,7 +175,7 @@ async def test_a_broken_engine_fails_its_attempts_without_a_secret(
     error: Exception, url: str
 ) -> None:
     with Store(url) as store:
-        job = await make(store, make_method("cfr"), Fails(error))
+        job = await make(store, make_method("cfr"), failing(error))
         ((reason, count),) = job.tally.reasons.items()
         assert count == job.tally.failed == 3
         kind = type(error).__name__
@@ -187,7 +186,7 @@ async def test_a_broken_engine_fails_its_attempts_without_a_secret(
 @pytest.mark.parametrize("error", [StoreError("full"), BudgetSpent("spent"), JournalMismatch("x")])
 async def test_what_concerns_the_whole_run_ends_it(error: Exception, url: str) -> None:
     with Store(url) as store, pytest.raises(type(error), match=str(error)):
-        await make(store, make_method("direct"), Fails(error))
+        await make(store, make_method("direct"), failing(error))
 
 
 ODD_TEXT = r'{"raw_constraints": [{"id": "C\ud83d", "desc": "\u0000"}], "final_answer": "\ud83d4"}'

@@ -1,6 +1,5 @@
 import asyncio
 import json
-import re
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, nullcontext
@@ -111,20 +110,6 @@ def test_an_endpoint_is_opened(endpoint: Server, tmp_path: Path, options: RunOpt
     named = ModelRef("m", base_url=endpoint.url)
     other = RunOptions(store=str(tmp_path / "other.db"), limit=2)
     assert evaluate(str(path), "direct", model=named, options=other).series[0].tally.total == 8
-
-
-def test_a_run_that_is_not_complete_says_why(endpoint: Server, options: RunOptions) -> None:
-    endpoint.script(failure(400, "no such thing"))
-    benchmark = Benchmark("sums", "Sums", sums(2))
-    ref = ModelRef("m", base_url=endpoint.url)
-    done = evaluate(benchmark, "direct", runs=1, model=ref, options=options)
-    assert not done.complete
-    assert re.fullmatch(
-        r"2 of 2 attempts failed and are not scored, 2 of them with: http\S+ HTTP 400"
-        r".*no such thing.*; run the same command again",
-        done.stopped,
-    )
-    assert done.series[0].accuracy is None
 
 
 class Hearing(EvaluationWatcher):
@@ -514,21 +499,9 @@ async def test_a_fault_that_passes_leaves_no_trace(url: str, endpoint: Server) -
     assert sum(seen.values()) == 12
 
 
-class Metered:
-    """An engine that charges for each call what a short reply costs."""
-
-    def __init__(self) -> None:
-        self.asked: list[Call] = []
-
-    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
-        self.asked.append(call)
-        await asyncio.sleep(0)
-        return Completion(right(call), usage=Usage(500, 500))
-
-
 async def test_a_spent_budget_stops_the_run_and_a_larger_one_goes_on(url: str) -> None:
     async def spend(budget: Budget) -> int:
-        metered = Metered()
+        metered = Scripted(lambda call: Completion(right(call), usage=Usage(500, 500)))
         engine = Client(metered, budget=budget)
         stops = pytest.raises(BudgetSpent) if budget is small else nullcontext()
         with stops:
@@ -550,18 +523,16 @@ class PowerCut(BaseException):
     """What no attempt can be blamed for: it ends the run."""
 
 
-class Dies:
-    """An engine that takes the whole run with it after so many calls."""
+def dies(after: int, text: str = "") -> Scripted:
+    """Make an engine that takes the whole run with it after so many calls."""
+    left = iter(range(after))
 
-    def __init__(self, after: int, reply: str = "") -> None:
-        self.left = after
-        self.reply = reply
-
-    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
-        if self.left == 0:
+    def reply(call: Call) -> Completion:
+        if next(left, None) is None:
             raise PowerCut
-        self.left -= 1
-        return Completion(self.reply or right(call), usage=Usage(3, 4))
+        return Completion(text or right(call), usage=Usage(3, 4))
+
+    return Scripted(reply)
 
 
 def calls_stored(store: Store) -> list[tuple[Any, ...]]:
@@ -580,7 +551,7 @@ async def test_a_crash_between_two_calls_loses_neither(method: str, url: str) ->
     with Store(url) as store:
         for after in (1, 2):
             with pytest.raises(PowerCut):
-                await complete(store, method, Dies(after))
+                await complete(store, method, dies(after))
             stored = calls_stored(store)
         rest = Scripted(lambda call: Completion(right(call), usage=Usage(3, 4)))
         await complete(store, method, rest)
@@ -618,10 +589,10 @@ async def test_every_store_one_transcript(method: str, postgres: str, tmp_path: 
 async def test_a_stored_call_that_no_longer_fits_ends_the_run(url: str) -> None:
     with Store(url) as store:
         with pytest.raises(PowerCut):
-            await complete(store, "cfr", Dies(1))
+            await complete(store, "cfr", dies(1))
         execute(store, schema.calls.update().values(digest="of another prompt"))
         with pytest.raises(JournalMismatch, match="start a new run"):
-            await complete(store, "cfr", Dies(9))
+            await complete(store, "cfr", dies(9))
 
 
 async def test_a_store_that_cannot_be_written_ends_the_run_in_words(tmp_path: Path) -> None:
@@ -658,7 +629,7 @@ async def test_attempts_that_could_not_be_stored_before_are_completed(url: str) 
     odd = r'{"raw_constraints": [{"id": "C1", "type": "x", "desc": "half \ud83d, nul \u0000"}]}'
     with Store(url) as store:
         with pytest.raises(PowerCut):
-            await complete(store, "cfr", Dies(1, odd))
+            await complete(store, "cfr", dies(1, odd))
         spoilt = {"input_tokens": 2**31 - 1, "output_tokens": -500}
         execute(store, schema.calls.update().values(spoilt))
         rest = Scripted(lambda call: odd if call.stage == "stage1" else right(call))

@@ -328,9 +328,8 @@ async def test_an_idle_worker_takes_over_what_expires(shared: str) -> None:
         assert len(list(attempt_rows(store))) == 5
 
 
-class Refused:
-    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
-        raise Unauthorized("HTTP 401: bad key")
+def refused(_call: Call) -> str:
+    raise Unauthorized("HTTP 401: bad key")
 
 
 async def test_a_worker_without_a_key_leaves_the_series_to_those_who_have_one(shared: str) -> None:
@@ -338,7 +337,7 @@ async def test_a_worker_without_a_key_leaves_the_series_to_those_who_have_one(sh
     with Store(shared) as good, Store(shared) as bad:
         jobs = [
             prepare(store, SERIES, sums(COUNT), 1, engine)
-            for store, engine in ((good, Slow(asked)), (bad, Refused()))
+            for store, engine in ((good, Slow(asked)), (bad, Scripted(refused)))
         ]
         running = asyncio.create_task(run(good, jobs[:1], width=4))
         while not asked:
@@ -364,19 +363,17 @@ async def test_no_more_is_claimed_than_can_be_begun(shared: str) -> None:
 PRICES = PriceList(Price(1_000, 2_000))
 
 
-class Choosy:
-    """An engine that refuses odd problems."""
-
-    async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
-        if number_in(call) % 2:
-            raise Rejected("HTTP 400: no odd numbers")
-        return Completion(right(call), usage=Usage(3, 4))
+def choosy(call: Call) -> Completion:
+    """Refuse odd problems."""
+    if number_in(call) % 2:
+        raise Rejected("HTTP 400: no odd numbers")
+    return Completion(right(call), usage=Usage(3, 4))
 
 
 async def test_a_worker_counts_what_another_has_made_and_why_it_failed(postgres: str) -> None:
     with Store(postgres) as one, Store(postgres) as two:
-        first = prepare(one, SERIES, sums(4), 1, Choosy(), PRICES)
-        second = prepare(two, SERIES, sums(4), 1, Choosy(), PRICES)
+        first = prepare(one, SERIES, sums(4), 1, Scripted(choosy), PRICES)
+        second = prepare(two, SERIES, sums(4), 1, Scripted(choosy), PRICES)
         await run(one, [first], width=2)
         await recount(two, [second])
         tally = second.tally
@@ -384,7 +381,7 @@ async def test_a_worker_counts_what_another_has_made_and_why_it_failed(postgres:
         assert tally.usage == Usage(6, 8)
         assert list(tally.reasons.items()) == [("HTTP 400: no odd numbers", 2)]
         assert str(tally.cost) == str(first.tally.cost)
-        again = prepare(two, SERIES, sums(4), 1, Choosy(), PRICES)  # they are to be made again
+        again = prepare(two, SERIES, sums(4), 1, Scripted(choosy), PRICES)
         assert (again.tally.failed, again.tally.resumed) == (0, 2)
         await recount(two, [again])
         assert again.tally.failed == 0
