@@ -44,6 +44,5 @@ def make_sums(store: Store, *series: Any, **settings: Any) -> Job:
 
 def execute(store: Store, statement: sa.Executable | str, rows: Any = ()) -> None:
     """Change a store by hand, past all that a run would check."""
-    with store.database.begin() as connection:
-        made = sa.text(statement) if isinstance(statement, str) else statement
-        connection.execute(made, rows or None)
+    made = sa.text(statement) if isinstance(statement, str) else statement
+    store.change(lambda connection: connection.execute(made, rows or None))
