@@ -669,7 +669,14 @@ _HEADING: Final = lazy_pattern(
     r"[^\S\n]*(?:\*\*|__)?:?[^\S\n]*$",
     re.MULTILINE,
 )
-_MARKS: Final = (_ENGLISH, _HEADING, _ABBREVIATED, _ELSEWHERE, _IDEOGRAPHIC)
+_HINTS: Final = (
+    (_ENGLISH, ("answer", "result", "solution")),
+    (_HEADING, ("answer",)),
+    (_ABBREVIATED, ("ans", "correction", "####")),
+    (_ELSEWHERE, (*ANSWER_WORDS, *_PHRASES)),
+    (_IDEOGRAPHIC, ("答", "답", "결과", "结果", "結果")),
+)
+"""Patterns, each with the words of which it needs one."""
 # "A:" in front of an answer, not of the first of several options.
 _SHORT: Final = lazy_pattern(r"^[^\S\n]*\**A\**:\**[^\S\n]*(?=\S)", re.MULTILINE)
 _OPTION: Final = lazy_pattern(r"^\W{0,4}B\W{0,2}[:.)]", re.MULTILINE)
@@ -734,7 +741,12 @@ def _names_unknown(text: str, end: int) -> bool:
 
 def _marks(text: str) -> list[tuple[int, int]]:
     small = _small(text)
-    marks = [match.span() for pattern in _MARKS for match in pattern.finditer(small)]
+    marks = [
+        match.span()
+        for pattern, hints in _HINTS
+        if any(hint in small for hint in hints)
+        for match in pattern.finditer(small)
+    ]
     if "A:" in text or "A**" in text:
         marks += [] if _OPTION.search(text) else [match.span() for match in _SHORT.finditer(text)]
     if "answer" in small:
