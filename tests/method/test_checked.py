@@ -138,7 +138,7 @@ def test_a_certain_repair_is_made_and_noted() -> None:
     stated = stated_in(REMAINDER, "repair")
     assert stated == stated_in(REMAINDER)
     repaired = mended(stated, Solution("16", "", details={"how": "boxed"}))
-    done = {"what": "repair", "before": "16", "after": "2", "broken": [stated[0].sentence]}
+    done: Json = {"what": "repair", "before": "16", "after": "2", "broken": [stated[0].sentence]}
     assert repaired == Solution("2", "", details={"how": "boxed", "interventions": [done]})
     for answer in ("6", "1/2", "words", None):
         untouched = Solution(answer, "")
