@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import date
 from fractions import Fraction
 from functools import partial
@@ -20,6 +19,7 @@ from constraint_first.benchmark.constraintbench.family import (
     family,
     joined,
     listed,
+    plural,
 )
 from constraint_first.constraint.predicate import (
     all_of,
@@ -573,12 +573,6 @@ def pairs_once(rng: Random, level: Level) -> Draft | None:
 # Explicit tier, totals that are rounded down as the text says.
 
 
-def _estimate(terms: Sequence[int]) -> tuple[int, int]:
-    """Bound a sum by its terms rounded down and up to tens."""
-    low = sum(term // 10 * 10 for term in terms)
-    return low, low + 10 * len(terms)
-
-
 @explicit(r"""the part of a total that fills whole groups
 1- Find «multiple:the largest multiple of $<k>$» that is not greater than $<sum>$.
 1- What is «multiple:the greatest multiple of $<k>$» that is at most $<sum>$?
@@ -626,7 +620,8 @@ def full_groups_total(rng: Random, level: Level) -> Draft | None:
     draft = Draft(
         answer, sum=" + ".join(map(str, terms)), parts=listed(terms), days=COUNT_WORDS[count], k=k
     )
-    low, high = _estimate(terms)
+    low = sum(term // 10 * 10 for term in terms)
+    high = low + 10 * len(terms)
     draft.rule(divisible(k), f"the answer is a multiple of {k}", "multiple")
     draft.rule(between(low - k + 1, high), "the numbers rounded to tens bound the total")
     draft.wrong("broken_condition", total)
@@ -664,7 +659,7 @@ def total_in_minutes(rng: Random, level: Level) -> Draft:
     total = agree(
         sum(60 * h + m for h, m in zip(hours, minutes, strict=True)), 60 * sum(hours) + sum(minutes)
     )
-    times = [_time(h, m) for h, m in zip(hours, minutes, strict=True)]
+    times = [f"{plural(h, 'hour')} ${m}$ minutes" for h, m in zip(hours, minutes, strict=True)]
     draft = Draft(total, times=joined(times), n=COUNT_WORDS[count])
     low, tens = 60 * sum(hours), sum(minute // 10 * 10 for minute in minutes)
     draft.rule(integer(), "the time is told in minutes", "unit", kind="dimension")
@@ -684,10 +679,6 @@ def total_in_minutes(rng: Random, level: Level) -> Draft:
     draft.wrong("other", total - 60, total + 60)
     draft.wrong("encoded_form_not_applied", Fraction(total, 60))
     return draft
-
-
-def _time(hours: int, minutes: int) -> str:
-    return f"${hours}$ hour{'' if hours == 1 else 's'} ${minutes}$ minutes"
 
 
 _GOODS = ("sandwich", "notebook", "juice", "pie", "postcard", "muffin", "salad", "soup")
@@ -718,10 +709,7 @@ def change_in_cents(rng: Random, level: Level) -> Draft | None:
     cost = sum(a * p for a, p in zip(amounts, prices, strict=True))
     cheap = sum(a * (p // 100) for a, p in zip(amounts, prices, strict=True))
     dear = cheap + sum(amounts)
-    paid = 0
-    for amount, price in zip(amounts, prices, strict=True):
-        for _ in range(amount):
-            paid += price
+    paid = sum(price for a, price in zip(amounts, prices, strict=True) for _ in range(a))
     answer = agree(100 * note - cost, 100 * note - paid)
     if answer < 60 or answer % 100 == 0 or any(price % 100 == 0 for price in prices):
         return None

@@ -187,7 +187,9 @@ def divisor_window(rng: Random, level: Level) -> Draft | None:
     inside = [d for d in divisors if low < d < high]
     outside = [d for d in divisors if d % 2 == answer % 2 and d not in inside]
     misses = [d for d in range(low + 1, high) if n % d and d % 2 == answer % 2]
-    agree(answer, _by_pairs(n, low, high, odd))
+    # From the pairs of divisors below and above the root of n.
+    pairs = [(d, n // d) for d in range(1, isqrt(n) + 1) if n % d == 0]
+    agree({answer}, {d for pair in pairs for d in pair if low < d < high and (d % 2 == 1) == odd})
     which = "odd" if odd else "even"
     draft = Draft(answer, which=which, n=n, low=low, high=high)
     draft.rule(divides(n), f"the answer divides {n}", "divisor")
@@ -216,13 +218,6 @@ def _window(rng: Random, level: Level, answer: int) -> tuple[int, int, int] | No
     return (
         (n, low, high) if low > 0 and alone and inside[1:] and alike[level:] and outside else None
     )
-
-
-def _by_pairs(n: int, low: int, high: int, odd: bool) -> int:
-    """Find the divisor from the pairs below and above the root of n."""
-    pairs = [(d, n // d) for d in range(1, isqrt(n) + 1) if n % d == 0]
-    found = {d for pair in pairs for d in pair if low < d < high and (d % 2 == 1) == odd}
-    return found.pop() if len(found) == 1 else -1
 
 
 # Joint tier, level 4: remainders, orders and sums of competition size, each with a condition.
@@ -574,7 +569,10 @@ def dice_sum_code(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
     if faces % d == 0 or d > 2 * faces:
         return None
     good = sum(sum(roll) % d == 0 for roll in product(range(1, faces + 1), repeat=dice))
-    agree(good, _multiples(faces, dice, d))
+    ways = [1] + [0] * (d - 1)  # to each remainder of the sum, die by die
+    for _ in range(dice):
+        ways = [sum(ways[(r - face) % d] for face in range(1, faces + 1)) for r in range(d)]
+    agree(good, ways[0])
     total = faces**dice
     value = Fraction(good, total)
     m, n = agree((value.numerator, value.denominator), lowest_terms(good, total))
@@ -591,14 +589,6 @@ def dice_sum_code(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
     draft.wrong("arithmetic", (d + 1) % 1000)
     draft.wrong("encoded_form_not_applied", n, m)
     return draft
-
-
-def _multiples(faces: int, dice: int, d: int) -> int:
-    """Count the rolls whose sum is a multiple of d, die by die, by remainders."""
-    ways = [1] + [0] * (d - 1)
-    for _ in range(dice):
-        ways = [sum(ways[(r - face) % d] for face in range(1, faces + 1)) for r in range(d)]
-    return ways[0]
 
 
 @hard(r"""paths through one point and past another

@@ -500,7 +500,9 @@ def check_digit_total(rng: Random, level: Level) -> Draft:
     m = rng.choice((7, 9, 11, 13))
     low, high, count = ((6, 40, 2), (12, 50, 3), (110, 500, 5))[level - 1]
     values = rng.sample(range(low, high), count)
-    answer, c = agree(sum(values), _by_columns(values)), sum(v % m for v in values) % m
+    # Added as on paper, one decimal place after the other.
+    by_columns = sum(10**place * sum(v // 10**place % 10 for v in values) for place in range(3))
+    answer, c = agree(sum(values), by_columns), sum(v % m for v in values) % m
     draft = Draft(answer, values=listed(values), m=m, c=c)
     draft.rule(congruent(c, m), f"the sum leaves {c} on division by {m}", "mod")
     draft.rule(
@@ -512,11 +514,6 @@ def check_digit_total(rng: Random, level: Level) -> Draft:
         "arithmetic", answer - values[-1], answer + 10, answer - 10, answer + 100, answer - 100
     )
     return draft
-
-
-def _by_columns(values: list[int]) -> int:
-    """Add as on paper, one decimal place after the other."""
-    return sum(10**place * sum(v // 10**place % 10 for v in values) for place in range(3))
 
 
 # Misleading tier, rounding: rounded prices and rounds of a game; the answer is never rounded.
