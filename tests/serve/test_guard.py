@@ -190,18 +190,6 @@ async def test_so_many_at_a_time_and_the_rest_in_order() -> None:
     assert (crowd.inside, crowd.counts) == (["a", "b", "c", "d"], (0, 0))
 
 
-async def test_too_many_are_refused_with_a_time_to_come_back() -> None:
-    crowd = Crowd(most=1, waiting=1)
-    tasks = [crowd.come(name) for name in "abc"]
-    await settle()
-    with pytest.raises(RequestError, match="1 wait") as error:
-        await tasks[2]
-    assert (error.value.status, error.value.retry_after) == (503, 1)
-    for name in "ab":
-        crowd.leave[name].set()
-    await asyncio.gather(*tasks[:2])
-
-
 async def test_whoever_gives_up_leaves_the_queue_in_order() -> None:
     crowd = Crowd(most=1)
     tasks = [crowd.come(name) for name in "abc"]
@@ -215,20 +203,6 @@ async def test_whoever_gives_up_leaves_the_queue_in_order() -> None:
     tasks[2].cancel()
     await settle()
     assert crowd.counts == (0, 0)
-
-
-async def test_a_turn_that_comes_as_it_is_given_up_goes_to_the_next() -> None:
-    crowd = Crowd(most=1)
-    tasks = [crowd.come(name) for name in "abc"]
-    await settle()
-    crowd.leave["a"].set()
-    await tasks[0]  # b has its turn now, and has not noticed yet
-    tasks[1].cancel()
-    await settle()
-    assert crowd.inside[-1] == "c"
-    crowd.leave["c"].set()
-    await tasks[2]
-    assert crowd.admission.under_way == 0
 
 
 async def test_a_request_has_an_end_and_waiting_counts() -> None:
@@ -319,9 +293,11 @@ async def test_too_many_at_a_time_are_told_to_come_back(endpoint: Server) -> Non
     slow.delay = 0.3
     endpoint.script(slow)
     async with served(endpoint.url, most_requests=1, most_waiting=1) as server:
-        replies = await asyncio.gather(*(chat(server) for _ in range(4)))
-        statuses = sorted(status for status, _ in replies)
-        assert statuses == [200, 200, 503, 503]
+        replies = await asyncio.gather(*(ask(server) for _ in range(4)))
+        assert sorted(status for status, _, _ in replies) == [200, 200, 503, 503]
+        refused = [(told["error"], back) for status, told, back in replies if status == 503]
+        assert {back["Retry-After"] for _, back in refused} == {"1"}
+        assert {error["code"] for error, _ in refused} == {"overloaded"}
         assert (await ask(server, "/health", "GET"))[0] == 200
 
 
