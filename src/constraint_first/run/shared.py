@@ -48,7 +48,13 @@ from constraint_first.store.database import StoreError, patiently, sqlite_path
 from constraint_first.store.query import explain_missing
 from constraint_first.store.series import Series, fingerprint, read_prompts
 from constraint_first.store.store import Store
-from constraint_first.store.writer import EVERY_RUN, SeriesShare, name_owner, requeue_failed
+from constraint_first.store.writer import (
+    EVERY_RUN,
+    SeriesShare,
+    name_owner,
+    requeue_failed,
+    resolve,
+)
 
 # The budget of a grid, out of which all its workers pay.
 #
@@ -231,15 +237,15 @@ class SharedBudget(Budget):
             try:
                 granted = await asyncio.to_thread(self._exchange, amounts, settled)
             except Exception as error:  # whatever it is, no call may wait for ever
-                _answer((done for _, done in wishes), error)
+                resolve((done for _, done in wishes), error)
                 return
             fine = [one for one, fits in zip(wishes, granted, strict=True) if fits]
             waiting = [one for one, fits in zip(wishes, granted, strict=True) if not fits]
             # What was granted to calls that were cancelled meanwhile is given back.
             self._settled += [(amount, NOTHING) for amount, done in fine if done.done()]
-            _answer((done for _, done in fine), None)
+            resolve((done for _, done in fine), None)
             if waiting and not self._reserved_tokens:
-                _answer((done for _, done in waiting), BudgetSpent())
+                resolve((done for _, done in waiting), BudgetSpent())
             elif waiting:
                 self._wishes = waiting + self._wishes
                 await asyncio.sleep(0 if self._settled else _LOOK_AGAIN)
@@ -298,16 +304,6 @@ class SharedBudget(Budget):
         if state.lost.tokens:
             lost = write_dollars(state.lost.cost) if self._max_cost else f"{state.lost.tokens:,}"
             self._note = f" ({lost} of it set aside by workers that died)"
-
-
-def _answer(waiting: Iterable[asyncio.Future[None]], error: Exception | None) -> None:
-    for done in waiting:
-        if done.done():  # the call was cancelled
-            continue
-        if error:
-            done.set_exception(error)
-        else:
-            done.set_result(None)
 
 
 # How a series is run, kept in a shared store, so that a worker elsewhere can run it too.
@@ -370,7 +366,9 @@ def write_settings(
     """Keep how some series are run, as the last command said it."""
     if not series:
         return
-    described = None if model.ref is None else storable_json(_describe(model))
+    beside = {name: _describe_ref(one) for name, one in model.others.items()}
+    models = storable_json({"main": _describe_ref(model), "beside": beside})
+    described = None if model.ref is None else models
     rows = [{"series": number, "models": described, "budget": budget} for number in series]
     store.change(lambda connection: connection.execute(_PUT, rows))
 
@@ -389,11 +387,6 @@ def pending_series(store: Store) -> list[PendingSeries]:
 
     with store.reading():
         return store.change(read, "read")
-
-
-def _describe(model: ServedModel) -> dict[str, Json]:
-    beside: dict[str, Json] = {n: _describe_ref(one) for n, one in model.others.items()}
-    return {"main": _describe_ref(model), "beside": beside}
 
 
 def _describe_ref(model: ServedModel) -> dict[str, Json]:

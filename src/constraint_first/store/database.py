@@ -538,29 +538,30 @@ class AdvisoryLock:
         self._connection: sa.Connection | None = None
         self._lost: StoreError | None = None
 
-    @contextmanager
-    def held(self) -> Generator[None]:
-        with self._guard:
-            self._lost, self._shared = None, False
-            if not patiently(self._url, "locked", self._take):
-                raise _in_use_lock(self._url, _WAIT)
-            self._wanted = True
-        with self._until_released():
-            yield
+    def held(self) -> AbstractContextManager[None]:
+        return self._hold(self._take, 0.0, _WAIT)
+
+    def shared(self, first: Callable[[], None]) -> AbstractContextManager[None]:
+        """Hold it with others; the first has it alone while it calls ``first``."""
+        return self._hold(lambda: self._join(first), _SHARING, _ALONE)
 
     @contextmanager
-    def shared(self, first: Callable[[], None]) -> Generator[None]:
-        """Hold it with others; the first has it alone while it calls ``first``."""
-        deadline = time.monotonic() + _SHARING
+    def _hold(self, take: Callable[[], bool], patience: float, way_out: str) -> Generator[None]:
+        deadline = time.monotonic() + patience
         with self._guard:
-            self._lost = None
-            while not patiently(self._url, "locked", lambda: self._join(first)):
-                if time.monotonic() > deadline:
-                    raise _in_use_lock(self._url, _ALONE)
+            self._lost, self._shared = None, False
+            while not patiently(self._url, "locked", take):
+                if time.monotonic() >= deadline:
+                    raise _in_use_lock(self._url, way_out)
                 time.sleep(_MOMENT / 10)
             self._wanted = True
-        with self._until_released():
+        try:
             yield
+        except BaseException:
+            with suppress(StoreError):  # the first error is the one to report
+                self._release()
+            raise
+        self._release()
 
     def _join(self, first: Callable[[], None]) -> bool:
         self._shared = False
@@ -589,16 +590,6 @@ class AdvisoryLock:
         if held is not None:
             held.invalidate()
             held.close()
-
-    @contextmanager
-    def _until_released(self) -> Generator[None]:
-        try:
-            yield
-        except BaseException:
-            with suppress(StoreError):  # the first error is the one to report
-                self._release()
-            raise
-        self._release()
 
     def check(self) -> None:
         with self._guard:

@@ -140,6 +140,8 @@ class MergeSource:
         )
         self.names = {name: current_name(reading, name) for names in found for name in names}
         """The name that each of its benchmarks has today."""
+        self.problems: dict[int, int] = {}
+        """The numbers that its problems have in the target."""
 
     def rows(self, table: sa.Table, series: int | None = None) -> Iterator[dict[str, Any]]:
         query = sa.select(table).order_by(*table.primary_key)
@@ -147,6 +149,12 @@ class MergeSource:
         with self._store.reading():
             for row in self.reading.execute(query, execution_options=_STREAMED).mappings():
                 yield dict(row)
+
+    def move(self, rows: Iterable[Mapping[str, Any]], series: int) -> Iterator[dict[str, Any]]:
+        """Give rows the numbers that they have in the target; leave out those without a problem."""
+        for row in rows:
+            if row["problem"] in self.problems:
+                yield {**row, "series": series, "problem": self.problems[row["problem"]]}
 
     def count_lone(self) -> int:
         keys = [
@@ -160,21 +168,6 @@ class MergeSource:
         ]
         lone = sa.union(*keys).subquery()
         return self.reading.execute(sa.select(sa.func.count()).select_from(lone)).scalar_one()
-
-
-@dataclass(frozen=True, slots=True)
-class MergePart:
-    """A series of a source, with the numbers that it and its problems have in the target."""
-
-    row: Mapping[str, Any]
-    number: int
-    problems: Mapping[int, int]
-
-    def move(self, rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-        """Give rows the numbers that they have in the target; leave out those without a problem."""
-        for row in rows:
-            if row["problem"] in self.problems:
-                yield {**row, "series": self.number, "problem": self.problems[row["problem"]]}
 
 
 def read_standing(connection: sa.Connection, series: int) -> dict[AttemptKey, Standing]:
@@ -212,15 +205,14 @@ class _Merging:
             for name in source.names.values():
                 set_old_version_apart(self.connection, name)
             bring_up_to_date(self.connection)
-            problems = self._enter_problems(source)
+            self._enter_problems(source)
             if lone := source.count_lone():
                 self.left_out.append((store.url, lone))
             for row in source.rows(schema.series):
                 method, label, own = names_today(row["method"], row["label"], row["fingerprint"])
                 row |= {"method": method, "label": label, "fingerprint": marked(method, own)}
                 row["benchmark"] = source.names[row["benchmark"]]
-                number = self._enter_series(source, row)
-                self._add_attempts(source, MergePart(row, number, problems))
+                self._add_attempts(source, row, self._enter_series(source, row))
         self.before.append(store.url)
 
     def result(self) -> Merged:
@@ -237,39 +229,29 @@ class _Merging:
             left_out=tuple(self.left_out),
         )
 
-    def _enter_problems(self, source: MergeSource) -> dict[int, int]:
+    def _enter_problems(self, source: MergeSource) -> None:
         table = schema.problems
         known = {(r.benchmark, r.name): r for r in self.connection.execute(sa.select(table))}
-        numbers: dict[int, int] = {}
         for row in source.rows(table):
             number = row.pop("id")
             row["benchmark"] = source.names[row["benchmark"]]
             same = known.get((row["benchmark"], row["name"]))
             if same is None:
-                numbers[number] = insert(self.connection, table, row)
+                source.problems[number] = insert(self.connection, table, row)
                 continue
-            numbers[number] = same.id
-            self._compare_problems(source, row, same)
-        return numbers
-
-    def _compare_problems(
-        self, source: MergeSource, row: Mapping[str, Any], same: sa.Row[Any]
-    ) -> None:
-        named = f"{source.url}: problem {row['name']} of {row['benchmark']}"
-        if row["text"] != same.text:
-            raise StoreError(f"{named} has another text than in {self._earlier}; leave one out")
-        if row["answer"] == same.answer:
-            return
-        if self.prefer is None:
-            raise StoreError(
-                f"{named} has the {name_gold(row['answer'])} {_gold(row['answer'])}, and "
-                f"{_gold(same.answer)} in "
-                f"{self._earlier}; {_PREFER}, and 'cfr runs --regrade' then judges by it"
-            )
-        if self.prefer == "last":
-            table = schema.problems
-            update = table.update().where(table.c.id == same.id).values(answer=row["answer"])
-            self.connection.execute(update)
+            source.problems[number] = same.id
+            named = f"{source.url}: problem {row['name']} of {row['benchmark']}"
+            if row["text"] != same.text:
+                raise StoreError(f"{named} has another text than in {self._earlier}; leave one out")
+            if row["answer"] != same.answer and self.prefer is None:
+                raise StoreError(
+                    f"{named} has the {name_gold(row['answer'])} {_gold(row['answer'])}, and "
+                    f"{_gold(same.answer)} in "
+                    f"{self._earlier}; {_PREFER}, and 'cfr runs --regrade' then judges by it"
+                )
+            if row["answer"] != same.answer and self.prefer == "last":
+                update = table.update().where(table.c.id == same.id)
+                self.connection.execute(update.values(answer=row["answer"]))
 
     def _enter_series(self, source: MergeSource, row: Mapping[str, Any]) -> int:
         table = schema.series
@@ -288,24 +270,24 @@ class _Merging:
             )
         return same.id
 
-    def _add_attempts(self, source: MergeSource, part: MergePart) -> None:
-        ours = read_standing(self.connection, part.number)
+    def _add_attempts(self, source: MergeSource, series: Mapping[str, Any], number: int) -> None:
+        ours = read_standing(self.connection, number)
         theirs = {
-            (part.problems[problem], run): standing
-            for (problem, run), standing in read_standing(source.reading, part.row["id"]).items()
-            if problem in part.problems
+            (source.problems[problem], run): standing
+            for (problem, run), standing in read_standing(source.reading, series["id"]).items()
+            if problem in source.problems
         }
         both = theirs.keys() & ours.keys()
         finished = {at for at in both if theirs[at].finished and ours[at].finished}
         better = {at for at in both - finished if theirs[at] > ours[at]}
         if finished:
-            better |= self._differing(source, part, finished)
-        self._delete(part.number, better)
+            better |= self._differing(source, series, number, finished)
+        self._delete(number, better)
         taken = (theirs.keys() - both) | better
         for table in _ATTEMPT_TABLES:
-            rows = source.rows(table, part.row["id"])
+            rows = source.rows(table, series["id"])
             while batch := list(islice(rows, _ROWS_AT_ONCE)):
-                moved = part.move(batch)
+                moved = source.move(batch, number)
                 chosen = [row for row in moved if (row["problem"], row["run"]) in taken]
                 if chosen:
                     self.connection.execute(table.insert(), chosen)
@@ -316,24 +298,26 @@ class _Merging:
         self.known += len(both) - len(better)
 
     def _differing(
-        self, source: MergeSource, part: MergePart, both: set[AttemptKey]
+        self, source: MergeSource, series: Mapping[str, Any], number: int, both: set[AttemptKey]
     ) -> set[AttemptKey]:
         """Find the attempts that both finished otherwise, as far as the later ones are wanted."""
         table = schema.attempts
-        query = sa.select(table).where(table.c.series == part.number)
+        query = sa.select(table).where(table.c.series == number)
         streamed = self.connection.execute(query, execution_options=_STREAMED).mappings()
         found = (((row["problem"], row["run"]), row) for row in streamed)
         known = {at: _digest(dict(row)) for at, row in found if at in both}
         differing: set[AttemptKey] = set()
-        for row in part.move(source.rows(table, part.row["id"])):
+        for row in source.move(source.rows(table, series["id"]), number):
             at = (row["problem"], row["run"])
             if at in known and known[at] != _digest(row):
                 if self.prefer is None:
-                    raise self._conflict(source, part, row)
+                    raise self._conflict(source, series, row)
                 differing.add(at)
         return differing if self.prefer == "last" else set()
 
-    def _conflict(self, source: MergeSource, part: MergePart, row: Mapping[str, Any]) -> StoreError:
+    def _conflict(
+        self, source: MergeSource, series: Mapping[str, Any], row: Mapping[str, Any]
+    ) -> StoreError:
         table, problems = schema.attempts, schema.problems
         query = sa.select(table).where(*(table.c[name] == row[name] for name in _KEY))
         same = self.connection.execute(query).mappings().one()
@@ -341,7 +325,7 @@ class _Merging:
         problem = self.connection.scalar(named)
         other = " and ".join([name for name in row if row[name] != same[name]][:3])
         return StoreError(
-            f"{source.url}: {_named(part.row)}, problem {problem}, run {row['run']} has another "
+            f"{source.url}: {_named(series)}, problem {problem}, run {row['run']} has another "
             f"{other} than in {self._earlier}; {_PREFER}"
         )
 

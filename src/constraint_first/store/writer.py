@@ -641,12 +641,13 @@ def _settle(waiting: Iterable[Future[None]], failure: CfrError | None) -> None:
         by_loop.setdefault(done.get_loop(), []).append(done)
     for loop, futures in by_loop.items():
         with suppress(RuntimeError):  # the loop is closed, and with it all tasks that waited
-            loop.call_soon_threadsafe(_tell, futures, failure)
+            loop.call_soon_threadsafe(resolve, futures, failure)
 
 
-def _tell(waiting: list[Future[None]], failure: CfrError | None) -> None:
+def resolve(waiting: Iterable[Future[None]], failure: Exception | None) -> None:
+    """Settle futures that tasks wait for, but those of tasks that were cancelled."""
     for done in waiting:
-        if done.done():  # the waiting task was cancelled; the row is safe all the same
+        if done.done():
             continue
         if failure:
             done.set_exception(failure)
