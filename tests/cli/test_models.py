@@ -55,6 +55,7 @@ bench generate --seed 1 -o out.jsonl --n 5 --family minute_display --tier joint
 PRESETS = '[mine]\nbase_url = "http://user:hidden@h/v1?token=hidden"\nkey_env = "MINE"\n'
 
 
+@pytest.mark.slow  # dozens of commands
 def test_what_is_typed_and_what_is_said(
     cfr: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -154,6 +154,7 @@ FILES: dict[str, list[dict[str, Any]]] = {
 }
 
 
+@pytest.mark.slow  # dozens of commands
 @pytest.mark.usefixtures("outcomes")
 def test_what_is_typed_and_what_is_said(cfr: Run, tmp_path: Path) -> None:
     for name, rows in FILES.items():

@@ -143,6 +143,7 @@ def failing(call: Call) -> Completion:
     return Completion(right(call))
 
 
+@pytest.mark.slow  # dozens of commands
 @pytest.mark.usefixtures("stores", "export_filled")
 def test_what_is_typed_and_what_is_said(cfr: Run, tmp_path: Path) -> None:
     with Store(str(tmp_path / "listed.db")) as store:

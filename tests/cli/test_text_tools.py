@@ -123,6 +123,7 @@ constraints "Write." --replies x
 """.strip()
 
 
+@pytest.mark.slow  # dozens of commands
 def test_what_is_typed_and_what_is_said(cfr: Run, tmp_path: Path) -> None:
     for name, rows in FILES.items():
         lines = (row if isinstance(row, str) else json.dumps(row) for row in rows)
