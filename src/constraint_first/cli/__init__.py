@@ -27,20 +27,44 @@ if TYPE_CHECKING:
 COMMANDS: dict[str, tuple[str, str]] = {
     "solve": ("solve", "Solve a problem; show its cues, constraints, solution and cost."),
     "eval": ("eval", "Run methods on benchmarks; the same command resumes a run that was stopped."),
-    "work": ("eval", "Run the missing attempts of a shared store, beside other workers."),
+    "work": (
+        "eval",
+        "Run the missing attempts of a shared store, beside any number of other workers.",
+    ),
     "serve": ("serve", "Serve a model with a method in front of it, for any OpenAI client."),
     "mcp": ("serve", "Serve tools to MCP clients: solve, constraints, check_answer and grade."),
-    "runs": ("runs", "List what a store holds: methods on benchmarks, with score and cost."),
-    "show": ("runs", "Show one stored attempt in full: problem, calls, checks, verdict."),
-    "compare": ("study", "Compare methods problem by problem: gain, interval, exact test."),
-    "calibrate": ("study", "Learn from graded runs which method to use for which problems."),
-    "audit": ("study", "Audit stored runs: router, Stage 1, errors, marks by people."),
-    "report": ("study", "Write a report: an offline HTML page, Markdown, LaTeX tables, figures."),
+    "runs": (
+        "runs",
+        "List what a store holds: each method on each benchmark, with its score and its cost.",
+    ),
+    "show": (
+        "runs",
+        "Show one stored attempt in full: the problem, every call, checks and the verdict.",
+    ),
+    "compare": (
+        "study",
+        "Compare methods problem by problem: gain, interval, exact test, correction.",
+    ),
+    "calibrate": (
+        "study",
+        "Learn from graded runs which method to use for which problems; say whether to switch.",
+    ),
+    "audit": (
+        "study",
+        "Audit stored runs: the router, Stage 1, errors, and constraints that people marked.",
+    ),
+    "report": (
+        "study",
+        "Write a report: one HTML page that works offline, Markdown, LaTeX tables, figures.",
+    ),
     "export": ("runs", "Write every attempt of a store to a JSON Lines, CSV or Parquet file."),
     "merge": ("runs", "Join stores in one: attempts, failures and every call that was made."),
     "route": ("text", "Show which restrictive cues a problem has; on a file, count them."),
     "program": ("text", "Run a Python program in the sandbox and print what it prints."),
-    "constraints": ("text", "Show what a text demands of a reply; audit a file or judge replies."),
+    "constraints": (
+        "text",
+        "Show what a text demands of any answer or reply; on a file, audit it or judge replies.",
+    ),
     "prompts": ("assets", "List the prompts, show one, or copy them to write your own."),
     "models": ("assets", "List, pull, verify and remove the models that run on this machine."),
     "demo": ("solve", "Solve a few problems with Direct CoT and with auto, and compare."),

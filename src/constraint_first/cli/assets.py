@@ -48,9 +48,11 @@ if TYPE_CHECKING:
 _WORTH_A_BAR = 2000
 
 _by_family = option(
-    "--family names", "Only this family; repeatable.", multiple=True, metavar="NAME"
+    "--family names", "Only this family; may be repeated.", multiple=True, metavar="NAME"
 )
-_by_tier = option("--tier tiers", "Only this tier; repeatable.", click.Choice(TIERS), multiple=True)
+_by_tier = option(
+    "--tier tiers", "Only this tier; may be repeated.", click.Choice(TIERS), multiple=True
+)
 _by_level = option(
     "--level levels",
     "Only this level; may be repeated. Without it, 1 to 3.",
@@ -69,7 +71,12 @@ def bench_command() -> None:
 
 
 @bench_command.command("generate")
-@option("--seed", "Seed; the same seed gives the same problems.", int, required=True)
+@option(
+    "--seed",
+    "Seed of the random generator; the same seed gives the same problems.",
+    int,
+    required=True,
+)
 @option("--n count", "How many problems.", int, required=True)
 @option("-o --output", kind=A_PATH, required=True, metavar="FILE.jsonl")
 @_by_family

@@ -38,7 +38,11 @@ if TYPE_CHECKING:
 _grid_options: Final = grouped(
     "changes",
     "constraint_first.run.grid:Changes",
-    option("--method methods", "A method; repeatable.  [direct and auto]", multiple=True),
+    option(
+        "--method methods",
+        "A method; repeat for more.  [direct, and auto: a policy for the model]",
+        multiple=True,
+    ),
     option("--runs", "Attempts for each problem.  [4]", COUNT),
     option(
         "--temperature temperatures",
@@ -60,7 +64,11 @@ _run_settings: Final = grouped(
     store_option,
     *speed_options,
     option("--max-tokens-total", "Stop before this many tokens are exceeded.", COUNT),
-    option("--max-cost", "Stop before this many US dollars; needs the model's price.", POSITIVE),
+    option(
+        "--max-cost",
+        "Stop before this many US dollars are exceeded; needs the model's price.",
+        POSITIVE,
+    ),
     *call_options,
 )
 
@@ -163,13 +171,17 @@ def _load_files(experiment: Experiment, columns: dict[str, str]) -> tuple[Experi
 @grouped(
     "options", "constraint_first.run.grid:RunOptions", store_option, *speed_options, *call_options
 )
-@option("--base-url", "Ask this endpoint in place of the stored one; repeatable.", multiple=True)
+@option(
+    "--base-url",
+    "Ask this endpoint, or these, in the place of what is stored.  [may be repeated]",
+    multiple=True,
+)
 @option("--key-env", "The variable that holds its key, in the place of the stored one.")
 @option("--quiet", "Write no progress, only the summary.", is_flag=True)
 def work_command(
     options: RunOptions, base_url: tuple[str, ...], key_env: str | None, *, quiet: bool
 ) -> None:
-    """Run the missing attempts of a shared store, beside other workers.
+    """Run the missing attempts of a shared store, beside any number of other workers.
 
     'cfr eval --store postgresql://…' enters the attempts, and may be stopped then. A worker on any
     machine runs those that are missing, takes over those that a dead worker had begun, and ends

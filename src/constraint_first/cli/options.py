@@ -124,13 +124,18 @@ model_options: Final = grouped(
     option("--model", "A preset, a catalogue name, a .gguf file, or an endpoint's."),
     option(
         "--base-url",
-        "An OpenAI-compatible endpoint, or several of one model.  [OPENAI_BASE_URL]",
+        "An OpenAI-compatible endpoint; repeat for more that serve the same model.  "
+        "[OPENAI_BASE_URL]",
         multiple=True,
     ),
     option(
         "--key-env key_name", "The variable that holds the key.  [OPENAI_API_KEY or the preset's]"
     ),
-    option("--context", "Context of the model, in tokens.", click.IntRange(min=256)),
+    option(
+        "--context",
+        "Tokens of context: to serve a local model with, or that an endpoint has.",
+        click.IntRange(min=256),
+    ),
 )
 
 decoding_options: Final = grouped(
@@ -144,8 +149,12 @@ decoding_options: Final = grouped(
 
 
 _call_bounds: Final = (
-    option("--call-timeout", "Time limit of a call in seconds, with retries.", POSITIVE, 3_600.0),
-    option("--max-reply-bytes", "Most bytes of a reply; beyond them it fails.", COUNT, 16_000_000),
+    option(
+        "--call-timeout", "Time limit of one call in seconds, retries included.", POSITIVE, 3_600.0
+    ),
+    option(
+        "--max-reply-bytes", "Size limit of a reply; the call fails beyond it.", COUNT, 16_000_000
+    ),
 )
 
 
@@ -160,9 +169,17 @@ bound_options: Final = grouped("bounds", _bounds, *_call_bounds)
 
 def _attempt_bounds(most_calls: int, most_tokens: int) -> tuple[Decorator, Decorator]:
     return (
-        option("--max-calls", "Most calls of an attempt; it fails beyond them.", COUNT, most_calls),
         option(
-            "--max-attempt-tokens", "Most tokens of an attempt with prompts.", COUNT, most_tokens
+            "--max-calls",
+            "Calls of one attempt, all samples and rounds together; beyond them it fails.",
+            COUNT,
+            most_calls,
+        ),
+        option(
+            "--max-attempt-tokens",
+            "Tokens of one attempt, prompts and replies together; beyond them it fails.",
+            COUNT,
+            most_tokens,
         ),
     )
 
@@ -179,7 +196,9 @@ client_limit_options: Final = grouped("limit", _limit, *_attempt_bounds(256, 4_0
 """The same with lower bounds, for attempts that clients ask for."""
 
 prompts_option: Final = option(
-    "--prompts", "A folder whose NAME.txt replaces a prompt; see 'cfr prompts'.", metavar="DIR"
+    "--prompts",
+    "Own prompts: a folder whose NAME.txt replaces a prompt; 'cfr prompts' lists them.",
+    metavar="DIR",
 )
 
 
@@ -209,7 +228,11 @@ store_argument: Final = grouped(
     "store",
     _one_store,
     click.argument("named", metavar="[RUNS]", required=False),
-    option("--store", "The same as RUNS.  [default: runs.db]", metavar="RUNS"),
+    option(
+        "--store",
+        "The same as RUNS: a file, or postgresql://….  [default: runs.db]",
+        metavar="RUNS",
+    ),
 )
 """The one store that a command reads, by its place or by ``--store``."""
 
@@ -236,7 +259,10 @@ def columns_option(example: str = "problem=question,answer=solution,id=…") -> 
 
 
 labels_option: Final = option(
-    "--labels", "Marks made on the page of 'cfr serve'; repeatable.", A_PATH, multiple=True
+    "--labels",
+    "A file of marks that people made on the page of 'cfr serve'; repeatable.",
+    A_PATH,
+    multiple=True,
 )
 
 json_option: Final = option("--json as_json", "Write JSON for programs.", is_flag=True)
@@ -246,32 +272,54 @@ batch_options: Final = grouped(
     "batch",
     "constraint_first.run.grid:BatchOptions",
     option("--batch", "Ask through the endpoint's batch API, in waves of requests.", is_flag=True),
-    option("--batch-dir", "Write each wave's requests to DIR for 'vllm run-batch'.", metavar="DIR"),
     option(
-        "--batch-poll", "Seconds between polls.  [5, growing to 60]", POSITIVE, metavar="SECONDS"
+        "--batch-dir",
+        "Write the requests of each wave to DIR, for 'vllm run-batch', and read its results.",
+        metavar="DIR",
+    ),
+    option(
+        "--batch-poll",
+        "Seconds between two polls of a batch.  [5, growing to 60]",
+        POSITIVE,
+        metavar="SECONDS",
     ),
     option("--batch-file-requests", "Most requests in one file.", COUNT, 50_000),
     option("--batch-file-bytes", "Most bytes in one file.", COUNT, 200_000_000),
     option(
-        "--batch-price-factor", "Factor on the price.  [0.5 with --batch]", click.FloatRange(min=0)
+        "--batch-price-factor",
+        "The price of a call, as a factor of the model's price.  [0.5 with --batch]",
+        click.FloatRange(min=0),
     ),
-    option("--forget-batches", "Abandon uncollected batches and pay for them again.", is_flag=True),
+    option(
+        "--forget-batches",
+        "Abandon batches that were not collected; their requests are paid for again.",
+        is_flag=True,
+    ),
 )
 
 
 speed_options: Final = (
     option(
-        "--concurrency", "Most calls at a time at each endpoint.  [adapts to 256; local: 4]", COUNT
+        "--concurrency",
+        "Most calls at the same time, at each endpoint.  [adapts, up to 256; 4 for a local model]",
+        COUNT,
     ),
     option("--requests-per-minute", "Rate limit on requests to each endpoint.", POSITIVE),
-    option("--tokens-per-minute", "Rate limit on (estimated) tokens to each endpoint.", POSITIVE),
+    option(
+        "--tokens-per-minute",
+        "Rate limit on tokens of each endpoint, estimated before a call.",
+        POSITIVE,
+    ),
 )
 
 call_options: Final = (
     *_call_bounds,
     *_usual_bounds,
     option(
-        "--lease", "PostgreSQL: seconds until work is taken over.", click.FloatRange(min=0.1), 60.0
+        "--lease",
+        "On PostgreSQL: seconds until the attempts of a dead worker are taken over.",
+        click.FloatRange(min=0.1),
+        60.0,
     ),
 )
 
@@ -288,7 +336,10 @@ runs_argument: Final = grouped(
     _all_runs,
     click.argument("named", metavar="[RUNS]...", nargs=-1),
     option(
-        "--store stores", "The same as RUNS.  [default: runs.db]", metavar="RUNS", multiple=True
+        "--store stores",
+        "The same as RUNS: a file, or postgresql://…; repeatable.  [default: runs.db]",
+        metavar="RUNS",
+        multiple=True,
     ),
 )
 """The stores and files that a command reads, by their places or by ``--store``."""
@@ -320,8 +371,17 @@ part_options: Final = grouped(
 error_rule_options: Final = grouped(
     "error_rule",
     _error_rule,
-    option("--rule", "Which run makes a problem right.", click.Choice(["any", "first"]), "any"),
-    option("--classes", 'Classes by a person, which win: {"problem", "class"} lines.', A_PATH),
+    option(
+        "--rule",
+        "A problem counts as right if any of its runs is, or if the first is.",
+        click.Choice(["any", "first"]),
+        "any",
+    ),
+    option(
+        "--classes",
+        'Error classes by a person: {"problem", "class"} lines; they take precedence.',
+        A_PATH,
+    ),
 )
 """The options that say how problems and errors are judged, as a reader of the rule."""
 
@@ -372,7 +432,9 @@ ray_options: Final = grouped(
     "ray",
     _ray_options,
     option(
-        "--ray address", "Make attempts on a Ray cluster (PostgreSQL).", metavar="auto|HOST:PORT"
+        "--ray address",
+        "Have workers on a Ray cluster make the attempts; the store must be PostgreSQL.",
+        metavar="auto|HOST:PORT",
     ),
     option("--ray-workers workers", "How many workers.  [one for each node]", COUNT),
     option(

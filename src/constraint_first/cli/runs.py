@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @option("--regrade", "Grade every stored answer anew; asks no model.", is_flag=True)
 @option("--failures only_failures", "List why attempts failed instead.", is_flag=True)
 def runs_command(store: str, *, as_json: bool, regrade: bool, only_failures: bool) -> None:
-    """List what a store holds: methods on benchmarks, with score and cost.
+    """List what a store holds: each method on each benchmark, with its score and its cost.
 
     RUNS is a store: runs.db unless named, another file, or postgresql://…. The number before a
     series is its name for 'cfr show'.
@@ -120,7 +120,7 @@ def show_command(
     *,
     as_json: bool,
 ) -> None:
-    """Show one stored attempt in full: problem, calls, checks, verdict.
+    """Show one stored attempt in full: the problem, every call, checks and the verdict.
 
     SERIES is the number that 'cfr runs' lists, or a method's name where only one series has it.
     PROBLEM is a problem's id, or its place in the benchmark from 1 on. RUN counts from 0, which is
@@ -228,9 +228,16 @@ def _text(text: Json, style: str = "") -> RenderableType:
 
 @click.command("merge")
 @click.argument("runs", metavar="RUNS...", nargs=-1, required=True)
-@option("-o --output --store target", "The store to merge into.", metavar="RUNS", required=True)
 @option(
-    "--prefer", "Which to keep where stores differ.  [stop there]", click.Choice(["first", "last"])
+    "-o --output --store target",
+    "The store to merge into, new or not: a file, or postgresql://….",
+    metavar="RUNS",
+    required=True,
+)
+@option(
+    "--prefer",
+    "Where stores differ, keep what the first or the last has.  [stop, and name it]",
+    click.Choice(["first", "last"]),
 )
 def merge_command(runs: tuple[str, ...], target: str, prefer: Prefer | None) -> None:
     """Join stores in one: attempts, failures and every call that was made.
@@ -278,11 +285,25 @@ _ROWS_AT_ONCE: Final = 10_000
 @click.command("export")
 @click.argument("path", metavar="FILE.jsonl|.jsonl.gz|.csv|.parquet", type=A_PATH)
 @store_argument
-@option("--outcomes", "Outcomes and costs without texts (.jsonl, .jsonl.gz).", is_flag=True)
+@option(
+    "--outcomes",
+    "Outcomes and costs alone, no texts: small enough to publish (.jsonl, .jsonl.gz).",
+    is_flag=True,
+)
 @option("--pairs", "Pairs of a problem and its constraints instead.", is_flag=True)
-@option("--labels", "Drop pairs that these marks contradict; repeatable.", A_PATH, multiple=True)
+@option(
+    "--labels",
+    "Marks made on the page of 'cfr serve': drop pairs that they contradict; repeatable.",
+    A_PATH,
+    multiple=True,
+)
 @option("--right", "Pairs of attempts alone that ended right.", is_flag=True)
-@option("--prompt", "What the user says in a pair.", click.Choice(["stage1", "problem"]), "stage1")
+@option(
+    "--prompt",
+    "What the user says in a pair: what Stage 1 of its method asks, or the problem alone.",
+    click.Choice(["stage1", "problem"]),
+    "stage1",
+)
 def export_command(
     path: Path,
     store: str,

@@ -45,7 +45,8 @@ _server_options: Final = grouped(
     "constraint_first.serve.guard:ServeSettings",
     option(
         "--method methods",
-        "A method to list; repeatable. The first answers requests without a model.",
+        "A method to list, as in 'cfr solve'; may be given again. The first one answers "
+        "requests that name no model.",
         default=("auto",),
         multiple=True,
     ),
@@ -59,7 +60,10 @@ _server_options: Final = grouped(
         show_default=False,
     ),
     option(
-        "--allow-host allowed_hosts", "A further name of the server.", multiple=True, metavar="NAME"
+        "--allow-host allowed_hosts",
+        "A host name that clients use for the server, behind a proxy for example.",
+        multiple=True,
+        metavar="NAME",
     ),
     option(
         "--allow-origin allowed_origins",
@@ -69,7 +73,10 @@ _server_options: Final = grouped(
     ),
     option("--max-requests most_requests", "Requests at the same time.", COUNT, 256),
     option(
-        "--max-waiting most_waiting", "Waiting requests; more get 503.", click.IntRange(min=0), 256
+        "--max-waiting most_waiting",
+        "Requests that wait for a turn; more are refused (503).",
+        click.IntRange(min=0),
+        256,
     ),
     option(
         "--max-connections most_connections",
@@ -79,12 +86,15 @@ _server_options: Final = grouped(
     ),
     option(
         "--max-calls --max-samples most_calls",  # --max-samples is its earlier name
-        "Calls of one request, all samples and rounds together (400).",
+        ("Calls of one request, all samples and rounds together; beyond them it is refused (400)."),
         COUNT,
         256,
     ),
     option(
-        "--max-attempt-tokens most_tokens", "Tokens of a request with prompts.", COUNT, 4_000_000
+        "--max-attempt-tokens most_tokens",
+        "Tokens of one request, prompts and replies together (400).",
+        COUNT,
+        4_000_000,
     ),
     option("--max-body-bytes body_bytes", "A larger request is refused (413).", COUNT, 20_000_000),
     option(
@@ -94,7 +104,10 @@ _server_options: Final = grouped(
         3_600.0,
     ),
     option(
-        "--grace", "Seconds for running requests when it is stopped.", click.FloatRange(min=0), 30.0
+        "--grace",
+        "Seconds for running requests to finish when the server is stopped.",
+        click.FloatRange(min=0),
+        30.0,
     ),
 )
 
@@ -105,13 +118,30 @@ _server_options: Final = grouped(
 @model_options
 @decoding_options
 @bound_options
-@option("--slots", "Calls at the same time to a local model.", click.IntRange(1, 64), 2)
+@option(
+    "--slots",
+    "Calls at the same time, where the model runs on this machine.",
+    click.IntRange(1, 64),
+    2,
+)
 @option("--requests-per-minute", "Rate limit on requests to the endpoint.", POSITIVE)
 @option("--tokens-per-minute", "Rate limit on tokens, estimated before a call.", POSITIVE)
 @option("--store", "Keep every answer in this store.", metavar="RUNS")
-@option("--labels", "Where marks made on pages are kept.", A_PATH, Path("labels.jsonl"))
-@option("--classes", "Where error classes given on pages are kept.", A_PATH, Path("classes.jsonl"))
-@option("--log", "Form of the line of each request.", click.Choice(["text", "json", "off"]), "text")
+@option(
+    "--labels",
+    "The file where marks that people make on pages are kept.",
+    A_PATH,
+    Path("labels.jsonl"),
+)
+@option(
+    "--classes",
+    "The file where classes of errors that people give on pages are kept.",
+    A_PATH,
+    Path("classes.jsonl"),
+)
+@option(
+    "--log", "The form of the line for each request.", click.Choice(["text", "json", "off"]), "text"
+)
 def serve_command(
     runs: tuple[str, ...],
     settings: ServeSettings,
@@ -211,9 +241,16 @@ def _log(kind: str) -> Log | None:
 
 
 @click.command("mcp")
-@option("--method", "The method of 'solve' where a client names none.", default="auto")
 @option(
-    "--http port", "Serve 127.0.0.1:PORT/mcp over HTTP.", click.IntRange(1, 65_535), metavar="PORT"
+    "--method",
+    "The method of 'solve' where a client names none, as in 'cfr solve'.",
+    default="auto",
+)
+@option(
+    "--http port",
+    "Serve http://127.0.0.1:PORT/mcp in place of standard input and output.",
+    click.IntRange(1, 65_535),
+    metavar="PORT",
 )
 @model_options
 @decoding_options

@@ -41,14 +41,23 @@ def _or_zero(_context: click.Context, _option: click.Parameter, given: int | Non
 _plan_options: Final = grouped(
     "plan",
     "constraint_first.report.comparison:Plan",
-    option("--interval", "Kind of bootstrap interval.", click.Choice(["bca", "percentile"]), "bca"),
+    option(
+        "--interval",
+        "Of the bootstrap over problems: corrected for bias and skewness (BCa), or not.",
+        click.Choice(["bca", "percentile"]),
+        "bca",
+    ),
     option(
         "--also-p also_tested",
         "A p-value of the same family from elsewhere, to include in Holm's correction.",
         click.FloatRange(0, 1),
         multiple=True,
     ),
-    option("--pool/--no-pool", "Add a row for each group of benchmarks.", default=True),
+    option(
+        "--pool/--no-pool",
+        "Add a row for a group of benchmarks together: AIME's years.",
+        default=True,
+    ),
     option("--pool-all", "Add a row of all benchmarks together.", is_flag=True),
     option(
         "--resamples",
@@ -76,7 +85,7 @@ def compare_command(
     *,
     as_json: bool,
 ) -> None:
-    """Compare methods problem by problem: gain, interval, exact test.
+    """Compare methods problem by problem: gain, interval, exact test, correction.
 
     RUNS are stores (runs.db unless named; a file, or postgresql://…) and files that 'cfr export'
     wrote (.jsonl, .jsonl.gz, .csv, .parquet), taken together; or outcomes from elsewhere as
@@ -130,8 +139,18 @@ _ratio_or_any.__name__ = "number|any"  # what a help text shows
 _learning_options: Final = grouped(
     "learning",
     "constraint_first.report.calibrate:LearningPlan",
-    option("--most-tokens", "Most output tokens for each of Direct CoT's.", _ratio_or_any, 1.05),
-    option("--price", "Points of accuracy for 1,000 more tokens.", click.FloatRange(0, 1e6), 0.0),
+    option(
+        "--most-tokens",
+        "Most output tokens of the policy, for each one of Direct CoT's.",
+        _ratio_or_any,
+        1.05,
+    ),
+    option(
+        "--price",
+        "Points of accuracy that 1,000 more output tokens must bring.",
+        click.FloatRange(0, 1e6),
+        0.0,
+    ),
 )
 
 
@@ -141,7 +160,10 @@ _learning_options: Final = grouped(
 @option("--force", "Write over a file that is there.", is_flag=True)
 @option("--method methods", "A method to choose from; repeatable.  [all]", multiple=True)
 @option(
-    "--problems", "Has the problems' texts; repeatable.", multiple=True, metavar="BENCHMARK|FILE"
+    "--problems",
+    "Has the texts of the problems, where the runs were stored without; repeatable.",
+    multiple=True,
+    metavar="BENCHMARK|FILE",
 )
 @columns_option()
 @_learning_options
@@ -159,7 +181,7 @@ def calibrate_command(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Learn from graded runs which method to use for which problems.
+    """Learn from graded runs which method to use for which problems; say whether to switch.
 
     RUNS are stores (runs.db unless named) and files of attempts, as for 'cfr compare': of one
     model, with Direct CoT and other methods on the same problems. Direct CoT is left only where the
@@ -254,7 +276,7 @@ def report_command(
     *,
     figures: bool,
 ) -> None:
-    """Write a report: an offline HTML page, Markdown, LaTeX tables, figures.
+    """Write a report: one HTML page that works offline, Markdown, LaTeX tables, figures.
 
     It opens with a verdict on each model, better, worse or unknown, in one sentence.
 
@@ -292,7 +314,7 @@ def report_command(
 
 @click.group("audit")
 def audit_command() -> None:
-    """Audit stored runs: router, Stage 1, errors, marks by people."""
+    """Audit stored runs: the router, Stage 1, errors, and constraints that people marked."""
 
 
 _Find: TypeAlias = "Callable[[Study], tuple[str, str]]"

@@ -84,7 +84,7 @@ def constraints_command(
     loose: bool,
     as_json: bool,
 ) -> None:
-    """Show what a text demands of a reply; audit a file or judge replies.
+    """Show what a text demands of any answer or reply; on a file, audit it or judge replies.
 
     No model is asked: what is demanded is read from the words, and each demand is shown with the
     words that prove it. A problem of mathematics says something about its answer, any request may
@@ -242,7 +242,10 @@ def _show_audit(
     "reconstructed",
 )
 @option(
-    "--convention", "Ablation: route every aime* problem.", click.Choice(["none", "aime"]), "none"
+    "--convention",
+    "Ablation: also route every problem of a file whose name begins with 'aime'.",
+    click.Choice(["none", "aime"]),
+    "none",
 )
 @columns_option()
 @json_option
