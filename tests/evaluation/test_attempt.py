@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 from instructed import NO_COMMA, TITLE, requests
 from loopback import Endpoint as Server
-from sums import number_in, reply_right, right
+from sums import number_in, reply_right, right, sums
 from sums_run import run_sums
 
 from constraint_first.answer.grade import Verdict
@@ -40,7 +40,7 @@ from constraint_first.store.query import (
     summaries,
 )
 from constraint_first.store.series import Series
-from constraint_first.store.store import Store, Traffic
+from constraint_first.store.store import Store, StoredJournal, Traffic
 
 SERIES = Series("sums", "direct", "model-a")
 
@@ -291,6 +291,23 @@ async def test_an_attempt_goes_on_behind_a_program_without_running_it_again(url:
         assert stages["program"] == ran | {"seconds": seen.seconds}
         assert "programs" not in stages["direct"]
         assert [stage["stage"] for stage in stage_rows(store)] in (["direct"], [])
+
+
+@pytest.mark.parametrize("text", ["\0", "\ud83d", "\x1b[2J\x1b]0;title\x07", "=cmd()", "\u202e"])
+async def test_programs_and_outputs_cannot_break_a_store(url: str, text: str) -> None:
+    async def sandbox(program: Program) -> Output:
+        return Output(text, text, 0.5)
+
+    with Store(url) as store:
+        registered = store.register(SERIES, sums(1))
+        key = {"series": registered.series, "problem": registered.problems["p0"], "run": 0}
+        steps, engine = execute(Program(text)), Scripted([])
+        first = await drive(steps, engine, journal=StoredJournal(store, key, {}), sandbox=sandbox)
+        store.flush()
+        known = begun_calls(store, registered.series)[key["problem"], 0]
+        again = StoredJournal(store, key, known)
+        replayed = await drive(execute(Program(text)), engine, journal=again)
+        assert replayed.transcript == first.transcript
 
 
 @pytest.mark.parametrize(

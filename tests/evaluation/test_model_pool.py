@@ -108,6 +108,20 @@ async def test_unknown_models(stack: AsyncExitStack, options: RunOptions, *, giv
     assert fetched == []
 
 
+async def test_money_needs_the_price_of_every_model(
+    stack: AsyncExitStack,
+    options: RunOptions,
+    endpoint: Server,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    priced(tmp_path, endpoint.url, monkeypatch, "large")
+    pool = ModelPool(replace(options, max_cost=1.0), stack, fetching([]))
+    grid = Experiment(methods=(METHOD,), models=("large",))
+    with pytest.raises(InputError, match="model org/small:7b: --max-cost needs its price"):
+        await pool.open(grid, ModelRef(base_url=endpoint.url))
+
+
 def test_a_grid_is_run_with_two_models(endpoint: Server, options: RunOptions) -> None:
     endpoint.respond = reply_by_model
     methods = ["direct", METHOD]
