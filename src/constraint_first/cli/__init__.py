@@ -184,7 +184,7 @@ def run_interruptible(
 ) -> T:
     """Run a coroutine; Ctrl-C cancels it, and ``Stopped`` is then raised with the text of ``say``.
 
-    ``noticed`` is called at once, before the cancellation changes anything. A handler of SIGINT
+    ``noticed`` is called before the cancellation changes anything. A handler of SIGINT
     that is not Python's own (ignored under nohup, for one) is left in place.
     """
     import asyncio
@@ -219,9 +219,13 @@ class _Interrupt:
         if self.task is None:
             raise KeyboardInterrupt
         self._seen = True
+        # Not here: the signal may have come in the middle of a print, which allows no second one.
+        self.task.get_loop().call_soon_threadsafe(self._cancel, self.task)
+
+    def _cancel(self, task: asyncio.Task[Any]) -> None:
         if self._noticed:
             self._noticed()
-        self.task.get_loop().call_soon_threadsafe(self.task.cancel)
+        task.cancel()
 
 
 def typed_command() -> str:
