@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 from loopback import Endpoint
+from snapshot import Golden, GoldenFile
+from syrupy.assertion import SnapshotAssertion
 
 REPOSITORY = Path(__file__).parent.parent
 
@@ -33,6 +35,12 @@ def benchmark_file() -> Callable[[str], Path]:
         return path
 
     return find
+
+
+@pytest.fixture
+def golden(snapshot: SnapshotAssertion) -> Golden:
+    files = snapshot.use_extension(GoldenFile)
+    return lambda name: files(name=name)
 
 
 @pytest.fixture

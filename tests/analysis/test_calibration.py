@@ -9,7 +9,7 @@ import pytest
 from calibration_runs import LATEX, STORY, made_runs
 from hand_made import arm, costing, study, texts
 from simulated import simulate
-from snapshot import assert_unchanged
+from snapshot import Golden
 
 from constraint_first.constraint.kind import FEATURES, find_features
 from constraint_first.method.policy import Evidence, Policy, Rule, parse_policy, write_policy
@@ -191,7 +191,7 @@ WHOLE = Evidence(2_368, 41.0, 59.2, 18.2, (15.1, 21.3), 0.97)
 RULE = Rule(("not latex",), "program", Evidence(1_000, 40.0, 65.0, 25.0, (20.0, 30.0), 0.9))
 
 
-def test_what_is_said_of_what_was_learnt() -> None:
+def test_what_is_said_of_what_was_learnt(golden: Golden) -> None:
     """Yes with what to expect and where from; no with what came nearest and what to do."""
     data = simulate(1, 200, 2)
     nearest = ("method-1", replace(WHOLE, gain=2.0, interval=(-1.0, 5.0)))
@@ -201,7 +201,7 @@ def test_what_is_said_of_what_was_learnt() -> None:
         say_yes(Policy("m", (replace(RULE, when=()),)), WHOLE),
         *(say_no(data, nearest), say_no(data, None)),
     ]
-    assert_unchanged("calibration.txt", "\n\n".join(said))
+    assert "\n\n".join(said) == golden("calibration.txt")
 
 
 # Calibrate.

@@ -10,7 +10,7 @@ from hand_made import arm, attempt, study, texts
 from hypothesis import given
 from hypothesis import strategies as st
 from instructed import request_store
-from snapshot import assert_unchanged
+from snapshot import Golden
 
 from constraint_first.answer.value import read_answer, same
 from constraint_first.answer.workers import Workers
@@ -548,9 +548,9 @@ def tables() -> Iterator[Table]:
     yield from error_tables(named(), "cfr")
 
 
-def test_tables_that_can_be_worked_out_by_hand() -> None:
+def test_tables_that_can_be_worked_out_by_hand(golden: Golden) -> None:
     text = "\n".join(f"{one.name}, {one.paper}: {to_markdown(one)}" for one in tables())
-    assert_unchanged("errors-by-hand.md", text)
+    assert text == golden("errors-by-hand.md")
 
 
 def test_where_rows_are_few_those_that_changed_come_first(monkeypatch: pytest.MonkeyPatch) -> None:

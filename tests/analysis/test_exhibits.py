@@ -6,7 +6,7 @@ from pathlib import Path
 import orjson
 import pytest
 from made_up import write_marks, write_runs
-from snapshot import assert_unchanged
+from snapshot import Golden
 
 from constraint_first.report.comparison import Plan, compare
 from constraint_first.report.exhibit.cost import ratios_table
@@ -47,33 +47,33 @@ def report(study: Study, folder: Path) -> Report:
     return assemble(study, options)
 
 
-def test_the_report_in_markdown(report: Report) -> None:
-    assert_unchanged("exhibits.md", report_markdown(report))
+def test_the_report_in_markdown(golden: Golden, report: Report) -> None:
+    assert report_markdown(report) == golden("exhibits.md")
 
 
-def test_the_report_as_a_page(report: Report) -> None:
+def test_the_report_as_a_page(golden: Golden, report: Report) -> None:
     page = report_html(report).replace(report_style(), "")
     body = page[: page.index('<section id="part-routing"')]
-    assert_unchanged("exhibits.html", body + page[page.index('<section id="part-cases"') :])
+    assert body + page[page.index('<section id="part-cases"') :] == golden("exhibits.html")
 
 
-def test_tables_for_latex(report: Report) -> None:
+def test_tables_for_latex(golden: Golden, report: Report) -> None:
     wanted = ("main", "prompting", "cofire", "router-ablation", "manual-extraction")
     tables = (table for table in report.tables if table.name in wanted)
-    assert_unchanged("exhibits.tex", "\n".join(map(to_latex, tables)))
+    assert "\n".join(map(to_latex, tables)) == golden("exhibits.tex")
 
 
-def test_errors_by_the_first_run(study: Study) -> None:
+def test_errors_by_the_first_run(golden: Golden, study: Study) -> None:
     tables = error_tables(with_short_names(study), "cfr-brief", "direct", ErrorRule("first"))
-    assert_unchanged("errors-first.md", "\n".join(map(to_markdown, tables)))
+    assert "\n".join(map(to_markdown, tables)) == golden("errors-first.md")
 
 
-def test_a_comparison_as_json_and_as_tables(study: Study) -> None:
+def test_a_comparison_as_json_and_as_tables(golden: Golden, study: Study) -> None:
     comparison = compare(
         study.only(model=["deepseek-chat"]), methods="cfr", plan=Plan(pool_all=True)
     )
     written = orjson.dumps(comparison_json(comparison), option=orjson.OPT_INDENT_2).decode()
-    assert_unchanged("comparison.json", written + "\n")
+    assert written + "\n" == golden("comparison.json")
     tables = (paired_table(comparison), ratios_table(comparison, named=True))
     text = orjson.dumps([one.to_json() for one in tables], option=orjson.OPT_INDENT_2).decode()
-    assert_unchanged("comparison-tables.json", text + "\n")
+    assert text + "\n" == golden("comparison-tables.json")

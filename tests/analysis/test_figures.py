@@ -18,7 +18,7 @@ from hand_made import arm, attempt, costing, study, texts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pictures import HOSTILE, check, elements, found, ids, read, words
-from snapshot import assert_unchanged
+from snapshot import Golden
 
 from constraint_first.report.canvas import (
     INK,
@@ -382,9 +382,9 @@ def described(figure: Figure) -> str:
     return "\n".join((figure.title, figure.alt, *figure.notes, " | ".join(words(figure)), marks))
 
 
-def test_figures_that_can_be_worked_out_by_hand() -> None:
+def test_figures_that_can_be_worked_out_by_hand(golden: Golden) -> None:
     said = "\n\n".join(described(check(figure)) for figure in shown())
-    assert_unchanged("figures-by-hand.txt", said)
+    assert said == golden("figures-by-hand.txt")
     assert gains_figure([], "model") is None
     assert not [*category_figures(study(arm("direct", {"p": "+"})), "cfr", "direct")]
     # Methods without tokens on record are left out, and one alone has no frontier.
@@ -512,8 +512,8 @@ FILE = f"""<?xml version="1.0" encoding="utf-8" standalone="no"?>
 </svg>"""
 
 
-def test_a_file_becomes_one_element() -> None:
+def test_a_file_becomes_one_element(golden: Golden) -> None:
     """Ids get the name, ink the colour of the page, numbers are short, and the rest is dropped."""
     written = inline(FILE, "gains", 'What "is" seen <here>')
     assert read(written).attrib["aria-label"] == 'What "is" seen <here>'
-    assert_unchanged("inline.svg", written)
+    assert written == golden("inline.svg")

@@ -6,7 +6,7 @@ import pytest
 from hand_made import arm, attempt, study, texts
 from instructed import FEW_WORDS, NO_COMMA, TITLE, request_store
 from intervened import intervened_store
-from snapshot import assert_unchanged
+from snapshot import Golden
 
 from constraint_first.benchmark.registry import GoldInstruction, write_instructions
 from constraint_first.report.exhibit.interventions import (
@@ -122,7 +122,7 @@ def test_a_real_store(tmp_path: Path) -> None:
 # Instructions.
 
 
-def test_tables_of_real_stores(tmp_path: Path) -> None:
+def test_tables_of_real_stores(golden: Golden, tmp_path: Path) -> None:
     """Then of an instruction that nobody knows, judged otherwise when it was stored."""
     followed = open_study(request_store(str(tmp_path / "requests.db")))
     intervened = open_study(intervened_store(str(tmp_path / "runs.db")))
@@ -134,7 +134,7 @@ def test_tables_of_real_stores(tmp_path: Path) -> None:
         instruction_tables(open_one)[0],
     )
     text = "\n".join(f"{table.name}: {to_markdown(table)}" for table in tables)
-    assert_unchanged("interventions-by-hand.md", text)
+    assert text == golden("interventions-by-hand.md")
 
 
 # Interventions.

@@ -12,7 +12,7 @@ import pytest
 from hand_made import arm, study, texts
 from hypothesis import given
 from hypothesis import strategies as st
-from snapshot import assert_unchanged
+from snapshot import Golden
 
 from constraint_first.constraint.stage1 import Constraint, ConstraintSpec, Propagated
 from constraint_first.error import InputError, OutputError
@@ -571,7 +571,7 @@ def test_agreement_is_measured_on_what_both_classed() -> None:
 # Manual audit.
 
 
-def test_rates_and_agreement_as_tables() -> None:
+def test_rates_and_agreement_as_tables(golden: Golden) -> None:
     """Several people and models, one of them a preset, and a draft; then too few people."""
     preset = "qwen2.5-coder-1.5b-instruct"
     ours = [label("p0", "e"), label("p0", "e", by="ben"), label("p0", "v", by="cy")]
@@ -583,4 +583,4 @@ def test_rates_and_agreement_as_tables() -> None:
         error_annotator_table([CLASS]),
     )
     written = [f"{one.name}, {one.paper}: {to_markdown(one)}" for one in tables]
-    assert_unchanged("marks-by-hand.md", "\n".join(written))
+    assert "\n".join(written) == golden("marks-by-hand.md")

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from hand_made import arm, costing, study
 from instructed import request_store
-from snapshot import assert_unchanged
+from snapshot import Golden
 
 from constraint_first.constraint.stage1 import ConstraintSpec
 from constraint_first.error import OutputError
@@ -171,11 +171,11 @@ def comparisons() -> Iterator[Comparison]:
     yield compare(study(right("direct", 3), right("cfr", 3)))
 
 
-def test_verdicts_in_words() -> None:
+def test_verdicts_in_words(golden: Golden) -> None:
     found = [*comparisons()]
     assert [best_supported(one).method for one in found[3:5]] == ["b", "worst"]
     said = [f"{verdict(one)}\n{verdict_note([one])}\n" for one in found]
-    assert_unchanged("verdicts.txt", "\n".join((*said, verdict_note(found[4:6]))))
+    assert "\n".join((*said, verdict_note(found[4:6]))) == golden("verdicts.txt")
 
 
 # Page.
@@ -219,9 +219,9 @@ def whole() -> Report:
     return Report("Two & more", "a\x1b[31mb", (first, SECTION, other), cases, "Chosen by rule.")
 
 
-def test_the_page_is_the_golden_one() -> None:
+def test_the_page_is_the_golden_one(golden: Golden) -> None:
     page = report_html(whole())
-    assert_unchanged("report.html", re.sub(r"(?s)<style>.*?</style>", "<style></style>", page))
+    assert re.sub(r"(?s)<style>.*?</style>", "<style></style>", page) == golden("report.html")
     boxes = page.count('<div class="wide" role="region" tabindex="0" aria-label')
     assert boxes == page.count("<table") + page.count("<svg")
     assert 'id="part-cases"' not in report_html(replace(whole(), cases=()))
@@ -230,7 +230,7 @@ def test_the_page_is_the_golden_one() -> None:
 # Folder.
 
 
-def test_everything_is_in_the_folder(tmp_path: Path) -> None:
+def test_everything_is_in_the_folder(golden: Golden, tmp_path: Path) -> None:
     folder = tmp_path / "new" / "report"
     made = write(whole(), folder)
     assert made == [folder / n for n in ("report.html", "report.md", "tables", "figures")]
@@ -242,7 +242,7 @@ def test_everything_is_in_the_folder(tmp_path: Path) -> None:
     ]  # the paper's tables are not ours to keep
     markdown = (folder / "report.md").read_text(encoding="utf-8")
     assert markdown == report_markdown(whole())
-    assert_unchanged("report.md", markdown)
+    assert markdown == golden("report.md")
     assert r"\label{tab:scores}" in (folder / "tables" / "scores.tex").read_text(encoding="utf-8")
     (tmp_path / "report").write_text("in the way")
     with pytest.raises(OutputError, match=r"report: cannot be a folder \(.*\); name another"):

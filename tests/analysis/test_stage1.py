@@ -14,7 +14,7 @@ import pytest
 from hand_made import arm, attempt, study
 from hypothesis import given
 from hypothesis import strategies as st
-from snapshot import assert_unchanged
+from snapshot import Golden
 
 from constraint_first.benchmark.constraintbench.family import GoldConstraint, Item, load
 from constraint_first.constraint import predicate as demand
@@ -116,9 +116,9 @@ def tables() -> Iterator[Table]:
     yield extraction_table(bare)
 
 
-def test_tables_that_can_be_worked_out_by_hand() -> None:
+def test_tables_that_can_be_worked_out_by_hand(golden: Golden) -> None:
     text = "\n".join(f"{table.name}: {to_markdown(table)}" for table in tables())
-    assert_unchanged("stage1-by-hand.md", text)
+    assert text == golden("stage1-by-hand.md")
 
 
 # Gold.

@@ -8,7 +8,7 @@ import pytest
 from hand_made import arm, study, two_benchmarks
 from hypothesis import given
 from hypothesis import strategies as st
-from snapshot import assert_unchanged
+from snapshot import Golden
 
 from constraint_first.benchmark.registry import entries
 from constraint_first.method.registry import METHODS, make
@@ -131,8 +131,8 @@ TABLE = Table(
 )
 
 
-def test_markdown_and_latex() -> None:
-    assert_unchanged("table.txt", f"{to_markdown(TABLE)}\n{to_latex(TABLE)}")
+def test_markdown_and_latex(golden: Golden) -> None:
+    assert f"{to_markdown(TABLE)}\n{to_latex(TABLE)}" == golden("table.txt")
 
 
 @given(st.text())

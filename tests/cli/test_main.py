@@ -11,7 +11,7 @@ import click
 import pytest
 from click.testing import CliRunner
 from package_modules import import_all
-from snapshot import assert_unchanged
+from snapshot import Golden
 
 from constraint_first.cli import COMMANDS, main, root
 from constraint_first.cli.options import (
@@ -75,7 +75,7 @@ def helps(command: click.Command, name: str, parent: click.Context | None = None
                 yield from helps(inner, one, context)
 
 
-def test_the_help_of_every_command() -> None:
+def test_the_help_of_every_command(golden: Golden) -> None:
     # In a process of its own: tests that ran before have registered methods and read presets.
     script = (
         "from __future__ import annotations\nimport click\nfrom constraint_first.cli import root\n"
@@ -85,7 +85,7 @@ def test_the_help_of_every_command() -> None:
     ran = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, encoding="utf-8", check=True
     )
-    assert_unchanged("help.txt", ran.stdout)
+    assert ran.stdout == golden("help.txt")
 
 
 def test_an_unknown_command_or_option_is_one_clear_message(cfr: Run) -> None:

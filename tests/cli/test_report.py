@@ -14,7 +14,7 @@ import pytest
 from calibration_runs import made_runs
 from instructed import request_store
 from intervened import intervened_store
-from snapshot import assert_unchanged
+from snapshot import Golden
 
 from constraint_first.method.policy import find_policy, shipped_names
 from constraint_first.report.study import Study
@@ -156,7 +156,7 @@ FILES: dict[str, list[dict[str, Any]]] = {
 
 @pytest.mark.slow  # dozens of commands
 @pytest.mark.usefixtures("outcomes")
-def test_what_is_typed_and_what_is_said(cfr: Run, tmp_path: Path) -> None:
+def test_what_is_typed_and_what_is_said(golden: Golden, cfr: Run, tmp_path: Path) -> None:
     for name, rows in FILES.items():
         (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "torn.jsonl").write_text('{"annotator": "a')
@@ -164,7 +164,7 @@ def test_what_is_typed_and_what_is_said(cfr: Run, tmp_path: Path) -> None:
     (tmp_path / "begun.jsonl").write_text(json.dumps(json.loads(label("1")) | unmarked) + "\n")
     request_store(str(tmp_path / "requests.db"))
     intervened_store(str(tmp_path / "steps.db"))
-    assert_unchanged("analysis.txt", played(cfr, COMMANDS, tmp_path))
+    assert played(cfr, COMMANDS, tmp_path) == golden("analysis.txt")
 
 
 def test_an_output_that_is_not_utf_8(outcomes: Path) -> None:

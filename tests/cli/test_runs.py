@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from snapshot import assert_unchanged
+from snapshot import Golden
 from stored import attempt
 from sums import number_in, right, sums
 
@@ -145,7 +145,7 @@ def failing(call: Call) -> Completion:
 
 @pytest.mark.slow  # dozens of commands
 @pytest.mark.usefixtures("stores", "export_filled")
-def test_what_is_typed_and_what_is_said(cfr: Run, tmp_path: Path) -> None:
+def test_what_is_typed_and_what_is_said(golden: Golden, cfr: Run, tmp_path: Path) -> None:
     with Store(str(tmp_path / "listed.db")) as store:
         job = prepare(store, Series("sums", "direct", "m"), sums(3), 2, Scripted(right))
         asyncio.run(run(store, [job], 1))
@@ -160,7 +160,7 @@ def test_what_is_typed_and_what_is_said(cfr: Run, tmp_path: Path) -> None:
     (tmp_path / "folder.csv").mkdir()
     for name, source in PROGRAMS.items():
         (tmp_path / f"{name}.py").write_bytes(source)
-    assert_unchanged("runs.txt", played(cfr, COMMANDS, tmp_path))
+    assert played(cfr, COMMANDS, tmp_path) == golden("runs.txt")
     assert not {"rnus.db", "none.db"} & {path.name for path in tmp_path.iterdir()}
     assert [path.name for path in tmp_path.glob("*out*")] == [], "half a file was left behind"
     assert cfr("program", "-", stdin=b"print(6 * 7)").out == "42\n"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from instructed import NO_COMMA
-from snapshot import assert_unchanged
+from snapshot import Golden
 
 from constraint_first.benchmark.registry import write_instructions
 from constraint_first.cli.text import good_rows, with_progress, writing
@@ -124,12 +124,12 @@ constraints "Write." --replies x
 
 
 @pytest.mark.slow  # dozens of commands
-def test_what_is_typed_and_what_is_said(cfr: Run, tmp_path: Path) -> None:
+def test_what_is_typed_and_what_is_said(golden: Golden, cfr: Run, tmp_path: Path) -> None:
     for name, rows in FILES.items():
         lines = (row if isinstance(row, str) else json.dumps(row) for row in rows)
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     (tmp_path / "latin.jsonl").write_bytes('{"id": 1, "text": "é"}'.encode("latin-1"))
-    assert_unchanged("text-tools.txt", played(cfr, COMMANDS, tmp_path))
+    assert played(cfr, COMMANDS, tmp_path) == golden("text-tools.txt")
 
 
 def test_the_counts_of_a_real_benchmark(cfr: Run, benchmark_file: Callable[[str], Path]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from snapshot import assert_unchanged
+from snapshot import Golden
 
 from constraint_first.constraint.stage1 import (
     DEFERRED,
@@ -241,7 +241,7 @@ def stage2(prompts: PromptSet, style: ReplyStyle) -> str:
     return solve_under(PROBLEM, SPEC, style, 1, prompts=prompts).messages[0].content
 
 
-def test_stage_1_asks_for_json_within_its_budget() -> None:
+def test_stage_1_asks_for_json_within_its_budget(golden: Golden) -> None:
     call = extract_constraints(PROBLEM, 1024, prompts="brief", limit=FEW, json="schema")
     assert (call.stage, call.max_tokens, call.json) == ("stage1", 1024, True)
     assert call.schema == schema_for(FEW)
@@ -249,15 +249,15 @@ def test_stage_1_asks_for_json_within_its_budget() -> None:
     assert all(f"- {kind}:" in prompt for kind in KINDS)
     assert "Do not solve" in prompt
     assert prompt.endswith(PROBLEM)
-    assert_unchanged("stage1.txt", prompt)
+    assert prompt == golden("stage1.txt")
 
 
-def test_the_papers_stage_1_has_no_limit_of_its_own() -> None:
+def test_the_papers_stage_1_has_no_limit_of_its_own(golden: Golden) -> None:
     call = extract_constraints(PROBLEM, 1024)
     assert (call.json, call.schema) == (True, "")
     held = extract_constraints(PROBLEM, 1024, json="schema")
     assert held.schema == schema_for(None, danger_note=False)
-    assert_unchanged("stage1-paper.txt", call.messages[0].content)
+    assert call.messages[0].content == golden("stage1-paper.txt")
 
 
 @pytest.mark.parametrize(
@@ -285,14 +285,16 @@ def test_the_prompt_says_how_many(prompts: PromptSet, limit: Limit | None, exten
 
 
 @pytest.mark.parametrize(("prompts", "style"), STYLES)
-def test_stage_2_carries_problem_and_constraints(prompts: PromptSet, style: ReplyStyle) -> None:
+def test_stage_2_carries_problem_and_constraints(
+    golden: Golden, prompts: PromptSet, style: ReplyStyle
+) -> None:
     call = solve_under(PROBLEM, SPEC, style, 31_744, prompts=prompts)
     assert (call.stage, call.max_tokens, call.json) == ("stage2", 31_744, style == "json")
     prompt = call.messages[0].content
     assert PROBLEM in prompt
     assert '"description": "modulo 17"' in prompt
     of_paper = "paper-" if prompts == "paper" else ""
-    assert_unchanged(f"stage2-{of_paper}{style}.txt", prompt)
+    assert prompt == golden(f"stage2-{of_paper}{style}.txt")
 
 
 @pytest.mark.parametrize("prompts", ["brief", "paper"])

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loopback import Endpoint as Server
 from loopback import Reply, completion, failure, gzip_bomb, http, large
-from snapshot import assert_unchanged
+from snapshot import Golden
 
 from constraint_first.model.error import (
     NOTHING_SECRET,
@@ -500,7 +500,7 @@ def refused(status: int, message: str = "no", **headers: str) -> EngineError:
     return refusal(ENDPOINT, status, headers, body)
 
 
-def test_each_refusal_is_understood_and_names_the_way_out() -> None:
+def test_each_refusal_is_understood_and_names_the_way_out(golden: Golden) -> None:
     lines: list[str] = []
     for status, messages in REFUSALS.items():
         for error in (refused(status, message) for message in messages):
@@ -508,7 +508,7 @@ def test_each_refusal_is_understood_and_names_the_way_out() -> None:
             known = ("setting", "most", "parameter", "limit")
             found = {n: value for n in known if (value := getattr(error, n, None)) is not None}
             lines += [f"{type(error).__name__} {found}", f"    {error}"]
-    assert_unchanged("refusals.txt", "\n".join(lines) + "\n")
+    assert "\n".join(lines) + "\n" == golden("refusals.txt")
 
 
 def test_a_setting_that_is_refused_is_left_out_or_lowered() -> None:

@@ -1,6 +1,6 @@
 import pytest
 from played import play, stages
-from snapshot import assert_unchanged
+from snapshot import Golden
 
 from constraint_first.method.baselines import (
     CFR_OUTPUT,
@@ -26,12 +26,12 @@ PROBLEM = Problem("What is $2+2$?")
         ("plan-and-solve", "plan"),
     ],
 )  # fmt: skip
-def test_one_call_has_the_whole_budget(method: str, stage: str) -> None:
+def test_one_call_has_the_whole_budget(golden: Golden, method: str, stage: str) -> None:
     run = Run(make(method).solve(Problem("What is $2+2$? {x}", benchmark="aime24", answer="4")))
     (call,) = run.calls
     assert (call.stage, call.max_tokens, call.json) == (stage, 32_768, False)
     if method == "direct":
-        assert_unchanged("direct.txt", call.messages[0].content)
+        assert call.messages[0].content == golden("direct.txt")
     run.advance((Completion(r"So it is \boxed{4}."),))
     assert (run.result.answer, run.result.details["how"]) == ("4", "boxed")
 

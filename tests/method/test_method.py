@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
-from snapshot import assert_unchanged
+from snapshot import Golden
 
 from constraint_first.method.method import configuration, gathering, models_of
 from constraint_first.method.registry import METHODS, make
@@ -67,7 +67,7 @@ SHOWN_ELSEWHERE = {
 
 
 @pytest.mark.parametrize("method", sorted(METHODS.keys() - SHOWN_ELSEWHERE))
-def test_every_prompt_is_known_word_for_word(method: str) -> None:
+def test_every_prompt_is_known_word_for_word(golden: Golden, method: str) -> None:
     run = play(method)
     turns = [
         f"--- {exchange.call.stage}, {exchange.call.max_tokens} tokens, {message.role}\n"
@@ -76,7 +76,7 @@ def test_every_prompt_is_known_word_for_word(method: str) -> None:
         if not exchange.call.stage.startswith("stage")
         for message in exchange.call.messages
     ]
-    assert_unchanged(f"method-{method}.txt", "\n\n".join(turns) + "\n")
+    assert "\n\n".join(turns) + "\n" == golden(f"method-{method}.txt")
 
 
 @pytest.mark.parametrize("method", sorted(METHODS.keys() - WHOLE_REPLIES))

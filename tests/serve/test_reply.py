@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from aiohttp.test_utils import make_mocked_request
-from snapshot import assert_unchanged
+from snapshot import Golden
 
 from constraint_first.attempt.attempt import Attempt
 from constraint_first.error import InputError
@@ -163,7 +163,7 @@ def test_what_is_known_before_anything_is_asked() -> None:
     assert describe_start(make("calibrated"), CUED).startswith("Policy: ")
 
 
-def test_work_from_its_start_on() -> None:
+def test_work_from_its_start_on(golden: Golden) -> None:
     source = "print(5)"
     reply = Completion(f"```python\n{source}\n```", reasoning="Let me see.")
     wrong = Execution(Program("print(1/0)\n"), Output("", "ZeroDivisionError: division by zero"))
@@ -181,7 +181,7 @@ def test_work_from_its_start_on() -> None:
     solutions = (assess(CUED, Solution("5", "5")), Solution("5", "5", details=more))
     made = [Attempt(CUED, make("routed-cfr"), one, tuple(work)) for one in solutions]
     told = [str(message(one)["reasoning_content"]) for one in made]
-    assert_unchanged("served-work.txt", "\n\n====\n\n".join(told))
+    assert "\n\n====\n\n".join(told) == golden("served-work.txt")
     assert describe_checks(Solution("5", "")) == ""
     assert describe_checks(Solution(None, "", details={"checks": "odd"})) == ""
 

@@ -3,7 +3,7 @@ import re
 from typing import Any
 
 import pytest
-from snapshot import assert_unchanged
+from snapshot import Golden
 
 from constraint_first.constraint.predicate import Predicate, truth_of
 from constraint_first.constraint.reply.bound import amounts, both_ends, counts_of
@@ -289,8 +289,8 @@ SAID: list[dict[str, Any]] = [
 ]
 
 
-def test_predicates_in_words() -> None:
-    assert_unchanged("demand-words.txt", "".join(f"{describe(one)}\n" for one in SAID))
+def test_predicates_in_words(golden: Golden) -> None:
+    assert "".join(f"{describe(one)}\n" for one in SAID) == golden("demand-words.txt")
 
 
 def test_every_op_has_its_words() -> None:
