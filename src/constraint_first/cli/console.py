@@ -421,7 +421,8 @@ def highlighted(text: str, found: tuple[Cue, ...]) -> Text:
 
 
 def style_of(family: str) -> str:
-    return _STYLES[[*FAMILIES].index(family)] if family in FAMILIES else "white"
+    at = [*FAMILIES].index(family) if family in FAMILIES else None
+    return "white" if at is None else _STYLES[at % len(_STYLES)]
 
 
 def cues(text: str, found: tuple[Cue, ...]) -> Table:
