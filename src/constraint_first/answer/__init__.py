@@ -1,4 +1,4 @@
-"""The final answer: reading it out of a completion, and judging whether it is right."""
+"""The final answer: extracting it from a completion, and judging whether it is right."""
 
 from constraint_first.answer.extract import Extracted, extract
 from constraint_first.answer.grade import (

@@ -22,7 +22,7 @@ MAX_TERMS = 200
 
 
 def leaf(pred: Node, gold: Node) -> bool | None:
-    """Compare two scalars; None where rational arithmetic cannot tell."""
+    """Compare two scalars; None where rational arithmetic cannot decide."""
     if pred == gold:
         return True
     if pred in syntax.INFINITE or gold in syntax.INFINITE:
@@ -33,7 +33,7 @@ def leaf(pred: Node, gold: Node) -> bool | None:
 
 
 def digits_of(node: Node) -> int | None:
-    """Return the significant digits of a bare decimal; None for what is exact by its form."""
+    """Return the significant digits of a decimal; None for integers, fractions and expressions."""
     if isinstance(node, Op) and node.name in ("neg", "%"):
         return digits_of(node.args[0])
     return node.digits if isinstance(node, Num) else None
@@ -42,7 +42,7 @@ def digits_of(node: Node) -> int | None:
 def equal_numbers(
     pred: Fraction, pred_digits: int | None, gold: Fraction, gold_digits: int | None
 ) -> bool:
-    """Decide whether two numbers are the same, one or both of them perhaps rounded or cut off."""
+    """Whether two numbers are the same; a decimal may be rounded or cut off."""
     if pred == gold:
         return True
     # The coarser decimal must be the finer number rounded, or cut off, at its own last digit.
@@ -66,7 +66,7 @@ def _rounds_to(exact: Fraction, decimal: Fraction, digits: int) -> bool:
 
 
 def rational(node: Node) -> Fraction | None:
-    """Evaluate to a rational number, or None where the value is not one, or not a small one."""
+    """Evaluate to a rational number; None where the value is irrational or too large."""
     match node:
         case Num(value=value):
             return value
@@ -96,7 +96,7 @@ def _ranged(
     low, high = ends
     if low is None or high is None or low.denominator != 1 or high.denominator != 1:
         return None
-    # A sum inside a sum is left to the worker, which can be killed.
+    # Nested sums multiply the work; leave them to a worker process, which can be killed.
     if high - low >= MAX_TERMS or any(syntax.is_op(n, *syntax.BINDERS) for n in syntax.walk(body)):
         return None
     total = Fraction(0 if name == "sum" else 1)
@@ -116,7 +116,7 @@ def _of_whole(
     values: tuple[Fraction, ...],
     fits: Callable[[Fraction], bool] = lambda v: v.numerator.bit_length() <= MAX_BITS,
 ) -> Fraction | None:
-    """Apply a function of whole numbers, where all of them are whole and moderate."""
+    """Apply a function of integers; None where an argument is not an integer or is too large."""
     whole = all(value.denominator == 1 and fits(value) for value in values)
     return Fraction(compute(*map(int, values))) if whole else None
 
@@ -145,7 +145,7 @@ def _power(base: Fraction, exponent: Fraction) -> Fraction | None:
 
 
 def _root(value: Fraction, index: Fraction) -> Fraction | None:
-    """Take a root that comes out even; any other is irrational and None."""
+    """Return an exact rational root; None where the root is irrational."""
     if index.denominator != 1 or not 2 <= index <= 64 or value < 0:
         return None
     over, under = (_integer_root(n, int(index)) for n in (value.numerator, value.denominator))
@@ -201,7 +201,7 @@ _KNOWN = _OF_ONE.keys() | _OF_TWO.keys() | _OF_MANY.keys()
 
 
 def nearly(node: Node) -> float | None:
-    """Evaluate roughly, to put the ends of intervals in order; None where that fails."""
+    """Evaluate in floating point, to order the ends of intervals; None where that fails."""
     match node:
         case Num(value=value):
             with suppress(OverflowError):
@@ -246,10 +246,10 @@ _ROUGHLY_TWO: dict[str, Callable[[float, float], float | None]] = {
 }
 
 
-# Sets of real numbers: intervals and points, united, intersected and taken from one another.
+# Sets of real numbers: intervals and points, and their unions, intersections and differences.
 #
-# The ends of intervals are trees, put in order by their rough values. Two ends that are too close
-# to tell apart, and not the same number by exact arithmetic, leave the set as it is written.
+# The ends of intervals are trees, ordered by their floating-point values. Where two ends are too
+# close to be distinguished, and not equal by exact arithmetic, the set is left as written.
 
 REALS = Op("()", (syntax.INFINITE[1], syntax.INFINITE[0]))
 _INTERVALS = frozenset({"()", "[]", "[)", "(]"})
@@ -269,11 +269,11 @@ RealSet = tuple[tuple[_Cut, _Cut], ...]
 
 
 class _Unordered(Exception):
-    """Two ends whose order is not known."""
+    """Two ends are too close to be ordered."""
 
 
 def as_real_set(node: Node) -> RealSet | None:
-    """Read intervals, finite sets of numbers and what is made of them; None for anything else."""
+    """Evaluate intervals, finite sets and operations on them; None for any other tree."""
     try:
         return _read(node)
     except _Unordered:
@@ -338,7 +338,7 @@ _ORDER = cmp_to_key(_compared)
 
 
 def _settled(pieces: list[tuple[_Cut, _Cut]]) -> RealSet:
-    """Put pieces in order and join those that overlap or touch."""
+    """Sort pieces and merge those that overlap or touch."""
     kept = [piece for piece in pieces if _compared(*piece) < 0]
     result: list[tuple[_Cut, _Cut]] = []
     for low, high in sorted(kept, key=lambda piece: piece[0][:2]):
@@ -361,7 +361,7 @@ def _complement(pieces: RealSet) -> RealSet:
 
 
 def as_tree(pieces: RealSet) -> Node:
-    """Write a set of real numbers in the one form in which such sets are compared."""
+    """Write a set of real numbers in canonical form, in which sets are compared."""
     nodes: list[Node] = []
     for low, high in pieces:
         if low.at == high.at:

@@ -1,4 +1,4 @@
-"""Reading the final answer out of a reply, or that it gives none."""
+"""Extraction of the final answer from a reply, or of the fact that it gives none."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TYPESETTING: Final = lazy_pattern(r"\\text\s*|[{}$*.]")
 _NO_ANSWER: Final = lazy_pattern(r"no \w+ answer(?: (?:found|exists|available|possible|given))?")
 _LONGEST_WORD: Final = 60
 _LAST: Final = 300
-"""How much of the end of a reply is read: what was given up earlier may have been found since."""
+"""Characters at the end of a reply in which giving up counts: earlier, it may be temporary."""
 
 _FAILS: Final = (
     r"(?:(?:can|could|did|do|does|was|am|have|will|would)\s?(?:not|n['’]t)|can['’]t|won['’]t|"
@@ -98,7 +98,7 @@ def without_approximation(text: str) -> str:
     for match in _APPROXIMATION.finditer(text):
         if _repeats_exact_value(text, match):
             kept.append(text[end : match.start()])
-            # A dollar sign may end mathematics which began before the approximation.
+            # The dollar sign may close a formula that opened before the approximation: keep it.
             end = match.end() - (match[0].endswith("$") and match[0].count("$") == 1)
     return "".join(kept) + text[end:]
 
@@ -106,14 +106,14 @@ def without_approximation(text: str) -> str:
 def _repeats_exact_value(text: str, match: re.Match[str]) -> bool:
     before = text[max(0, match.start() - _LONGEST_VALUE) : match.start()]
     value = marks.EQUALS.split(marks.WORD.split(before)[-1])[-1]
-    is_money = match[0].count("$") == 1 and not match[0].endswith("$")  # it is rounded to cents
+    is_money = match[0].count("$") == 1 and not match[0].endswith("$")  # rounded to cents
     if is_money or not _EXACT.search(value) or _CALCULATION.search(value):
         return False
     after = text[match.end() : match.end() + _LONGEST_VALUE]
     return not _ROUNDED.search(_SENTENCE_END.split(after, maxsplit=1)[0])
 
 
-# A check that a reply makes of its answer once it has given it, which is no answer itself.
+# A reply may verify its answer after stating it; the verification must not be read as the answer.
 
 _LONGEST_CHECK: Final = 600
 _CHECK: Final = lazy_pattern(
@@ -125,9 +125,9 @@ _CHECK: Final = lazy_pattern(
     re.IGNORECASE | re.MULTILINE,
 )
 _STEP: Final = lazy_pattern(r"\n[\s#*]{0,8}(?:step\s)?\d{1,2}[.):][\s*]{0,8}\Z", re.IGNORECASE)
-"""The number of a step in front of the check: "5. **Verify the answer**"."""
+"""The number of the step that is the check: "5. **Verify the answer**"."""
 _LONGEST_STEP: Final = 40
-# What takes the answer back, or goes on to another one.
+# Words in a check that retract the answer or lead to another one.
 _TURN: Final = lazy_pattern(
     r"\b(?:wait|actually|hold\son|oops|mistake|wrong|incorrect|but|however|fails?|failed|only"
     r"|instead|remains?|leaves|leaving|not|doesn['’]t)\b",
@@ -146,7 +146,7 @@ _CONFIRMS: Final = lazy_pattern(
 
 
 def without_check(text: str) -> str:
-    """Cut a reply off before the check it ends in, unless the check comes to its own conclusion."""
+    """Remove the check at the end of a reply, unless the check comes to its own conclusion."""
     if "heck" not in text and "erif" not in text:
         return text
     starts = [match.start() for match in _CHECK.finditer(text)]
@@ -161,13 +161,13 @@ def without_check(text: str) -> str:
     return text[: step.start() if step else near[0]]
 
 
-# Signs in front of a value: one spelling for "- 31", "minus 31", "$-$31" and their like.
+# Signs before a value: "- 31", "minus 31" and "$-$31" are rewritten to "-31".
 
 JOINING: Final = r"\dA-Za-z_À-ɏͰ-ӿ"
-"""What makes a hyphen behind it a part of a word. Chinese, Japanese, Thai and other scripts write
-no space before a sign, and no hyphens."""
+"""Characters after which a hyphen joins a word. Chinese, Japanese, Thai and other scripts are left
+out: they have no hyphens, and a minus sign follows their characters without a space."""
 _WIDE: Final = str.maketrans("０１２３４５６７８９－﹣＋．％／＝", "0123456789--+.%/=")
-# The mark of a long vowel, typed for a sign: it lengthens nothing where no kana is before it.
+# The Japanese long-vowel mark typed as a minus sign: it is one where no kana precedes it.
 _LONG: Final = lazy_pattern(r"(?<![ァ-ヿ])ー(?=[^\S\n]?\d)")
 _SIGNS: Final = (
     *("- ", "-\t", "-$", "-\\", "-€", "-£", "-\xa0", "−", "–", "负", "負", "マイナス", "마이너스"),
@@ -180,8 +180,8 @@ _VALUE: Final = (
     rf"(?=(?:\\?[$€£]{_SPACE}?|\(|\.)?\d|\\(?:[dt]?frac|sqrt|pi|infty)(?![a-z])|[π√∞]"
     r"|[b-z](?![A-Za-z'’]))"
 )
-# A dash with a space behind it is a sign after a verb, a relation or a bracket. After a noun it is
-# a dash ("Total cost - 31 dollars"), at the beginning of a line a bullet.
+# A dash with a space behind it is a minus sign after a verb, a relation or a bracket. After a noun
+# it is punctuation ("Total cost - 31 dollars"), at the beginning of a line a bullet.
 _SPACED: Final = lazy_pattern(
     r"((?i:\A|[=:：(\[{<>≤≥≈,;#]|\b(?:is|are|was|were|be|equals?|to|of|at|by|and|or|than|get|gets"
     r"|have|gives?|yields?|obtain|becomes|either|so|thus|hence|therefore|about|approximately|ist|sind|lautet|beträgt|und"
@@ -202,7 +202,7 @@ _BEFORE_MONEY: Final = lazy_pattern(
 _TYPED: Final = lazy_pattern(rf"(?<![{JOINING})}}]){_DASH}(?=[$\\(]?\d)")
 
 
-# Words of languages that write 1.234,5: two of them, and none of English.
+# Words of languages that write 1.234,5. A text needs two of them and no English word.
 _COMMA_WORDS: Final = lazy_pattern(
     r"\b(?:ist|und|die|der|das|sie|wir|also|insgesamt|daher|somit|lautet|beträgt|antwort|ergebnis|euro"
     r"|kostet|hat|haben|für|pro|sind|es|eine?|macht|zusammen|est|donc|les|une|réponse|sont|respuesta|los|por|lo|risposta|sono)\b",
@@ -214,7 +214,7 @@ _DECIMAL: Final = lazy_pattern(r"(?<![\d.,])(\d+),(\d{1,2}|\d{4,})(?![\d,])")
 
 
 def with_decimal_points(text: str) -> str:
-    """Write the numbers of a reply in German and its like with a decimal point."""
+    """Write numbers such as 1.234,5 with a decimal point, in languages with a decimal comma."""
     if not (_THOUSANDS.search(text) or _DECIMAL.search(text)) or _ENGLISH.search(text):
         return text
     if len({word.lower() for word in _COMMA_WORDS.findall(text)}) < 2:
@@ -224,7 +224,7 @@ def with_decimal_points(text: str) -> str:
 
 
 def with_plain_signs(text: str) -> str:
-    """Write every sign of a value as a hyphen with nothing behind it; leave other dashes alone."""
+    """Write every minus sign as a hyphen that touches its value; leave other dashes alone."""
     text = text if text.isascii() else _LONG.sub("-", text.translate(_WIDE))
     if not any(map(text.lower().__contains__, _SIGNS)):
         return text
@@ -238,7 +238,7 @@ def with_plain_signs(text: str) -> str:
     return _BEFORE_MONEY.sub(r"\1-", _TYPED.sub("-", text))
 
 
-# Answers that a reply is, or only ends in, each with the name of its rule.
+# Replies that are nothing but an answer, or that end in one; each rule has a name.
 
 Found: TypeAlias = "tuple[str, str] | None"
 
@@ -256,7 +256,7 @@ _FLOURISH: Final = lazy_pattern(
 )
 _LAST_WORDS: Final = 300
 _BOLD: Final = lazy_pattern(r"(?<![\w)*])\*\*(?=[^\s*])")
-# One piece of ASCII without the signs that marks, emphasis and equations are made of.
+# ASCII without the characters of answer marks, emphasis and equations.
 _PLAIN: Final = lazy_pattern(r"[!\"$-)+-9;<>-~]+")
 _PROSE_NUMBER: Final = lazy_pattern(
     rf"(?:(?<![{JOINING})}}\]])[-−]|±\s?|\\pm\s?)?(?:\\?[$€£]\s?[-−]?)?(?:\d[\d,]*(?:\.\d+)?|(?<!\d)\.\d+)(?:/\d+|(?::\d+)+)?(?:\s?[%万亿]|°(?!\s?[CF]))?"
@@ -320,7 +320,7 @@ _SET_STATED: Final = lazy_pattern(
     r"|[,:⇒→⟹]|\\(?:implies|Rightarrow))\s*(?:[A-Za-z]\w?\s*)?\Z",
     re.IGNORECASE,
 )
-# What is no word of a sentence, though it is made of letters.
+# Letters that are not words of a sentence: LaTeX, formulas, units, a bare yes or no.
 _TYPESET: Final = lazy_pattern(
     r"\\(?:begin|end|text|mbox|mathrm|textbf)\s*\{[^{}]*\}|\$[^$]*\$|(?<=\d)[A-Za-z]{1,3}\b|\b(?:and|or)\b"
     r"|\A(?:yes|no|true|false)\.?\Z",
@@ -366,7 +366,8 @@ _NONE_EXIST: Final = lazy_pattern(
 _EXCEPT: Final = lazy_pattern(
     r"\ball\s+real\s+numbers\s+except\s+(?:for\s+)?[^.]{1,60}(?=\.?\Z)", re.IGNORECASE
 )
-# What only says when, or after what: "24 apples left after giving away 6", "5 when x = 3".
+# Subordinate clauses with numbers of their own, cut off before the last number is read:
+# "24 apples left after giving away 6", "5 when x = 3".
 _MOST_REASONS: Final = 4
 _REASON: Final = lazy_pattern(
     r",?\s+(?:as|since|because|given\s+that|rather\s+than|instead\s+of|as\s+opposed\s+to|and\s+not|not"
@@ -404,7 +405,7 @@ _PROSE_CONCLUSION: Final = lazy_pattern(
 
 
 def bare(text: str) -> str | None:
-    """Return the text itself where it is an answer and nothing else."""
+    """Return the text where all of it is an answer, else None."""
     if len(text) > marks.LONGEST_ANSWER:
         return text if text.lstrip("+-")[:32].isdigit() and text.lstrip("+-").isdigit() else None
     if "exist" in text and (none := _NONE_EXIST.fullmatch(text)):
@@ -433,7 +434,7 @@ def bare(text: str) -> str | None:
     if "\\text" in text and any(marks.bounds(plain := _TEXT.sub(r"\1", text), 0, plain.find(" "))):
         return plain
     parts = marks.EQUALS.split(text)
-    # 2 + 3 = 5 is 5; 3 = x stays.
+    # "2 + 3 = 5" becomes 5; "3 = x" is kept.
     calculated = len(parts) > 1 and not re.fullmatch(r"\s*[A-Za-z]\s*", parts[-1])
     sums = calculated and not re.search(r"[A-Za-z]", _ARITHMETIC.sub("", "".join(parts[:-1])))
     return marks.quantity(marks.bald(parts[-1] if sums and parts[-1].strip() else text))
@@ -469,14 +470,14 @@ def _trimmed(text: str) -> str:
 
 
 def _from_sentence(sentence: str, *, short: bool) -> Found:
-    """Read the value that a sentence ends in, with its bound; none where the sentence denies it."""
+    """Read the value at the end of a sentence, with its bound; None where the value is denied."""
     sentence = _SPLIT_EQUATION.sub(r"\1 ", sentence)
     for _ in range(_MOST_REASONS):
         if (found := _last_value(sentence, short=short)) is None:
             return None
         if (answer := marks.asserted(sentence, found[0])) == found[0]:
             return found
-        # What a reason bounds or denies is not the answer: "it is 6, since it cannot be 5".
+        # A value bounded or denied in a reason is not the answer: "it is 6, since it cannot be 5".
         reasons = _REASON.finditer(sentence, 0, max(0, sentence.rfind(found[0])))
         if (reason := marks.last_match(reasons)) is None:
             return (answer, found[1]) if answer else None
@@ -485,7 +486,7 @@ def _from_sentence(sentence: str, *, short: bool) -> Found:
 
 
 def _last_value(sentence: str, *, short: bool) -> Found:
-    # A short reply may do without its full stop; a long one without it has been cut off.
+    # A short reply may omit the full stop; a long reply without one was cut off.
     finished = short or sentence.endswith((*".。!$*)", "\\)"))
     if aside := _ASIDE.search(sentence):
         before = sentence[: aside.start()]
@@ -517,7 +518,7 @@ def _last_value(sentence: str, *, short: bool) -> Found:
 
 
 def _several(sentence: str) -> str:
-    """Take the numbers or equations that a sentence ends in, or a quantity in two units."""
+    """Extract the numbers or equations at the end of a sentence, or a quantity in two units."""
     patterns = (_INEQUALITIES, _EQUATIONS, _TWO_UNITS, _SHARES, _NUMBERS, _RATIO)
     matches = (pattern.search(sentence) for pattern in patterns)
     found = next(filter(None, matches), None)
@@ -525,7 +526,7 @@ def _several(sentence: str) -> str:
 
 
 def _set(sentence: str) -> str:
-    """Take the set or interval at the end of a sentence that is not about some number in it."""
+    """Extract the set or interval at the end of a sentence, unless a number precedes it."""
     found = _SET.search(sentence) if sentence.rstrip(".!")[-1:] in (")", "]", "}") else None
     if found is None or ("," not in found[1] and "{" not in found[1]):
         return ""
@@ -534,7 +535,7 @@ def _set(sentence: str) -> str:
 
 
 def corrected(text: str, marked: str) -> Found:
-    """Read what a reply ends in, where it takes back the answer that it had stated before."""
+    """Read the answer at the end of a reply that retracts the answer stated before."""
     stated = text.rfind(marked)
     retraction = _RETRACTION.search(text, stated + len(marked)) if stated >= 0 else None
     if retraction is None:
@@ -546,13 +547,14 @@ def corrected(text: str, marked: str) -> Found:
 
 
 def concluded(text: str) -> Found:
-    """Read what the last sentence of a text draws as its conclusion."""
+    """Read the answer of a last sentence that is worded as a conclusion ("so", "therefore")."""
     line = _trimmed(text).rpartition("\n")[2]
     sentence = re.split(r"(?<=[.!?])\s+(?=[A-Z])", line)[-1]
     return _from_sentence(sentence, short=True) if _PROSE_CONCLUSION.search(sentence) else None
 
 
-# Answers in JSON, also where the JSON is damaged: fields, whole objects, eaten LaTeX commands.
+# Answers in JSON, valid or damaged: single fields, whole objects, LaTeX commands that JSON
+# escapes have corrupted.
 
 _OBJECT_START: Final = lazy_pattern(r"^[^\S\n]*\{\s*[\"'}]", re.MULTILINE)
 _OBJECT_END: Final = lazy_pattern(r"\}\s*(?:```)?\s*\Z")
@@ -564,7 +566,7 @@ _NAMES: Final = (
     *"option choice".split(),
     *"selected output value solution response prediction".split(),
 )
-"""What the field is called, the surest names first."""
+"""Names of the field with the answer, the most reliable first."""
 _LONGEST_FIELD: Final = 300
 _MOST_OBJECTS: Final = 4
 
@@ -576,7 +578,7 @@ def find_object_answer(text: str) -> str | None:
     starts = [match.start() for match in _OBJECT_START.finditer(text)]
     for start in starts[:3]:
         raw = text[start : text.rindex("}") + 1].strip()
-        # LaTeX may have its backslashes as they are.
+        # Models often forget to double the backslashes of LaTeX, so try both readings.
         for json_text in (raw, _BAD_ESCAPE.sub(r"\\\\", raw)) if len(raw) < _MAX_VALUE else ():
             with suppress(ValueError, RecursionError):
                 if isinstance(value := json.loads(json_text), dict):
@@ -607,22 +609,22 @@ def _written(value: object, layers: int) -> str | None:
     return json.dumps(value)
 
 
-# LaTeX commands in JSON, where ``\f``, ``\t`` and ``\n`` are escapes: which is which.
+# LaTeX commands in JSON strings, where ``\f``, ``\t`` and ``\n`` are escapes too.
 #
-# "\frac" written with one backslash is valid JSON, and decodes to a form feed and "rac". A line
-# of mathematics has no other use for most of these control characters before a letter; a tab and
-# a line break have, and are a command only before the rest of its name.
+# "\frac" written with one backslash is valid JSON, and decodes to a form feed and "rac". Most of
+# these control characters never occur in mathematics, so before a letter they are a damaged
+# command. Tabs and line breaks do occur: they are one only before the rest of a command's name.
 
 COMMAND_AFTER_N: Final = r"(?:eq?|u|abla|otin?|eg|mid|less|leq|geq|ewline|ot|cong)(?![a-z])"
-r"""How the commands go on that begin with ``\n``."""
+r"""The rest of the commands that begin with ``\n``."""
 COMMAND_AFTER_T: Final = (
     r"(?:anh?|ext(?:bf|it|rm|sf|tt|sc|up|normal|style)?|imes|heta|au|frac|op?|riangle[a-z]*"
     r"|herefore|binom|ilde)(?![a-z])"
 )
-r"""How the commands go on that begin with ``\t``."""
+r"""The rest of the commands that begin with ``\t``."""
 
 _AFTER_R = r"(?:ho|ight(?:arrow)?|angle|floor|ceil|vert|brace|brack)(?![a-z])"
-# A line break is common in prose, so only what is no word stands for a command here.
+# Line breaks are common in prose, so names that are also words (``\not``, ``\less``) are left out.
 _EATEN: Final = lazy_pattern(
     rf"[\a\b\v\f](?=[A-Za-z])|\r(?={_AFTER_R})|\t(?={COMMAND_AFTER_T})"
     r"|\n(?=(?:eq|u|mid|abla|otin)(?![a-z]))"
@@ -633,15 +635,15 @@ _ESCAPES: Final = {
 
 
 def restore_commands(text: str) -> str:
-    """Give back the LaTeX commands that were decoded into control characters."""
+    """Restore LaTeX commands that were decoded into control characters."""
     return text if text.isprintable() else _EATEN.sub(lambda match: _ESCAPES[match[0]], text)
 
 
-# The final answer out of a Stage 2 reply: JSON in form, in practice often damaged.
+# The final answer of a Stage 2 reply, which should be JSON and is often damaged.
 #
-# The value is read where its key stands, by a scanner that expects missing quotes, bare LaTeX
-# backslashes and a reply that ends in the middle. A whole-document parser would have to repair
-# all of the reply to read one field of it.
+# A scanner finds the key and reads the value behind it; it copes with missing quotes, bare LaTeX
+# backslashes and a reply that ends in the middle. A parser of the whole document would have to
+# repair all of the reply to read this one field.
 
 _FINAL = lazy_pattern(r"final[_ -]?\Z", re.IGNORECASE)
 _QUOTES = {'"': '"', "'": "'", "“": "”", "”": "”", "‘": "’", "`": "`"}
@@ -654,7 +656,7 @@ _TAB_COMMAND = lazy_pattern(COMMAND_AFTER_T)
 _LAYOUT = lazy_pattern(rf"(?<!\\)\\(?:n(?!{COMMAND_AFTER_N})|t(?!{COMMAND_AFTER_T}))")
 _BACKSLASHES = lazy_pattern(r"\\+")
 _HEX = lazy_pattern(r"[0-9a-fA-F]{4}")
-# A character beyond the first 65,536 is written as two escapes side by side.
+# JSON writes a character above U+FFFF as two escapes (a surrogate pair), decoded together.
 _UNICODE = lazy_pattern(r"(?:\\u[0-9a-fA-F]{4})+")
 _QUOTED_ITEM = lazy_pattern(
     r"""\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|“([^”]*)”)\s*(?:,|\Z)""", re.DOTALL
@@ -692,7 +694,7 @@ def find_content(text: str) -> str:
 
 
 def _keys(text: str) -> Iterator[tuple[int, str]]:
-    """Yield every place where a key might stand, the last first: one pass over a long text."""
+    """Yield every possible place of a key, the last first, in one pass over a long text."""
     for stem in ("nswer", "NSWER"):
         end = len(text)
         while (end := text.rfind(stem, 0, end)) > 0:
@@ -702,7 +704,7 @@ def _keys(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _value_start(text: str, at: int, key: str) -> int | None:
-    """Step from a key to its value; None where this is no key but a word in a sentence."""
+    """Return where a key's value starts; None where the match is a word in a sentence."""
     before = text[at - 1] if at else "\n"
     after = at + len(key)
     quoted = before in _QUOTES and after < len(text)
@@ -720,7 +722,7 @@ def _value_start(text: str, at: int, key: str) -> int | None:
 def _value(text: str, start: int, layers: int = _MOST_OBJECTS_INSIDE) -> Field:
     while start < len(text) and text[start] in " \t\r\n":
         if text[start] != "\n" and _EATEN.match(text, start):
-            break  # a decoder left it of a command
+            break  # the first character of a LaTeX command, decoded as an escape
         start += 1
     if start >= len(text):
         return Field(None)
@@ -730,14 +732,14 @@ def _value(text: str, start: int, layers: int = _MOST_OBJECTS_INSIDE) -> Field:
         return _string(text, start + 1 + escaped, _QUOTES[mark], escaped=escaped)
     if mark == "[":
         return _listed(text, start)
-    # The first value of an object that stands in the place of a value.
+    # The value is itself an object: read its first value.
     if mark == "{" and layers and (key := _NEXT_KEY.match(text, start + 1)):
         return _value(text, key.end(), layers - 1)
     return _unquoted(text, start)
 
 
 def _string(text: str, start: int, quote: str, *, escaped: bool) -> Field:
-    """Read a quoted value, up to a quote behind which the object goes on."""
+    """Read a quoted value, up to the quote that is followed by the rest of the object."""
     at, limit = start, min(len(text), start + _MAX_VALUE)
     next_key = _LINE_KEY.search(text, start, limit)
     while at < limit:
@@ -759,7 +761,7 @@ def _string(text: str, start: int, quote: str, *, escaped: bool) -> Field:
 
 
 def _closed(raw: str) -> Field:
-    """Take a quoted value; where its closing quote was forgotten, the next key ends it."""
+    """Clean a quoted value; where its closing quote was forgotten, the next key ends it."""
     if cut := _LINE_KEY.search(raw + '":'):
         raw = raw[: cut.start()]
     elif raw.rstrip().endswith(",") and "\n" in raw:
@@ -768,9 +770,10 @@ def _closed(raw: str) -> Field:
 
 
 def _unescape(raw: str) -> str:
-    """Undo JSON escapes, but leave alone the backslashes that begin a LaTeX command.
+    """Undo JSON escapes, but keep the backslashes that begin a LaTeX command.
 
-    Where one before a command is single, the model did not double them: a double one ends a row.
+    A single backslash before any command shows that the model did not escape backslashes; a double
+    one then is LaTeX for the end of a row, not an escaped backslash.
     """
     if "\\" not in raw:
         return raw
@@ -781,7 +784,7 @@ def _unescape(raw: str) -> str:
 
 
 def _is_latex(raw: str, run: re.Match[str]) -> bool:
-    """Tell a backslash that begins a command from one that escapes a character."""
+    """Whether a backslash begins a LaTeX command, and does not escape a character."""
     mark, rest = raw[run.end() : run.end() + 1], raw[run.end() + 1 : run.end() + 13]
     if len(run[0]) % 2 == 0 or not mark or mark in "\"'/`":
         return False
@@ -791,7 +794,7 @@ def _is_latex(raw: str, run: re.Match[str]) -> bool:
 
 
 def _escape(raw: str, run: re.Match[str], *, bare: bool) -> str:
-    """Write out one run of backslashes; what an escape stands for follows in its place."""
+    """Unescape one run of backslashes; ``_unescape`` then resolves the escapes n, t and u."""
     half = "\\" * (len(run[0]) // 2)
     if len(run[0]) % 2 == 0:
         return run[0] if bare else half
@@ -800,7 +803,7 @@ def _escape(raw: str, run: re.Match[str], *, bare: bool) -> str:
 
 
 def _listed(text: str, start: int) -> Field:
-    """Read [1, 2] as "1, 2"; what closes otherwise is an interval and stays as it is."""
+    """Read [1, 2] as "1, 2"; with another closing bracket it is an interval and is kept."""
     depth = 0
     for at in range(start, min(len(text), start + _MAX_VALUE)):
         depth += {"[": 1, "]": -1}.get(text[at], 0)
@@ -852,16 +855,17 @@ def _unquoted(text: str, start: int) -> Field:
     return Field(restore_commands(text[start:at]).split("//")[0].strip().rstrip(",").strip())
 
 
-# The final answer out of a completion.
+# The final answer of a completion.
 #
 # Rules are tried from the most to the least explicit, each from the end of the text, so that a long
-# reply costs no more than a short one. What an unfinished reply says earlier is never its answer.
-# What a mark encloses is read in its turn, so that an answer is never a sentence that holds one.
+# reply costs no more than a short one. A value in the middle of an unfinished reply is never its
+# answer. Text enclosed by a mark is extracted from again, so that an answer is never a whole
+# sentence that contains it.
 
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """A final answer and where in the reply it stood."""
+    """A final answer and the rule that found it."""
 
     answer: str | None
     """The answer as the model wrote it; None where there is none."""
@@ -870,7 +874,7 @@ class Extracted:
 
 
 _TAIL = 3000
-"""How much of the end of a reply the rules for prose look at."""
+"""Characters at the end of a reply that the rules for prose search."""
 _ORNAMENT = lazy_pattern(
     r"</?(?:b|strong|em|i|u|code|p|div|span|center)>|[\U0001f300-\U0001faff✅✓✔☑✨]\ufe0f?",
     re.IGNORECASE,
@@ -883,7 +887,7 @@ _STATES = lazy_pattern(
     re.IGNORECASE,
 )
 _MOST_LAYERS = 8
-"""How often what was found is read in its turn: \\boxed{**2 + 3 = 5**} has three layers."""
+"""How often extraction is repeated on its result: \\boxed{**2 + 3 = 5**} has three layers."""
 
 _FINAL_CHANNEL = "<|channel|>final<|message|>"
 _TURN_ENDS = (
@@ -893,15 +897,15 @@ _TURN_ENDS = (
 )  # fmt: skip
 _TURN_MARKS = ("<|", "</s>", "<end_of_turn>", "<｜")
 _TAG = lazy_pattern(r"(?<![<\[])[<\[](/?)(final[_ -]?answer|answer|ans|result)[>\]]", re.IGNORECASE)
-# Most answers are numbers, names or simple fractions, with nothing in them to be read again.
+# Most answers are numbers, names or simple fractions: no need to extract from them again.
 _EXTRACT_PLAIN = lazy_pattern(r"[-−]?[^\W_]\w*(?:[.,/^]\w+)*|-?\\[dt]?frac\{\w+\}\{\w+\}", re.ASCII)
 
 
 def extract(text: str, *, truncated: bool = False) -> Extracted:
-    """Read the final answer out of a reply; of a truncated one, only what is explicit counts.
+    """Extract the final answer of a reply; in a truncated one only explicit marks count.
 
-    An answer that was extracted stays as it is when it is extracted again; or it has no answer in
-    it (words in a box, say), and is the answer for its mark alone.
+    Extracting from an answer again gives the same answer, or nothing: words in a box, for example,
+    are an answer only because of the box.
     """
     found = _read(text, truncated=truncated)
     for _ in range(_MOST_LAYERS):
@@ -923,7 +927,7 @@ def _read(text: str, *, truncated: bool) -> Extracted:
     text = marks.EMPTY_BOX.sub("", text).strip() if "box" in text else text
     end = text[-marks.LONGEST_ANSWER :]
     end = end if end.isascii() and "<" not in end else _ORNAMENT.sub("", end)
-    # In long gaps the rules would try every place.
+    # Patterns would backtrack over every position of a long run of white space.
     end = _SPACES.sub(lambda run: "\n\n" if "\n" in run[0] else " ", end)
     end = without_approximation(with_plain_signs(with_decimal_points(end)))
     if not truncated:
@@ -949,7 +953,7 @@ def _from_prose(tail: str, *, truncated: bool) -> Extracted:
 
 def _found(answer: str, how: str) -> Extracted:
     answer = restore_commands(answer).strip()
-    # That none exist is an answer where a mark introduces it.
+    # "None" is an answer only where a mark introduces it.
     is_none = how in ("marker", "boxed") and _TYPESETTING.sub("", answer).strip() == "none"
     if is_nothing(answer) and not is_none:
         return Extracted(None, "no answer")
@@ -964,9 +968,9 @@ def _reply(text: str, *, truncated: bool) -> str:
         for mark in _TURN_ENDS:
             text = text[: end if (end := text.find(mark)) > 0 else None]
     if text[:1] == "{" and '"reasoning_content"' in text:
-        text = find_content(text)  # an endpoint's message, whole
+        text = find_content(text)  # the whole message object of an endpoint, dumped as JSON
     if "\b" in text:
-        text = text.replace("\boxed", "\\boxed")  # a command that a decoder has eaten
+        text = text.replace("\boxed", "\\boxed")  # JSON decoded \b to a backspace
     return text.strip()
 
 
@@ -994,12 +998,12 @@ def _from_box(text: str) -> Extracted | None:
     denied = 0
     while (box := marks.find_box(text)) is not None and denied < _MOST_DENIED:
         if box.content is None:
-            # An empty box says no more than none.
+            # A closed box without content is ignored, like no box at all.
             return None if box.closed else Extracted(None, "unterminated box")
         supposed = marks.is_supposed(text[: box.start])
         if not supposed and not marks.is_rejected(text, box.start, box.end):
             return _found(_with_bounds(text, box.content, box.start, box.end), "boxed")
-        # The answer that the reply gives in its place may follow.
+        # The reply rejects the boxed value; the correct one may follow.
         rest = with_plain_signs(text[box.end :][-_TAIL:])
         marked = marks.from_marker(rest)
         if instead := marked if marked and marked[0] else concluded(rest):
@@ -1012,14 +1016,14 @@ def _from_box(text: str) -> Extracted | None:
 
 
 def _with_bounds(text: str, content: str, start: int, end: int) -> str:
-    """Make a box a bound where that is the claim: "x is at least" before it, but not "we need"."""
+    """Add the words around a box that bound its value: "x is at least", but not "we need"."""
     before, behind = marks.bounds(text, start, end)
     near = text[max(0, start - _LONGEST_TAG) : start].rstrip(" $*(\\") if before else ""
     return content.join((before if _STATES.search(near) else "", behind))
 
 
 def _from_tag(text: str, *, truncated: bool) -> Extracted | None:
-    """Read what the last pair of tags encloses, or the last tag opens near the end of the reply."""
+    """Read the text in the last pair of tags, or behind an unclosed tag near the end."""
     tags = list(_TAG.finditer(text))
     for opens, closes in reversed([*pairwise(tags)]):
         if closes[1] and not opens[1]:
@@ -1030,12 +1034,12 @@ def _from_tag(text: str, *, truncated: bool) -> Extracted | None:
     return None
 
 
-# What a sentence says beside a value that the value alone does not: its unit, or its name.
+# The unit or the name of a value, read from the words around it.
 
 _COMMAND: Final = lazy_pattern(r"\\[A-Za-z]+")
 _LETTER: Final = lazy_pattern(r"[^\W\d_]|[%°$€£¥₹¢]")
 _WRAPPER: Final = lazy_pattern(r"\\(?:text|mathrm|mbox|rm|operatorname)\b|[{}~]|\\[ ,;:!]")
-# Money is signed in front, an angle behind.
+# Currency signs precede a value, degree signs follow it.
 _SIGNED: Final = lazy_pattern(r"\\\$|[€£¥₹¢°]|\\(?:circ|degree)(?![a-z])|\$\s?\d[\d.,]*\Z")
 _POWER: Final = r"(?:\s?\^\s?\{?[23]\}?|[²³]|\s(?:squared|cubed)\b)?"
 _UNIT: Final = lazy_pattern(
@@ -1046,7 +1050,7 @@ _TIME: Final = lazy_pattern(r"([AaPp])\.?\s?[Mm]\b\.?")
 _BETWEEN: Final = lazy_pattern(
     r"[\s$*_)}\]]*(?:\\[ ,;:!)]|~)*\s*\$?(?:\\(?:text|mathrm|mbox|rm)\s*\{?\s*)?"
 )
-# Words that are no unit where they stand behind a number: 5 in total, 5 units, 5 percent.
+# Words after a number that are not its unit: 5 in total, 5 units, 5 percent.
 _NO_UNIT: Final = frozenset({"in", "unit", "percent", "am", "pm"})
 _RATES: Final = frozenset({"mph", "kmh", "mpg"})
 _TEMPERATURE: Final = lazy_pattern(r"degrees?\s+(?:[CF]\b|celsius|fahrenheit)", re.IGNORECASE)
@@ -1062,9 +1066,9 @@ _NEAR: Final = 100
 
 
 def in_context(text: str, answer: str, gold: str) -> str:
-    """Put the unit, the half of the day or the name back that a reply gives its value.
+    """Add to an answer the unit, am or pm, or name that the reply gives it.
 
-    A value without them is the answer too, so they are read only where the gold has others.
+    A value without them counts as right too, so they are read only where the gold answer has some.
     """
     if "=" in gold and len(set(_VARIABLE.findall(_COMMAND.sub("", gold)))) > 1:
         return _equation(text[-marks.LONGEST_ANSWER :], answer)
@@ -1089,13 +1093,14 @@ def in_context(text: str, answer: str, gold: str) -> str:
         return answer
     if unit.per and wanted.per:
         return f"{answer} {unit.name}" + (f"/{unit.per}" if unit.per != unit.name else "")
-    # "60 miles an hour" may be the 60 miles asked for; 15 cents each are never 15 dollars.
+    # Where only one side is a rate, no unit is added: "60 miles an hour" may be the 60 miles asked
+    # for. Money keeps its unit: 15 cents each are never 15 dollars.
     is_told = unit.is_money or not (unit.per or wanted.per)
     return f"{answer} {unit.name}" if is_told else answer
 
 
 def _equation(text: str, answer: str) -> str:
-    """Give the whole equation of a curve, x + y = 12, of which only the right side was read."""
+    """Return the whole equation of a curve, x + y = 12, where only the 12 was extracted."""
     whole = marks.last_value(text).rstrip(".,")
     sides = [side.strip() for side in marks.EQUALS.split(whole)]
     is_curve = len(sides) == 2 and sides[1] == answer and not _FUNCTION.fullmatch(sides[0])
@@ -1105,7 +1110,7 @@ def _equation(text: str, answer: str) -> str:
 class _Unit(NamedTuple):
     name: str
     per: str = ""
-    """What it is counted by, as in miles an hour."""
+    """The unit after "per", as in miles an hour."""
     is_money: bool = False
 
 

@@ -1,9 +1,9 @@
-"""Grading: whether an answer says the same as the gold answer.
+"""Grading: whether an answer is equivalent to the gold answer.
 
 One set of rules compares two trees in both tiers, which differ only in how they compare two
 scalars: by rational arithmetic, or numerically to many digits.
 
-Every comparison is true, false or None, and None means that this tier cannot tell.
+Every comparison is true, false or None; None means that this tier cannot decide it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _KINDS = {
     **dict.fromkeys(("=", "<", "<=", "ne"), "relation"),
     "matrix": "matrix",
 }
-"""What kind of thing an operator makes; any other makes a scalar."""
+"""The kind of value that an operator makes; operators not listed make a scalar."""
 MAX_ITEMS = 64
 _ZERO = Num(Fraction(0))
 _HALF_DAY = 720
@@ -53,7 +53,7 @@ _HALF_DAY = 720
 
 @dataclass(frozen=True, slots=True)
 class Equivalence:
-    """The rules by which two trees say the same, given a way to compare their scalars."""
+    """The rules by which two trees are equivalent, given functions that compare their leaves."""
 
     leaf: Leaf
     relate: Leaf
@@ -118,7 +118,7 @@ class Equivalence:
         if is_op(pred, "base") != is_op(gold, "base"):
             pred, gold = _in_ten(pred), _in_ten(gold)
         if is_op(pred, "base") or is_op(gold, "base"):
-            # The base may be missing where the gold answer names it, like a unit.
+            # The answer may omit the base that the gold answer names, as it may omit a unit.
             return isinstance(pred, Num | Sym) and is_op(gold, "base") and pred == _args(gold)[0]
         if is_op(pred, "time") or is_op(gold, "time"):
             return _same_time(pred, gold)
@@ -127,14 +127,14 @@ class Equivalence:
             gap = Op("mod", (Op("+", (first, Op("neg", (second,)))), modulus))
             return _all((self.leaf(modulus, other), self.leaf(gap, _ZERO)))
         if is_op(pred, "residue") or is_op(gold, "residue"):
-            # The least member of a class of remainders alone stands for it.
+            # A residue class may be given by its least member alone: 2 for 2 mod 5.
             sides = (Op("mod", n.args) if is_op(n, "residue") else n for n in (pred, gold))
             return self.leaf(*sides)
         if is_op(pred, ":") and is_op(gold, ":"):
             return self._ratios(pred, gold)
         pred, gold = _quotient(pred), _quotient(gold)
         same = self.leaf(pred, gold)
-        # 10 % is 0.1; it is 10 as well where a percentage is asked for, as a gold with % shows.
+        # 10 % is 0.1. Where a percentage is asked for (or the gold has a %), 10 is right too.
         asked = is_op(gold, "%") or (self.percent and is_op(pred, "%"))
         if same is False and asked and is_op(pred, "%") != is_op(gold, "%"):
             return self.leaf(_inside(pred), _inside(gold))
@@ -176,7 +176,7 @@ class Equivalence:
             return False
         left, right = (_by_name(n) for n in (pred, gold))
         if is_op(gold, "[]") and len(right) == 2:
-            return False  # a closed interval, of which a list gives only the ends
+            return False  # a closed interval; a list gives only its ends
         if is_op(ordered, "[]") and len(left) > 2:
             return self._matching(left, right)
         return self._pairwise(left, right)
@@ -186,7 +186,7 @@ class Equivalence:
         if is_op(pred, "{}") or is_op(gold, "{}"):
             left, right = (tuple(dict.fromkeys(items)) for items in (left, right))
         left, right = _roots(left, right), _roots(right, left)
-        # x = 1, y = 2 against 1, 2: without its names a list can only be meant in order.
+        # x = 1, y = 2 against 1, 2: without names only the order shows which value is which.
         half_named = (len(_names(left)) > 1) != (len(_names(right)) > 1)
         ordered = half_named or any(map(_is_sequence, (left, right)))
         return self._pairwise(left, right) if ordered else self._matching(left, right)
@@ -245,7 +245,7 @@ def _kind(node: Node) -> str:
 
 
 def _shape(node: Node) -> str:
-    """Tell open from closed where two things can be an interval; infinity has no closed end."""
+    """Return the brackets of a pair, which may be an interval; an end at infinity is open."""
     if not isinstance(node, Op) or len(node.args) != 2:
         return "tuple"
     low = "(" if node.args[0] in syntax.INFINITE else node.name[0]
@@ -254,7 +254,7 @@ def _shape(node: Node) -> str:
 
 
 def _in_ten(node: Node) -> Node:
-    """Take the base off digits in base ten, which is no base worth naming beside plain digits."""
+    """Drop an explicit base of ten, so that the digits compare with plain digits."""
     return node.args[0] if is_op(node, "base") and node.args[1] == Num(Fraction(10)) else node
 
 
@@ -281,7 +281,7 @@ def _same_time(pred: Node, gold: Node) -> bool:
 
 
 def _minutes(node: Node) -> tuple[Fraction, str] | None:
-    """Count the minutes since midnight, and say how the half of the day is known."""
+    """Return the minutes since midnight, and how the half of the day is known."""
     half = node.unit if isinstance(node, Measure) else ""
     inner = node.value if isinstance(node, Measure) else node
     parts = _args(inner) if is_op(inner, "time") or is_op(inner, ":") else (inner,)
@@ -322,7 +322,7 @@ def _at_number(name: str) -> bool:
 
 
 def _bound(left: str, right: str) -> tuple[str, str] | None:
-    """Tell whether two names mean one function, and which variable to rename: f(x), f(t), y."""
+    """Return which variable to rename if two names mean one function: f(x), f(t), y."""
     (f, _, x), (g, _, t) = (name.rstrip(")").partition("(") for name in (left, right))
     same = f == g and (x or t)
     if not (same or (f == "y" and t) or (g == "y" and x)):
@@ -335,7 +335,7 @@ def _names(items: Sequence[Node]) -> set[str]:
 
 
 def _roots(items: tuple[Node, ...], others: Sequence[Node]) -> tuple[Node, ...]:
-    """Take the indices off x_1 = 3, x_2 = -2, unless the other side has them too."""
+    """Drop the indices of x_1 = 3, x_2 = -2, unless the other side has them too."""
     names = {_definition(item)[0] for item in items}
     bases = {name.partition("_")[0] for name in names}
     indexed = len(bases) == 1 and len(names) == len(items) > 1 and all("_" in n for n in names)
@@ -345,7 +345,7 @@ def _roots(items: tuple[Node, ...], others: Sequence[Node]) -> tuple[Node, ...]:
 
 
 def _is_sequence(items: Sequence[Node]) -> bool:
-    """Whether letters repeat, as in H, T, H: a sequence, and no list of things."""
+    """Whether letters repeat, as in H, T, H: then the order counts."""
     letters = [item.name for item in items if isinstance(item, Sym) and item.name.isupper()]
     return len(letters) == len(items) and len(set(letters)) < len(letters)
 
@@ -356,7 +356,7 @@ def _by_name(node: Node) -> tuple[Node, ...]:
     return tuple(value for _, value in named) if len(_names(items)) == len(items) else items
 
 
-# The exact tier: decides in this process, without a symbolic library, what it is sure of.
+# The exact tier: runs in this process, without a symbolic library; None where it is unsure.
 
 MAX_LENGTH = 3000
 """An answer longer than this is compared as text alone."""
@@ -366,7 +366,7 @@ _UNIT_LETTER = lazy_pattern(
     r"\\(?:text[a-z]{0,6}|mathrm|mathit|mbox|operatorname)\s*\{\s*([mgshlL])\s*\}"
 )
 _WORDS = lazy_pattern(r"\\(?:text[a-z]{0,6}|mathrm|mbox)\s*\{[^{}]*\}")
-# A letter alone: not behind a number or a stroke, like a unit, nor as in "it's".
+# A single letter that is a variable: not after a number or a slash, like a unit, nor in "it's".
 _VARIABLE = lazy_pattern(
     r"(?<![A-Za-z\d\\/'’])(?<!\d )(?<!\d~)(?<!\bin )([mgshlL])(?![A-Za-z'’.]\b|[A-Za-z])"
 )
@@ -387,12 +387,12 @@ _IN_WORDS = (
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """True or false with the reason; None where this tier cannot tell."""
+    """The result of a comparison with its reason; None where this tier cannot decide it."""
 
     same: bool | None
     why: str
     readable: bool = True
-    """Whether another tier could still tell."""
+    """Whether another tier could still decide."""
 
 
 def asks_percent(problem: str) -> bool:
@@ -400,7 +400,7 @@ def asks_percent(problem: str) -> bool:
 
 
 def spell_variables(answer: str, gold: str, problem: str) -> str:
-    r"""Write 6\text{h} as 6h where h is a variable of the problem, and so no unit of its answer."""
+    r"""Write 6\text{h} as 6h where h is a variable of the problem, and so not a unit."""
     letters = set(_UNIT_LETTER.findall(answer)) if "\\" in answer and problem else set[str]()
     if not letters.difference(_UNIT_LETTER.findall(gold)):
         return answer
@@ -409,14 +409,14 @@ def spell_variables(answer: str, gold: str, problem: str) -> str:
 
 
 def decide(pred: str, gold: str, *, percent: bool = False) -> Ruling:
-    """Compare two answers; the ruling is None where only the symbolic tier can tell."""
+    """Compare two answers; the ruling is None where only the symbolic tier can decide."""
     pred, gold = pred.strip(), gold.strip()
     if _INTEGER.fullmatch(pred) and _INTEGER.fullmatch(gold):
         return _ruling(_digits(pred) == _digits(gold), "as integers")
     if pred == gold:
         return Ruling(True, "the same text")
     if "," in pred and _COMMA.fullmatch(pred) and not _THOUSANDS.fullmatch(pred):
-        # 3,5 is a decimal where the gold answer is one; 1,234 is a thousand and more.
+        # 3,5 is read as 3.5 where the gold answer is a decimal. 1,234 is a thousand and more.
         pred = pred.replace(" ", "").replace(",", ".") if _DECIMAL.fullmatch(gold) else pred
     if max(len(pred), len(gold)) > MAX_LENGTH:
         return Ruling(None, "too long to be read as mathematics", readable=False)
@@ -519,7 +519,7 @@ def _is_added(node: Node, name: str) -> bool:
 
 
 def _digits(text: str) -> str:
-    # Compared as text: a megabyte of digits must not be converted.
+    # Compared as text: converting a megabyte of digits to an integer takes quadratic time.
     digits = text.lstrip("+-0")
     return f"-{digits}" if text[0] == "-" and digits else digits
 
@@ -528,12 +528,12 @@ def _ruling(same: bool, how: str) -> Ruling:
     return Ruling(same, f"{'equal' if same else 'different'} {how}")
 
 
-# Is it the gold answer? The exact tier decides first, in this process, then the symbolic tier.
+# Grading of one case or many: first by the exact tier, in this process, then by the symbolic tier.
 #
 # Modules that start threads and processes are imported where they are used: most answers need none.
 
 _AHEAD = 64
-"""Cases in flight for each worker, so that none waits for the order of the output."""
+"""Cases in flight for each worker: output is in order, and a slow case must not idle the rest."""
 _SHORT = 120
 _SHORTEST_WORD = 2
 _VALUE = lazy_pattern(r"\d|\\boxed")
@@ -542,7 +542,7 @@ _NOT_THE_THING = (
     "opposite|negation|converse|contrary|inverse|contrapositive|reverse|reciprocal|complement"
     "|negative|square|cube|double|half|root|rest|former|latter|other"
 )
-# One thing, said in a sentence without digits: "The limit is infinity."
+# A sentence that states one value without digits: "The limit is infinity."
 _STATEMENT = lazy_pattern(
     r"(?:yes,\s+)?(?:(?:so|thus|hence|therefore|then|and),?\s+)?"
     rf"(?:(?:the|its|this|that)\s+(?!(?:{_NOT_THE_THING})\b)[a-z]+(?:\s+of\s+[^.,;]{{1,40}}?)?|it|there)"
@@ -557,7 +557,7 @@ _QUALIFIED = lazy_pattern(
 _TENS = "|".join(syntax.TENS)
 _DIGITS = "one|two|three|four|five|six|seven|eight|nine"
 _TEENS = "|".join(word for word, value in syntax.SMALL_NUMBERS.items() if not 0 < value < 10)
-# A number in words that counts something, alone: not "one of", "two thirds", "three hundred".
+# Number words. A count is one of them alone: not "two thirds", not "three hundred".
 _NUMBER_WORDS = lazy_pattern(
     rf"(?<![-\w])(?:(?:{_TENS})(?:[- ](?:{_DIGITS}))?|{_TEENS}|{_DIGITS}|half|third|hundred"
     r"|thousand|million|dozen|once|twice|thrice|halves|thirds|quarters?|fourths?|fifths?|tenths?)(?![-\w])",
@@ -576,7 +576,7 @@ class GradingCase:
     answer: str | None
     """The bare answer; None where there is none."""
     gold: str
-    """The gold answer. It may be a whole solution, whose box or #### is then read."""
+    """The gold answer, or a whole solution with the answer in a box or after ####."""
     problem: str = ""
     """The problem's text: whether it asks for a percentage, and which letters are variables."""
 
@@ -584,18 +584,18 @@ class GradingCase:
     def from_reply(
         cls, text: str | None, gold: str, problem: str = "", *, truncated: bool = False
     ) -> GradingCase:
-        """Read the answer out of a whole reply, or of its part before the budget ran out."""
+        """Extract the answer from a whole reply, or from the part of a truncated one."""
         if text is None:
             return cls(None, gold, problem)
-        number = gold.isascii() and gold.isdecimal()  # most golds, and the cheapest to look for
+        number = gold.isascii() and gold.isdecimal()  # most golds, and no other rule needed
         if not number and _states(text, gold):
             return cls(gold, gold, problem)
         if not number and _APPROXIMATE.match(gold) and _APPROXIMATE.search(text):
-            # Where the gold is a rounded value, so is the answer: not √3, but 1.732 behind it.
+            # The gold is a rounded value, so compare the rounded one: in √3 ≈ 1.732 the latter.
             *_, rough = _APPROXIMATE.finditer(text)
             text = text[rough.end() :]
         answer = extract(text, truncated=truncated).answer
-        # "None" is no answer, except to a question whose answer is "none".
+        # The rules find no answer in "none", which may be the gold answer.
         if answer is None and not truncated:
             answer = _says_in_words(text, gold)
         elif answer is not None and not number:
@@ -609,7 +609,7 @@ class Verdict:
 
     verdict: Literal["correct", "incorrect", "undecided"]
     tier: Literal["exact", "symbolic", "instructions"]
-    """How it was found; the last where no answer was compared, but a whole reply was checked."""
+    """The grader that decided; "instructions" where a whole reply was checked, not an answer."""
     answer: str | None
     """The answer that was judged, as the model wrote it."""
     why: str
@@ -683,14 +683,14 @@ def _grade(case: GradingCase, workers: Workers | None) -> Verdict:
 
 
 def _first_tier(case: GradingCase) -> Verdict | Callable[[Workers], Verdict]:
-    """Judge in this process; where that is not enough, return how a worker judges."""
+    """Judge in this process; return a function for a worker where the exact tier cannot decide."""
     started = time.perf_counter()
     answer, gold = case.answer, case.gold
     if "\\boxed" in gold or "####" in gold:
         gold = extract(gold).answer or gold
     if answer is None or not answer.strip():
         return _verdict(Ruling(False, "no answer"), "exact", None, time.perf_counter() - started)
-    # A gold that is a whole solution speaks of the problem too.
+    # A gold that is a whole solution may show, too, that a percentage is asked for.
     percent = asks_percent(case.problem) or (gold != case.gold and asks_percent(case.gold))
     read = spell_variables(answer, gold, case.problem)
     ruling = decide(read, gold, percent=percent)
@@ -725,7 +725,7 @@ def _verdict(
 
 
 def _says_in_words(text: str, gold: str) -> str | None:
-    """Return the words of a reply without any value that are the gold; None without such words."""
+    """Return the words of a reply that equal the gold, where the reply has no value in digits."""
     gold = gold.strip("() ")
     if gold.isalpha() and len(gold) < _SHORTEST_WORD:
         return None
@@ -749,7 +749,7 @@ def _says_in_words(text: str, gold: str) -> str | None:
 
 
 def _states(text: str, gold: str) -> bool:
-    """Whether a reply ends in the whole of a gold that is more than a value, such as a sentence."""
+    """Whether a reply ends with all of a gold that is more than a value, such as a sentence."""
     said, gold = text.rstrip(_CLOSING), gold.strip()
     written = json.dumps(gold)[1:-1] if text.endswith("}") else gold
     forms = (form.rstrip(_CLOSING) for form in (gold, written, _DOLLAR.sub("", gold)))

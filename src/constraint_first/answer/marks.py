@@ -1,8 +1,8 @@
-"""The marks of a final answer in a reply: boxes, phrases, choice letters, and what denies them.
+"""The marks of a final answer in a reply: boxes, phrases, choice letters, and denials of them.
 
-A value must be asserted: not denied, not bounded, not only supposed. "It cannot be 5" names a value
-and gives no answer; "at least 5" is an answer, and not 5. The few words beside the value decide
-that, up to the next verb: "the number that is not used is 5".
+A value is an answer only where it is asserted: "it cannot be 5" denies it, "suppose it is 5" only
+supposes it, and "at least 5" is an answer, but not 5. The words beside the value decide that, up
+to the next verb: in "the number that is not used is 5" the "not" does not concern the 5.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def is_rejected(text: str, start: int, end: int) -> bool:
 
 
 def bounds(text: str, start: int, end: int) -> tuple[str, str]:
-    """Take the words on either side of a value that make it a bound; empty where there are none."""
+    """Return the words before and after a value that make it a bound; empty without any."""
     near = text[max(0, start - _NEAR) : start]
     before = _BOUNDED.search(near)
     if before and _CAPACITY.search(near, 0, before.start() + len("up to ")):
@@ -128,7 +128,7 @@ def bounds(text: str, start: int, end: int) -> tuple[str, str]:
 
 
 def asserted(text: str, answer: str) -> str | None:
-    """Return an answer that a sentence gives, with its bound; None where it is denied."""
+    """Return the answer of a sentence with its bound; None where the sentence denies it."""
     start = text.rfind(answer)
     if start < 0:  # several values that were joined
         start = text.rfind(answer.partition(", ")[0])
@@ -160,7 +160,7 @@ EMPTY_BOX: Final = lazy_pattern(r"\\?(?:boxed|fbox)[ \n]?\{\s*\}")
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A box of a reply and its place in it, with the boxes beside it."""
+    """A box in a reply: its content, joined with that of adjacent boxes, and its position."""
 
     content: str | None
     """None where it is empty or never closed."""
@@ -170,7 +170,7 @@ class Box:
 
 
 def latex_boxes(text: str, *, truncated: bool) -> str:
-    """Write box tokens as LaTeX; the last one may end with the reply, unless it was cut off."""
+    """Write box tokens as LaTeX; the reply may end inside the last box, unless it is truncated."""
     if _OPENED not in text:
         return text
     open_end = text.rfind(_OPENED) > text.rfind(_CLOSED)
@@ -194,7 +194,7 @@ def find_box(text: str) -> Box | None:
     usable = place is not None and place.closed and not _is_blank(place)
     if place is None or not usable or not (place is last or _repeats(text, last, place)):
         return Box(None, closed=last.closed)
-    # Where no brace ends just before it, a long text need not be searched for another box.
+    # A box beside this one closes just before it: a cheap test that spares most searches.
     beside = text.rfind("}", max(0, place.start - _LONGEST_JOINT), place.start) >= 0
     return _joined(text, place) if beside else place
 
@@ -262,15 +262,15 @@ def _last_mark(text: str, end: int) -> int:
     return max(text.rfind(mark, 0, end) for mark in ("\\fbox", "\\framebox"))
 
 
-# The words around a value: what is trimmed from an answer, and where its phrase ends.
+# The words around a value: those trimmed from an answer, and those that end its phrase.
 
 LONGEST_ANSWER: Final = 5000
 WORD: Final = lazy_pattern(r"(?<![\\A-Za-zÀ-ɏͰ-ӿ])[A-Za-zÀ-ɏͰ-ӿ]{2,}(?![A-Za-zÀ-ɏͰ-ӿ]*\()")
 EQUALS: Final = lazy_pattern(r"(?<![<>!\\=])=(?!=)")
 TO: Final = r"to(?!\s+\$?\d+\$?\s+(?:decimal|significant|sig|d\.?\s?p|s\.?\s?f|place|digit|figure))"
-"""The word between the sides of a ratio; "4.25 to 2 decimal places" is none."""
+"""The word between the sides of a ratio; "4.25 to 2 decimal places" is not a ratio."""
 
-# What goes on with a list behind a semicolon: "80; 82; 84", not "80; 2 of them are red".
+# The next item of a list after a semicolon: "80; 82; 84", not "80; 2 of them are red".
 _NEXT_VALUE: Final = (
     r"\s*(?:\$?[A-Za-z]\w{0,2}\s?=\s?)?(?:[-−]?\$?[-−]?\d[\d.,/]*|\$[^$\n]{1,80}\$)\$?"
     r"(?:\s?(?:%|°|[a-z]{1,3}))?\s*(?:[;,.*]|\Z|\n|and\b|or\b)"
@@ -296,7 +296,7 @@ _AND: Final = r"(?:[,;]\s*(?:and\b|or\b|und\b|oder\b)?|and\b|or\b|und\b|oder\b)"
 _PHRASE_JOINT: Final = lazy_pattern(rf"\s*{_AND}\s*\Z")
 _MORE_MATHS: Final = lazy_pattern(rf"\s*{_AND}\s*(?:\$|\\\()")
 _EQUATION: Final = lazy_pattern(r"[A-Za-z]\w{0,2}(?:_\{?\w{1,2}\}?)?\s*=[^=]+")
-# "1/2, or 0.5" says one value twice.
+# "1/2, or 0.5" is one value in two forms.
 _OTHER_FORM: Final = lazy_pattern(
     r",?\s+or\s+(?=\$?[-−]?\d*\.\d+\$?\s*\Z|\$?[-−]?[\d.]+\s?\\?%\$?\s*\Z)"
 )
@@ -399,7 +399,7 @@ def _inside(maths: re.Match[str]) -> str:
 
 
 def read_phrase(rest: str) -> str:
-    """Take what a marker introduces: its mathematics, or its words up to the end of the clause."""
+    """Return the phrase after a marker: a formula, or the words up to the end of the clause."""
     begin = _BEGIN.match(rest)
     leading, rest = (begin[0], rest[begin.end() :]) if begin else ("", rest)
     if "\n" in leading:
@@ -409,7 +409,7 @@ def read_phrase(rest: str) -> str:
             at = item.end()
         if len(items) > 1:
             return ", ".join(items)
-    # On a line of its own a dash is a bullet, behind a mark it is a sign.
+    # A dash is a bullet at the start of a line, and a minus sign directly after a mark.
     bullet = _BULLET.match(rest) if "\n" in leading else _RULE.match(rest)
     start = bullet.end() if bullet else 0
     while adverb := _ADVERB.match(rest, start):
@@ -439,7 +439,7 @@ def read_phrase(rest: str) -> str:
 
 
 def quantity(phrase: str) -> str:
-    """Drop what is said of a number and its unit behind them: "18 apples in total"."""
+    """Drop a remark after a number and its unit: "18 apples in total"."""
     whole = _QUANTITY.fullmatch(phrase)
     return whole[1 if whole[1].isascii() else 2] if whole else phrase
 
@@ -451,7 +451,7 @@ def unnamed(phrase: str) -> str:
 
 
 def last_value(phrase: str) -> str:
-    """Take the last mathematics or number out of a sentence."""
+    """Return the last formula or number of a sentence."""
     if maths := last_match(_MATHS.finditer(phrase)):
         return _inside(maths)
     numbers = _NUMBER.findall(phrase)
@@ -459,11 +459,11 @@ def last_value(phrase: str) -> str:
 
 
 def trailing_maths(sentence: str) -> tuple[str, str] | None:
-    """Take the last mathematics or emphasis of a sentence, or several side by side, with its rule.
+    """Return the last formula or emphasis of a sentence, or several side by side, and the rule.
 
-    "The roots are $1$ and $2$" names two; in "from $1$ we get $2$" only the last counts.
+    "The roots are $1$ and $2$" gives two; in "from $1$ we get $2$" only the last counts.
     """
-    # Two dollar signs may stand for money: "3 pens are $12, so 1 pen is $4".
+    # Two dollar signs may both be money: "3 pens are $12, so 1 pen is $4".
     found = _MATHS.finditer(sentence)
     every = [one for one in found if "\\" in (one[3] or "\\") or not _PROSE.search(one[3])]
     if not every:
@@ -485,7 +485,7 @@ def trailing_maths(sentence: str) -> tuple[str, str] | None:
 
 
 def _ratio(sentence: str, every: list[re.Match[str]]) -> str:
-    """Take "$5$ to $2$" behind a verb as a ratio, and "from $2$ to $5$" as a range."""
+    """Read "$5$ to $2$" after a verb as a ratio, and "from $2$ to $5$" as a range."""
     first, last = every[-2:] if len(every) > 1 else every * 2
     joint = re.fullmatch(rf"\s+{TO}\s+", sentence[first.end() : last.start()])
     stated = _STATED_RATIO.search(sentence[: first.start()]) if joint else None
@@ -493,14 +493,14 @@ def _ratio(sentence: str, every: list[re.Match[str]]) -> str:
 
 
 def after_equals(maths: str) -> str:
-    """Take the value at the end of a chain of equations."""
+    """Return the value at the end of a chain of equations."""
     if "\\begin" in maths:
         return maths
     maths = re.split(r"\\implies|\\Rightarrow|\\approx", maths)[-1]
     return EQUALS.split(maths)[-1].strip().rstrip(".,") or maths
 
 
-# Choice letters: alone, in brackets, with the reason for them or with the letters they beat.
+# Choice letters: alone, in brackets, with a reason, or preferred to other letters.
 
 _CHOICE_OPEN: Final = (
     r"(?:\\(?:text|math)(?:bf|rm|it|sf|tt|sc)?\s*\{|\\boldsymbol\s*\{|\\[(\[{]|[\[({*_$`\"“'])"
@@ -510,7 +510,7 @@ _LETTER: Final = rf"{_CHOICE_OPEN}{{0,5}}(?P<letter>[A-J])(?P<close>{_CHOICE_CLO
 _NAMED: Final = r"(?i:(?:option|choice|letter|answer)\s*:?\s*)?"
 _LONE: Final = lazy_pattern(rf"{_NAMED}{_LETTER}[.:;,]?\**")
 _LEADING: Final = lazy_pattern(rf"{_NAMED}{_LETTER}(?![\w'’])")
-# What follows a letter where the letter is all of the answer.
+# The text that may follow a letter where the letter alone is the answer.
 _REASON: Final = lazy_pattern(
     r"\s*[,;.(]?\s*(?i:because|since|as|for|rather|not|over|instead|is|being|which|where|given|due"
     r"|so|with|but|while|whereas|although|though|by|the|all|others?|it|this|that|we|none|only"
@@ -565,13 +565,13 @@ _NEGATED: Final = lazy_pattern(
 
 
 def lone_letter(text: str) -> str:
-    """Return a choice letter without its brackets, where a text is nothing else."""
+    """Return a choice letter without its brackets; empty where the text has anything else."""
     match = _LONE.fullmatch(text)
     return match["letter"] if match else ""
 
 
 def leading_letter(phrase: str) -> str:
-    """Return the letter that an answer begins with, where what follows only speaks of it."""
+    """Return the letter that an answer begins with, if the rest only describes that choice."""
     match = _LEADING.match(phrase)
     if match is None:
         return ""
@@ -583,7 +583,7 @@ def leading_letter(phrase: str) -> str:
     if chosen_too or _LIST.fullmatch(rest) or _OPERATOR.match(rest):
         return ""
     closed = not {*match["close"]}.isdisjoint(")]}") and rest[0] in " \n\t.,:;"
-    # An I without brackets is the speaker, more likely.
+    # An I without brackets is more likely the pronoun.
     alone = another or closed or (match["letter"] != "I" and _REASON.match(rest))
     return match["letter"] if alone else ""
 
@@ -604,7 +604,7 @@ def from_choice(text: str) -> tuple[str, str] | None:
 
 
 def _counts(match: re.Match[str], tail: str, *, weak: bool) -> bool:
-    """Leave out what is rejected, and in a reply that goes on to a number what may be a point."""
+    """Whether a letter is chosen: not rejected, nor a point of geometry before a number."""
     before, after = tail[max(0, match.start() - 20) : match.start()], tail[match.end() :]
     if _NEGATED.search(before) or (match["letter"] == "I" and after[:1] == " "):
         return False
@@ -614,7 +614,7 @@ def _counts(match: re.Match[str], tail: str, *, weak: bool) -> bool:
     return not (weak and any(char.isdigit() for char in after))
 
 
-# The marks of a stated answer: "Answer:", "the answer is", "####" and their like, by language.
+# Phrases that introduce an answer, by language: "Answer:", "the answer is", "####".
 
 ANSWER_WORDS: Final = (
     "antwort endergebnis ergebnis lösung loesung réponse reponse résultat respuesta resultado "
@@ -645,7 +645,7 @@ _IS_ELSEWHERE: Final = (
 )
 _SIGN: Final = r"(?:[:=：＝→⇒]>?|[-=]+>|(?<=\s)[-–—]+(?=\s))[*_]{0,3}"
 _VALUE_AT_END: Final = r"[-−$€£]?\d[\d.,/]*(?:\s*है|['’]?[a-zıüö]{2,3})?[.।\s]*\Z"
-# Every pattern begins with letters, which are found fast in a text of small letters.
+# Every pattern begins with literal lower-case letters, which the regex engine finds fast.
 _ENGLISH: Final = lazy_pattern(
     r"(?:answer(?<!\bno answer)(?<!\bno final answer)|result|solution)s?(?![^\W_])"
     rf"{_EMPHASIS}{_ASIDE}(?:{_IS}|{_SIGN}|(?:est|ist|lautet)\b)"
@@ -676,8 +676,8 @@ _HINTS: Final = (
     (_ELSEWHERE, (*ANSWER_WORDS, *_PHRASES)),
     (_IDEOGRAPHIC, ("答", "답", "결과", "结果", "結果")),
 )
-"""Patterns, each with the words of which it needs one."""
-# "A:" in front of an answer, not of the first of several options.
+"""Patterns, each with hints: it is tried only where the text contains one of them."""
+# "A:" before an answer, not before the first of several options.
 _SHORT: Final = lazy_pattern(r"^[^\S\n]*\**A\**:\**[^\S\n]*(?=\S)", re.MULTILINE)
 _OPTION: Final = lazy_pattern(r"^\W{0,4}B\W{0,2}[:.)]", re.MULTILINE)
 _LETTERED: Final = lazy_pattern(
@@ -691,7 +691,7 @@ _LABELLED: Final = lazy_pattern(r"\W{0,6}\n\s*[-•*]\s+[^\n:]{2,60}:[^\n]*\n\s*
 _FIRST_VALUE: Final = lazy_pattern(r"[-−]?(?:\\?[$€£])?\d[\d.,/]*|\$[^$]+\$")
 
 _MOST_MARKS: Final = 3
-# "Let the answer be x" only names what is looked for.
+# "Let the answer be x" only names the unknown.
 _VARIABLE: Final = lazy_pattern(r"[\s$*(\\]{0,4}([A-Za-z])[\s$*)\\]{0,4}(?=[.,;:\n]|\Z|and\b)")
 _LET: Final = lazy_pattern(r"\b(?:let|denote|call|suppose)\b[^.\n]{0,60}\Z", re.IGNORECASE)
 _CHOICES: Final = frozenset("ABCDEFGHJ")
@@ -711,9 +711,9 @@ def has_marker(text: str) -> bool:
 
 
 def from_marker(text: str) -> tuple[str, str] | None:
-    """Read what the last mark of an answer introduces, or what the last "is the answer" follows.
+    """Read the value after the last mark of an answer, or before the last "is the answer".
 
-    A mark with nothing behind it takes back nothing that was said before.
+    A mark without a value does not retract the value of an earlier mark.
     """
     ends = [
         end
@@ -731,7 +731,7 @@ def from_marker(text: str) -> tuple[str, str] | None:
 
 
 def _names_unknown(text: str, end: int) -> bool:
-    """Whether a mark introduces a variable that the text after it gives a value."""
+    """Whether a mark introduces a variable whose value is stated later."""
     name = _VARIABLE.match(text, end)
     if name is None or (name[1] in _CHOICES and not _LET.search(text, max(0, end - 80), end)):
         return False
@@ -755,14 +755,14 @@ def _marks(text: str) -> list[tuple[int, int]]:
 
 
 def _small(text: str) -> str:
-    """Write a text in small letters, each in its place."""
+    """Lower-case a text without moving any character, so that positions stay valid."""
     if len(small := text.lower()) == len(text):
         return small
     return "".join(low if len(low := char.lower()) == 1 else char for char in text)
 
 
 def _introduced(rest: str) -> str | None:
-    """Read what a mark introduces; None where it is denied, only asked or a list with labels."""
+    """Read the value after a mark; None where it is denied, or where a labelled list follows."""
     if _LABELLED.match(rest):
         return None
     if letter := leading_letter(rest.lstrip(" \t:：\n,")[:300]):
@@ -778,7 +778,7 @@ def _introduced(rest: str) -> str | None:
 
 
 def _before(clause: str) -> str:
-    """Take the value that "is the answer" speaks of: "45 is the final answer"."""
+    """Return the value before "is the answer": "45 is the final answer"."""
     clause = _MARKER_CLAUSE.sub("", clause).strip()
     if value := last_value(clause):
         return bald(value)
@@ -788,7 +788,7 @@ def _before(clause: str) -> str:
 
 
 def unmarked(value: str) -> str:
-    """Take the answer out of a value that is itself a sentence."""
+    """Extract the answer from a value that is itself a sentence."""
     marks = _marks(value) if len(value) < LONGEST_ANSWER else []
     inside = value[marks[0][1] :] if marks else ""
     return bald(read_phrase(inside) if inside.strip() else value)

@@ -36,7 +36,7 @@ _PARTS_OF_LINE = {
 
 
 def _is_element(node: Node) -> bool:
-    """Whether a set's condition is about a name itself: {x | …}, {x ∈ R : …}, {(x, y) | …}."""
+    """Whether the part before a set's condition is a name: {x | …}, {x ∈ R : …}, {(x, y) | …}."""
     match node:
         case Sym():
             return True
@@ -75,7 +75,7 @@ def _bracketed(opened: str, closed: str, inner: Node, *, call: bool) -> Node:
     if kind == "{}" and opened != "langle":
         if opened == r"\{":
             return Op("{}", several or (inner,))
-        # Bare braces only group in LaTeX; what they were meant for, a set or a tuple, is open.
+        # Bare braces only group in LaTeX; whether a set or a tuple was meant is unknown.
         return Op("list", several) if several else inner
     if opened == "langle":
         kind = "()"
@@ -89,7 +89,7 @@ def _bracketed(opened: str, closed: str, inner: Node, *, call: bool) -> Node:
 # Numbers as they are written: decimals, recurring decimals, and digits in another base.
 
 MAX_DIGITS = 4000
-"""Python refuses to convert much longer ones, and no answer needs them."""
+"""Python refuses to convert integers of more than 4,300 digits, and no answer needs them."""
 _BASES = dict([*syntax.SMALL_NUMBERS.items()][:11])
 
 
@@ -108,7 +108,7 @@ def literal(text: str) -> Num:
 
 
 def recurring(text: str, period: str) -> Num:
-    """Read the digits of a period behind the digits that come once."""
+    """Read a recurring decimal: the digits that occur once, and the period behind them."""
     whole, _, part = text.partition(".")
     once = whole + part
     if not period or not (once + period).isdecimal():
@@ -134,18 +134,18 @@ def in_base(text: str, base: str) -> Node:
 
 
 class Parser:
-    """Steps over tokens, from the loose levels of the grammar to the tight ones."""
+    """A recursive-descent parser; its methods go from the loosest operators to the tightest."""
 
     # Tokens.
 
     def __init__(self, tokens: list[Token]) -> None:
-        # A few tokens of nothing at the end save every look ahead from asking where the end is.
+        # Empty tokens at the end, so that a look ahead needs no bounds check.
         self._tokens = [*tokens, *[_END] * _FARTHEST_LOOK]
         self._at: int = 0
         self._depth: int = 0
         self._bars = 0
-        # Of integrals: how many still await their dx, the variables of those that had it, and
-        # whether the innermost integrand has ended with it.
+        # State of integrals: how many still lack their dx, the variables of the others, and
+        # whether a dx has ended the innermost integrand.
         self._awaited = 0
         self._differentials: list[Node] = []
         self._ended = False
@@ -154,11 +154,11 @@ class Parser:
         return self._tokens[self._at] is not _END
 
     def peek(self, ahead: int = 0) -> str:
-        """Return the text of a coming token, empty past the end."""
+        """Return the text of a token ahead; empty past the end."""
         return self._tokens[self._at + ahead].text
 
     def attached(self) -> bool:
-        """Whether the coming token touches the one just read."""
+        """Whether no space separates the next token from the last one."""
         return not self._tokens[self._at].spaced
 
     def kind(self) -> str:
@@ -190,7 +190,7 @@ class Parser:
     # Loose levels: lists, relations, unions, sums and products.
 
     def items(self) -> Node:
-        """Read things separated by commas, semicolons, "and" or "or"."""
+        """Read expressions separated by commas, semicolons, "and" or "or"."""
         found = [self.relation()]
         joint = ""
         while (mark := self.peek()) in (",", ";", "and", "or"):
@@ -207,7 +207,7 @@ class Parser:
         return Op("and" if joint == "and" else "or" if joint else "list", tuple(found))
 
     def relation(self) -> Node:
-        """Read one thing, or several syntax.joined by =, <, ∈ and their kin."""
+        """Read one expression, or several joined by =, <, ∈ and similar relation signs."""
         if self.kind() == "text" and (label := self.label()):
             return Op("rel", (Sym(label), self.relation(), Sym("=")))
         parts, signs = [self.union()], list[str]()
@@ -219,7 +219,7 @@ class Parser:
         return Op("rel", (*parts, *(Sym(sign) for sign in signs)))
 
     def label(self) -> str:
-        """Step over the words in front of "= 12" or ": 12", which name what the value is."""
+        """Consume the words before "= 12" or ": 12", which are the name of the value."""
         start, words = self._at, list[str]()
         while self.kind() == "text" and self.peek() not in ("and", "or"):
             words.append(self.next())
@@ -363,7 +363,7 @@ class Parser:
                 return left
 
     def beside(self, left: Node) -> Node:
-        """Multiply by what stands next to it; a proper fraction behind an integer is added."""
+        """Multiply by the adjacent factor; a proper fraction after an integer is added: 1 1/2."""
         digits_meet = self.last_kind() == self.kind() == "num"
         mixed = self.peek() == "frac"
         counted = self.last_kind() == "num" and self.attached() and self.peek() in ("C", "P")
@@ -386,10 +386,10 @@ class Parser:
                     pass
         return Op("*", (left, right))
 
-    # Powers and what stands behind an atom.
+    # Powers and suffixes of an atom.
 
     def starts_factor(self) -> bool:
-        """Whether the coming token can begin a factor that is multiplied without a sign."""
+        """Whether the next token can begin a factor, multiplied without a sign."""
         text = self.peek()
         if text == "|":
             return self._bars == 0
@@ -416,14 +416,14 @@ class Parser:
                 return base
 
     def degree(self) -> bool:
-        """Step over ^\\circ or ^{\\circ}, if that is what comes."""
+        """Consume ^\\circ or ^{\\circ} if it comes next."""
         ahead = [self.peek(i) for i in range(1, 4)]
         length = 2 if ahead[0] == "circ" else 4 if ahead == ["{", "circ", "}"] else 0
         self._at += length
         return length > 0
 
     def exponent(self) -> Node:
-        """Read what a ^ raises to: a group, or one signed atom that may itself be raised."""
+        """Read an exponent: a group, or one signed atom that may itself be raised."""
         negative = False
         while self.peek() in ("-", "+"):
             negative ^= self.next() == "-"
@@ -445,7 +445,7 @@ class Parser:
     # Atoms.
 
     def atom(self) -> Node:
-        """Read the smallest thing that has a meaning by itself; all nesting passes through here."""
+        """Read the smallest complete expression; every level of nesting is counted here."""
         self.descend()
         node = self._atom()
         self.ascend()
@@ -500,7 +500,7 @@ class Parser:
             return differential
         name = self.next()
         if self.kind() == "num" and self.attached() and self.peek().isdecimal() and len(name) == 1:
-            name += f"_{self.next()}"  # x1 is an index, and no product
+            name += f"_{self.next()}"  # x1 has an index, it is not a product
         elif self.peek() == "_":
             self.next()
             index = self.script()
@@ -530,14 +530,14 @@ class Parser:
             return Op("int", (*self.integrand(), low, high))
         match low:
             case Op("rel", (Sym(index), first, Sym("="))):
-                variable = Sym(f"index {index}")  # and not the imaginary unit
+                variable = Sym(f"index {index}")  # not the imaginary unit i
                 body = syntax.substitute(self.product(), index, variable)
                 return Op(name, (body, variable, first, high))
             case _:
                 raise Unreadable("a sum over something else than whole numbers")
 
     def integrand(self) -> tuple[Node, Node]:
-        """Read what is integrated, and the variable that its differential names."""
+        """Read the integrand and the variable of its differential."""
         self._awaited += 1
         ended, self._ended = self._ended, False
         body = self.sum()
@@ -547,7 +547,7 @@ class Parser:
         return body, self._differentials.pop(0)
 
     def differential(self) -> Node | None:
-        """Step over the dx of an integral, which multiplies by one and ends the integrand."""
+        """Consume the dx of an integral; it ends the integrand and counts as a factor of one."""
         if self.peek() != "d":
             return None
         after = self._tokens[self._at + 1]
@@ -560,7 +560,7 @@ class Parser:
         return Num(Fraction(1))
 
     def digits(self) -> Node:
-        """Read digits of a base above ten, some of them letters."""
+        """Read digits in a base above ten, where letters are digits too."""
         text = self.script().upper()
         self.expect("_")
         return Op("base", (Sym(text), literal(self.script())))
@@ -763,7 +763,7 @@ _BOUND = lazy_pattern(
     r"|cannot|too|wrong|incorrect|false|invalid|impossible|excluded|except|extraneous)\b",
     re.IGNORECASE,
 )
-"""Words behind a value that bound or deny it, and are no unit."""
+"""Words after a value that bound or deny it, so not a unit."""
 _SETS = {"cup": "union", "cap": "intersect", "setminus": "minus"}
 _CURRENCY = {"usd": "dollar", "€": "euro", "£": "gbp", "¥": "yen", "₹": "rupee", "¢": "cent"}
 

@@ -32,7 +32,7 @@ from constraint_first.answer.value import interpret, scalars
 from constraint_first.problem import Json
 from constraint_first.process import serve
 
-# Trees into numbers of many digits, with a bound on every intermediate value.
+# Numerical evaluation of trees to many digits, with a bound on every intermediate value.
 
 DIGITS = 50
 MORE_DIGITS = 300
@@ -43,14 +43,14 @@ MAX_WHOLE = 20_000
 """Largest argument of a factorial or a binomial coefficient."""
 MAX_TERMS = 5_000
 MAX_EVALUATIONS = 200_000
-"""How often the bodies of the integrals, sums and products of a tree are evaluated."""
+"""The most evaluations of the bodies of all integrals, sums and products of a tree."""
 CALCULUS_DIGITS = 25
-"""Digits to which an integral or a series must settle."""
+"""Digits to which an integral or a series must converge."""
 SNAP = 1e-30
-"""How close to an integer a value is taken for it before floor turns on it."""
+"""How close to an integer a value is rounded to it before floor, which jumps there."""
 
 Value = Any
-"""An mpmath number: a library without types."""
+"""An mpmath number; the library has no type annotations."""
 
 
 # One context for each precision, made once: a worker judges one case at a time.
@@ -60,7 +60,7 @@ for _digits, _context in CONTEXTS.items():
 
 
 class OutOfReach(Exception):
-    """A value too large, undefined here, or of an operation that is not known."""
+    """A value is too large or undefined at this point, or its operation is unknown."""
 
 
 class Undefined(OutOfReach):
@@ -68,7 +68,7 @@ class Undefined(OutOfReach):
 
 
 class Evaluator:
-    """Evaluates trees at one point, to so many digits."""
+    """Evaluates trees at one point, to a given number of digits."""
 
     def __init__(self, digits: int, point: dict[str, Value] | None = None) -> None:
         self.mp = CONTEXTS[digits]
@@ -127,7 +127,7 @@ class Evaluator:
     def _series(self, name: str, term: Callable[[Value], Value], first: int) -> Value:
         if name == "prod":
             raise OutOfReach("a product without end")
-        # Two ways to sum up that seldom agree on a value that is not there.
+        # Two methods of summation, which seldom agree where the series diverges.
         found = [
             self.mp.nsum(term, [start, self.mp.inf], method=method)
             + self.mp.fsum(term(at) for at in range(first, start))
@@ -207,7 +207,7 @@ class Evaluator:
                 raise Undefined("zero to no positive power")
             return self.mp.zero
         if self._integrates and self.mp.re(exponent * self.mp.log(base)) < -MAX_BITS / 8:
-            return self.mp.zero  # the far ends of an integral over the whole line
+            return self.mp.zero  # underflow at the far ends of an integral over the whole line
         if abs(exponent) > MAX_EXPONENT or abs(exponent) * abs(self.mp.mag(base)) > MAX_BITS:
             raise OutOfReach("a power too large")
         return base**exponent
@@ -223,7 +223,7 @@ class Evaluator:
         return self.power(value, 1 / index)
 
     def bounded(self, value: Value) -> Value:
-        """Pass on an argument for which the gamma function is not too large."""
+        """Return an argument of the gamma function; refuse one whose result would be too large."""
         if not self._point:
             return self.whole(value)
         if abs(value) > MAX_WHOLE:
@@ -232,7 +232,7 @@ class Evaluator:
         return nearest if abs(value - nearest) < SNAP else value
 
     def snapped(self, value: Value) -> Value:
-        """Undo rounding noise next to an integer, on which floor would turn."""
+        """Remove rounding noise next to an integer, where floor would jump."""
         if self.mp.im(value):
             raise OutOfReach("a complex number has no floor")
         nearest = self.mp.nint(value)
@@ -253,7 +253,7 @@ _OF_ONE: Final[Mapping[str, Callable[[Evaluator, Value], Value]]] = {
     "neg": lambda _, value: -value,
     "%": lambda _, value: value / 100,
     "cbrt": lambda at, value: at.root(value, at.mp.mpf(3)),
-    # The gamma function between whole numbers: x! + sin(pi x) is x! at whole numbers alone.
+    # x! between integers too (gamma function): x! + sin(pi x) equals x! only at integers.
     "!": lambda at, value: at.mp.factorial(at.bounded(value)),
     "!!": lambda at, value: at.mp.fac2(at.whole(value)),
     "sign": lambda at, value: at.mp.sign(value),
@@ -295,12 +295,12 @@ Point: TypeAlias = dict[str, Value]
 """A value for each variable."""
 
 AGREE = 30
-"""Digits that must agree."""
+"""Digits to which two values must agree."""
 ENOUGH_POINTS = 3
 _BIG = 10**100
 
-# Functions that whole numbers cannot tell from something simpler: there the floor of x is x, and
-# sin(pi x) is 0. Where only whole numbers can be put in, these are compared as they are written.
+# Functions that equal something simpler at integers: there floor(x) is x, and sin(pi x) is 0.
+# Where only integers can be substituted, these functions are compared as they are written.
 _BLIND = frozenset(
     "floor ceil mod abs sign sin cos tan cot sec csc arcsin arccos arctan max min gcd lcm".split()
 )
@@ -314,7 +314,7 @@ _SCALES = (
 _STEPS = frozenset({"floor", "ceil", "mod", "sign"})
 _WHOLE = frozenset({"sum", "prod", "!!", "gcd", "lcm"})
 _INDICES = frozenset("ijklmnpqrNMK")
-"""Letters that stand for whole numbers where a power of -1 is taken."""
+"""Letters assumed to be integers in powers of -1."""
 _WHOLE_POINTS = (*range(2, 26), 37, 60, 101)
 
 
@@ -341,17 +341,17 @@ class ExpressionPair:
         ]
 
     def whole_points(self) -> list[Point]:
-        """Return whole numbers to put in; each variable is the largest in turn."""
+        """Return points with integer coordinates; each variable is the largest in some of them."""
         mp = CONTEXTS[DIGITS]
         return [
             {name: mp.mpf(base + 7 * i * (at % 3) + i) for i, name in enumerate(order)}
             for at, base in enumerate(_WHOLE_POINTS)
-            # n choose k needs n, d - k needs d.
+            # "n choose k" is defined for n >= k, a factorial of d - k for d >= k.
             for order in (self.names[at % 2 :: 1] + self.names[: at % 2],)
         ]
 
     def needs_whole(self) -> bool:
-        """Whether an operation has values at whole numbers alone: a sum up to n, (-1)^n, n!!."""
+        """Whether an operation is defined only at integers: a sum up to n, (-1)^n, n!!."""
         return any(
             symbols(node) and (is_op(node, *_WHOLE) or _alternates(node)) for node in self.nodes()
         )
@@ -372,7 +372,7 @@ class ExpressionPair:
 
 
 def _alternates(node: Node) -> bool:
-    """Recognise (-1)^n, which only has a real value at whole numbers."""
+    """Whether a node is a power such as (-1)^n, which is not real at most exponents."""
     base = rational(node.args[0]) if is_op(node, "^") and symbols(node.args[1]) else None
     return base is not None and base < 0
 
@@ -415,7 +415,7 @@ def _fraction(value: Value) -> Fraction:
 def _agree(pair: ExpressionPair, point: Point, values: tuple[Value, Value]) -> bool | None:
     """Compare two values to thirty digits and, where they agree, to far more."""
     if pair.has_calculus():
-        # Integrals and series are computed to fewer digits, and too slowly for three hundred.
+        # Integrals and series converge to fewer digits, and 300 digits would take too long.
         settled = CALCULUS_DIGITS - 5
         both_zero = all(bool(abs(value) * 10**settled < 1) for value in values)
         return both_zero or _close(*values, settled)
@@ -426,7 +426,7 @@ def _agree(pair: ExpressionPair, point: Point, values: tuple[Value, Value]) -> b
         return None
     if _close(*closer, MORE_DIGITS - DIGITS):
         return True
-    # Rounding noise shrinks as the digits grow; a value that is only small stays what it is.
+    # With more digits rounding noise shrinks; a true value, however small, does not change.
     shrunk = all(abs(f) * _BIG <= abs(c) for f, c in zip(closer, values, strict=True))
     return shrunk and bool(max(abs(closer[0]), abs(closer[1])) * 10 ** (MORE_DIGITS - DIGITS) < 1)
 
@@ -450,7 +450,7 @@ def _identical(pair: ExpressionPair) -> bool | None:
             continue
         left, right = map(_is_complex, values)
         if left != right:
-            # ln(x²) and 2 ln x are the same where both are real; ln|x| is more than ln x.
+            # ln(x²) equals 2 ln x wherever both are real; ln|x| has a larger domain than ln x.
             if _has_modulus(pair.left) != _has_modulus(pair.right):
                 return False
             continue
@@ -461,7 +461,7 @@ def _identical(pair: ExpressionPair) -> bool | None:
         if rounded:
             verdict = _close(*values, ENOUGH_DIGITS - 1)
         else:
-            # One point is looked at closely; at the others thirty digits will do.
+            # The costly comparison to 300 digits is made at one point only.
             thirty = bool(real) and not calculus
             verdict = _near(*values) if thirty else _agree(pair, point, values)
         if verdict is False:
@@ -477,7 +477,7 @@ def _identical(pair: ExpressionPair) -> bool | None:
 
 
 def _agree_at_steps(pair: ExpressionPair) -> bool:
-    """Compare step functions where they jump too: ⌈x⌉ and ⌊x⌋ + 1 differ at whole numbers alone."""
+    """Compare step functions at their jumps too: ⌈x⌉ and ⌊x⌋ + 1 differ only at integers."""
     if not any(is_op(n, *_STEPS) and symbols(n) for n in pair.nodes()):
         return True
     mp = CONTEXTS[DIGITS]
@@ -489,7 +489,7 @@ def _agree_at_steps(pair: ExpressionPair) -> bool:
 
 
 def _whole_identical(pair: ExpressionPair) -> bool | None:
-    """Compare at whole numbers, with what they are blind to compared as it is written."""
+    """Compare at integers; functions that integers cannot distinguish are compared as written."""
     opaque = pair
     if any(is_op(node, *_WHOLE) for node in pair.nodes()):
         opaque = ExpressionPair(_opaque(pair.left), _opaque(pair.right))
@@ -502,9 +502,9 @@ def _whole_identical(pair: ExpressionPair) -> bool | None:
 
 
 def _agree_between(pair: ExpressionPair) -> bool | None:
-    """Compare powers of -1 at the fractions at which they are real: (-1)^{2x} is -1 at a half.
+    """Compare powers of -1 at fractions where they are real: (-1)^{2x} is -1 at a half.
 
-    Where there are none, only a letter that stands for whole numbers makes whole numbers enough.
+    Without such fractions, agreement at integers proves equality only for integer variables.
     """
     if any(is_op(node, *_WHOLE) for node in pair.nodes()):
         return True
@@ -523,7 +523,7 @@ def _agree_between(pair: ExpressionPair) -> bool | None:
 
 
 def _opaque(node: Node) -> Node:
-    """Write a function that is blind to whole numbers as a separate variable."""
+    """Replace each call of a ``_BLIND`` function by a variable of its own."""
     if not isinstance(node, Op):
         return node
     if node.name in _BLIND and symbols(node):
@@ -541,7 +541,7 @@ def _has_modulus(node: Node) -> bool:
 
 
 def _one_is_rounded(pair: ExpressionPair) -> bool:
-    """Tell whether one side alone is written in decimals, each of six digits or more."""
+    """Whether only one side is written in decimals, each of six digits or more."""
     left, right = (
         [n.digits for n in walk(side) if isinstance(n, Num) and n.digits is not None]
         for side in (pair.left, pair.right)
@@ -572,7 +572,7 @@ def relate(pred: Node, gold: Node) -> bool | None:
 
 
 def _solved(pred: Op, gold: Op) -> bool | None:
-    """Compare y = 1/x with xy = 1: put the solved form into the other, linear in y."""
+    """Compare y = 1/x with xy = 1: substitute the solved form into the other, linear in y."""
     for solved, other in ((pred, gold), (gold, pred)):
         name, value = solved.args
         if isinstance(name, Sym) and name.name not in symbols(value):
@@ -591,12 +591,12 @@ def _linear_solution(name: str, value: Node, other: Op) -> bool | None:
     return straight and _identical(ExpressionPair(*steps[:2])) is False
 
 
-# The symbolic tier, as a worker process runs it: what needs values to many digits.
+# The tasks of the symbolic tier, run in a worker process: comparisons that need many digits.
 
 _NEAR = 1e-20
-"""How close to a whole number a value is taken for it."""
+"""How close to an integer a value counts as that integer."""
 _MOST_BITS = 100
-"""Above this a value's digits do not tell any more whether it is whole."""
+"""Above this, the digits of a value are too few to show whether it is an integer."""
 
 
 def judge(pred: str, gold: str, *, percent: bool = False) -> Ruling:
@@ -610,7 +610,7 @@ def judge(pred: str, gold: str, *, percent: bool = False) -> Ruling:
 
 
 def is_whole(text: str) -> bool | None:
-    """Say whether an answer is a whole number; None where it has no value, or a huge one."""
+    """Whether an answer is an integer; None where it has no value, or a huge one."""
     found = [_whole(node) for node in scalars(text)]
     return True if True in found else False if False in found else None
 

@@ -1,4 +1,7 @@
-"""What an answer says, as a tree. Both tiers judge these trees; neither ever sees model text."""
+"""Expression trees, and the text of an answer cleaned and split into tokens.
+
+Both tiers compare trees; neither ever evaluates text of a model.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from typing import Final, NamedTuple, TypeAlias, TypeGuard
 from constraint_first.pattern import lazy_pattern
 
 BRACKETS = frozenset({"()", "[]", "[)", "(]", "{}", "list"})
-"""Operators that hold several things side by side; all but the last two can be intervals."""
+"""Operators with several items; all but the last two can be intervals."""
 
 SYNTAX_CONSTANTS = frozenset({"pi", "e", "i", "oo"})
 BINDERS = frozenset({"sum", "prod", "int"})
@@ -25,7 +28,7 @@ class Num:
 
     value: Fraction
     digits: int | None = None
-    """Significant digits of a decimal; None for what is exact by its form."""
+    """Significant digits of a decimal; None for an integer, which is exact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +73,14 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 def symbols(node: Node) -> frozenset[str]:
-    """Name the free variables of an expression."""
+    """Return the names of the free variables of an expression."""
     found = {n.name for n in walk(node) if isinstance(n, Sym) and n.name not in SYNTAX_CONSTANTS}
     bound = {n.args[1] for n in walk(node) if isinstance(n, Op) and n.name in BINDERS}
     return frozenset(found - {n.name for n in bound if isinstance(n, Sym)} if bound else found)
 
 
 def substitute(node: Node, name: str, value: Node) -> Node:
-    """Put a value in the place of a free variable."""
+    """Substitute a value for a free variable."""
     if isinstance(node, Sym):
         return value if node.name == name else node
     if isinstance(node, Op):
@@ -88,9 +91,9 @@ def substitute(node: Node, name: str, value: Node) -> Node:
     return node
 
 
-# Units of measure and money, each known by one name. A unit may be missing, never wrong.
+# Units of measure and money, each under one name. An answer may omit a unit, never give another.
 
-# The name that each unit is known by, then its other spellings.
+# For each unit its name here, then its other spellings.
 _SPELLINGS = """
 mm millimeter millimetre, cm centimeter centimetre, dm decimeter decimetre, metre meter,
 km kilometer kilometre, inch inches, foot ft feet, yard yd, mile mi, mg milligram, gram gm,
@@ -107,7 +110,7 @@ MULTIPLES = {
     "dozen": 12, "hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9,
     "trillion": 10**12,
 }  # fmt: skip
-"""Words behind a number that are part of it."""
+"""Words after a number that are part of it."""
 _SIGNS = {"€": "euro", "£": "gbp", "¥": "yen", "₹": "rupee", "¢": "cent"}
 # Single letters are units only inside \text{…} or a quotient such as m/s; bare, they are variables.
 UNIT_LETTERS = {"m": "metre", "g": "gram", "s": "second", "h": "hour", "l": "liter", "L": "liter"}
@@ -124,7 +127,7 @@ def is_unit(word: str) -> bool:
 
 
 def is_known(unit: str) -> bool:
-    """Whether a unit in its one spelling begins with a unit of the table."""
+    """Whether a unit, as ``unit_name`` spells it, begins with a unit of the table."""
     return unit.lstrip("/").split("/")[0].split("^")[0] in _NAMES
 
 
@@ -156,7 +159,7 @@ def unit_name(text: str) -> str:
 _COMPOUND = {"mile/hour": "mph", "km/hour": "kmh", "mile/gallon": "mpg"}
 
 MONEY = frozenset({"dollar", "euro", "gbp", "yen", "rupee", "cent"})
-# How much of a base unit each unit is, where that is exact by definition.
+# Conversion factors to base units, where they are exact by definition.
 _SIZES: dict[str, tuple[str, Fraction]] = {
     name: (base, Fraction(size))
     for base, sizes in {
@@ -179,7 +182,7 @@ _ALIKE = {"pound", "gbp"}
 
 
 def ratio_of(unit: str, other: str) -> Fraction | None:
-    """Say how many of the other unit one unit is; None where they measure different things."""
+    """Return the conversion factor of two units; None where they measure different quantities."""
     first, second = _measured(unit), _measured(other)
     if first is None or second is None or first[0] != second[0]:
         return None
@@ -187,7 +190,7 @@ def ratio_of(unit: str, other: str) -> Fraction | None:
 
 
 def _measured(unit: str) -> tuple[dict[str, int], Fraction] | None:
-    """Take a unit apart: the powers of its base units, and its size in them."""
+    """Split a unit into the powers of its base units and its size in them."""
     unit = _EXPANDED.get(unit, unit)
     powers, size, end = dict[str, int](), Fraction(1), 0
     for match in _FACTOR.finditer(unit):
@@ -205,7 +208,7 @@ _EXPANDED = {short: long for long, short in _COMPOUND.items()}
 
 
 def compatible(unit: str, other: str) -> bool:
-    """Whether two units say the same: one may be missing, or say less of a price."""
+    """Whether two units can mean the same: one may be missing, or a price less specific."""
     if unit == other or not unit or not other or "unit" in (unit, other):
         return True
     if unit.startswith("unit^") or other.startswith("unit^"):
@@ -220,7 +223,7 @@ def compatible(unit: str, other: str) -> bool:
 def joined(first: Measure, second: Measure) -> Measure | None:
     """Add two parts of one quantity, the larger unit first: 2 hours 30 minutes are 2.5 hours.
 
-    They are not 150, which is what a gold without a unit has where minutes were asked for.
+    A gold of 150 without a unit, where minutes were asked for, then does not match.
     """
     ratio = ratio_of(first.unit, second.unit)
     if ratio is None or ratio <= 1:
@@ -273,22 +276,22 @@ ATTACHED = (
 """Names that are recognised where they touch a letter, as in ``sinx`` and ``2pir``."""
 
 
-# Text into tokens. LaTeX and ASCII mathematics share one alphabet; nothing is ever executed.
+# The tokenizer. LaTeX and ASCII mathematics share one set of tokens; nothing is ever executed.
 
 MAX_TOKENS = 1500
 
 
 class Unreadable(Exception):
-    """The text is not mathematics that this grammar knows."""
+    """The text is not mathematics that this grammar covers."""
 
 
 class Token(NamedTuple):
-    """A piece of text and what it is: num, sym, fun, text, cmd or op."""
+    """A piece of text and its kind: num, sym, fun, text, cmd or op."""
 
     kind: str
     text: str
     spaced: bool
-    """Whether white space stands before it."""
+    """Whether white space precedes it."""
 
 
 _TOKEN = lazy_pattern(
@@ -306,7 +309,7 @@ _WORDS = frozenset(
     "or and to per sq old no on not yes all any odd the of is are for but off red".split()
 )
 _AFTER_VALUES = frozenset({"an", "in", "out"})
-"""Words that are letters elsewhere: an angle is a times n as well."""
+"""Words only after a value; elsewhere they are letters: "an" is a times n."""
 _PAIR = lazy_pattern("[a-z]{2}")
 _LABEL = lazy_pattern("[A-Z]{2,}")
 _SYMBOLIC = lazy_pattern(r"[^A-Za-z]*(?:[A-Za-z](?:_\w)?[^A-Za-z]*)?")
@@ -390,7 +393,7 @@ def _from_name(name: str, spaced: bool, after: Token) -> list[Token]:
     if behind_value or name.lower() in _WORDS or is_unit(name):
         return [Token("text", name, spaced)]
     if _LABEL.fullmatch(name) or name in ("nCr", "nPr"):
-        # HTH, IX or AB: letters in an order of their own, and no product of them.
+        # HTH, IX or AB: a sequence of letters, a numeral or a label, not a product.
         return [Token("sym", name, spaced)]
     if split := _split(name):
         head, tail = split
@@ -411,7 +414,7 @@ def _split(name: str) -> tuple[str, str] | None:
     return None
 
 
-# One spelling for one thing: the many ways to type a sign, a space or a separator become one.
+# Normalisation: the many ways to type a sign, a space or a separator become one.
 
 _NORMAL_SIGNS = {
     "−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "﹣": "-", "－": "-",
@@ -444,7 +447,7 @@ _RAISED = lazy_pattern("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ]+")
 _LOWERED = lazy_pattern("[₀₁₂₃₄₅₆₇₈₉]+")
 _VULGAR = lazy_pattern("[¼-¾⅐-⅞]")
 
-# Separators that can stand for nothing but thousands: 1{,}000, 1,\!000, 1\,000, 1~000.
+# Separators that can only be for thousands: 1{,}000, 1,\!000, 1\,000, 1~000.
 _SURE_THOUSANDS = lazy_pattern(
     r"(?<=\d)(?:\{,\}\s?|\\!,\\!\s?|,\\!\s?|\\!,\s?|\\[,!;: ]|~|\{\\,\}|,\\,)(?=\d{3}(?!\d))"
 )
@@ -474,7 +477,7 @@ _LEAD = lazy_pattern(
     r"|\\approx(?![a-z])|\\simeq(?![a-z])|\\sim(?![a-z])|plus\s(?:or|/)\sminus\s|(?:minus|negative)\s(?=[\d\\]|infinity))\s*",
     re.IGNORECASE,
 )
-"""Words in front of a value that say no more than that it is one; "minus" is a sign."""
+"""Words before a value that can be dropped; "minus" is a sign."""
 _ORDINAL = lazy_pattern(
     r"(?<![\d.,])(\d{1,12})\s*(?:\^\s*\{?\s*)?(?:\\(?:text|mathrm|textsuperscript|rm)\s*\{?\s*)?"
     r"(?:st|nd|rd|th)\b[\s}]*$"
@@ -531,12 +534,12 @@ def fold(text: str) -> str:
 
 
 def clean(text: str) -> str:
-    """Fold signs, drop what only concerns typesetting, join digits that a separator split."""
+    """Normalise signs, drop typesetting commands, join digits around thousands separators."""
     text = fold(text).strip()
     if wrapped := _WRAPPER.fullmatch(text):
         text = wrapped[wrapped.lastindex or 0].strip()
     if "\\\\" in text:
-        # Doubled backslashes are undone; inside an environment a double one ends a row.
+        # Undo doubled backslashes, except in an environment, where ``\\`` ends a row.
         if r"\\begin" in text or r"\begin" not in text:
             text = text.replace("\\\\", "\\")
         text = _ROW_END.sub(r"\\newline ", text)
@@ -566,7 +569,7 @@ def clean(text: str) -> str:
     if "base" in text:
         text = _IN_BASE.sub(r"_{\1}", text)
     if "_" in text:
-        # Digits with letters among them, and the numbers around C or P, are one thing each.
+        # Digits in a base above ten, and forms such as _{10}C_3, become one expression each.
         text = _DIGITS_IN_BASE.sub(_digits, text)
         text = _CHOSEN_BEFORE.sub(r"\2(\1,\3)", _BRACKETED_DIGITS.sub(r"\1", text))
         text = _CHOSEN_BEHIND.sub(_chosen, text) if "^" in text else text
@@ -595,7 +598,7 @@ def _mixed(match: re.Match[str]) -> str:
 
 
 def _currency(text: str) -> str:
-    # A dollar sign is money when it is escaped or stands alone; a pair of them marks mathematics.
+    # A dollar sign is money when it is escaped or unpaired; a pair of them encloses mathematics.
     text = text.replace(r"\$", r"\usd ")
     if text.count("$") % 2 and (text[0] == "$" or text[-1] == "$"):
         text = r"\usd " + (text[1:] if text[0] == "$" else text[:-1])
@@ -617,7 +620,7 @@ def _words(text: str) -> str:
     if "h" in text and text[-1:] in "mns" and (hours := _HOURS.fullmatch(text)):
         text = f"{hours[1]} hours {hours[2]} minutes"
     if text[-1:] in ("n", "c", "s") and text[:1].isdigit():
-        # Behind a number and last, these are units and no functions.
+        # At the end after a number, these are units and not functions.
         text = _SHORT_TIME.sub(lambda m: " minutes" if m[1] == "min" else " seconds", text)
     if any(map(text.__contains__, _HINTS)):
         text = _ORDINAL.sub(r"\1 ", text)
@@ -654,7 +657,7 @@ def _chosen(match: re.Match[str]) -> str:
 
 
 def _french(text: str) -> str:
-    """Write ]1, 2[ with the round brackets that it means."""
+    """Write the open interval ]1, 2[ as (1, 2)."""
     turned = "]" in text.partition("[")[0] or text.rstrip()[-1] == "["
     return _FRENCH.sub(_rounded, text) if turned or _FRENCH_UNION.search(text) else text
 
@@ -702,7 +705,7 @@ def read_number(text: str) -> tuple[str, str] | None:
         return None
     number, used = found
     if any(word in _NUMBERS or word.removesuffix("s") in _PARTS for word in words[used:]):
-        return None  # "ten five" is no number of fives
+        return None  # "ten five" is not a number
     return sign + number, " ".join(words[used:])
 
 

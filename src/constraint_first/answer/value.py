@@ -1,8 +1,8 @@
-"""What an answer says: its trees in canonical form, and its value where it has one.
+"""The meaning of an answer: its trees in canonical form, and its value where it has one.
 
-A value is a rational number, a·√b or an option letter. It is read by the grader's own parser, so
-that the two never disagree. A list, an expression in x, a sentence or a number of thousands of
-digits has none: it is None, never a guess.
+A value is a rational number, a·√b or an option letter. The grader's own parser reads it, so that
+values and grading never disagree. A list, an expression in x, a sentence or a number of thousands
+of digits has no value: it is None, never a guess.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def relation(node: Op) -> Node:
         parts = [Op("residue", part.args) if is_op(part, "mod") else part for part in parts]
     if "approx" in signs:
         at = signs.index("approx")
-        # x = 1/3 ≈ 0.33 says 1/3; x ≈ 5 says 5.
+        # x = 1/3 ≈ 0.33 means 1/3; x ≈ 5 means 5.
         parts, signs = (parts[:2], ["="]) if at == 0 else (parts[: at + 1], signs[:at])
     if set(signs) <= {"=", "equiv"}:
         return _equation(parts)
@@ -54,7 +54,7 @@ def relation(node: Op) -> Node:
 
 
 def _unequal(left: Node, right: Node) -> Node:
-    """Read x ≠ 2 as everything on either side of 2."""
+    """Read x ≠ 2 as the union of the rays on either side of 2."""
     if name_of(left) and is_op(right, "list"):
         holes = as_real_set(Op("minus", (REALS, Op("{}", right.args))))
         if holes is not None:
@@ -76,7 +76,7 @@ def _equation(parts: list[Node]) -> Node:
 
 
 def _in_order(names: Node, value: Node) -> Node:
-    """Put (y, x) = (1, 2) in the order of the alphabet, where its letters are neighbours in it."""
+    """Reorder (y, x) = (1, 2) alphabetically, if its letters are adjacent in the alphabet."""
     if is_op(names, "()") and is_op(value, "()") and len(names.args) == len(value.args):
         letters = [letter.name for letter in names.args if isinstance(letter, Sym)]
         if "".join(sorted(letters)) in _ALPHABET:
@@ -86,7 +86,7 @@ def _in_order(names: Node, value: Node) -> Node:
 
 
 def name_of(node: Node) -> str | None:
-    """Name the left side of an equation, where it is a name and not an expression."""
+    """Return the left side of an equation as a name; None where it is an expression."""
     match node:
         case Sym(name=name) if name not in ("pi", "e", "i", "oo"):
             return name
@@ -194,7 +194,7 @@ def _between(parts: list[Node], signs: list[str]) -> Node:
     return _define(middle, Op(kind, (low, high)))
 
 
-# Answers that are not mathematics: a choice letter, yes or no, a name.
+# Answers in words: a choice letter, yes or no, a name.
 
 _LONGEST_PHRASE = 3000
 _STYLE = lazy_pattern(r"\\(?:text[a-z]*|mbox|math[a-z]+|operatorname|bf|rm)\s*|[{}$*`\\]")
@@ -254,7 +254,7 @@ def _plainly(text: str) -> str:
 
 
 def choice_letter(text: str) -> str | None:
-    """Read the letter of a chosen option; a small letter is a variable where it stands alone."""
+    """Read the letter of a chosen option; a lower-case letter alone is a variable."""
     chosen = _CHOICE.fullmatch(_plainly(text))
     if chosen is None:
         return None
@@ -275,7 +275,7 @@ def choice_verdict(pred: str, gold: str) -> bool | None:
     if _LETTERS.fullmatch(letters) and _LETTERS.fullmatch(said):
         wanted, chosen = (re.findall("[A-J]", text) for text in (letters, said))
         if _is_word(letters, wanted) or _is_word(said, chosen):
-            return wanted == chosen  # DCBA is a word or an order, and not four choices
+            return wanted == chosen  # DCBA is a word or an order, not four choices
         return set(wanted) == set(chosen)
     return None
 
@@ -310,7 +310,7 @@ def date_of(text: str) -> tuple[int, int, int] | None:
 
 
 def absence_verdict(pred: str, gold: str) -> bool | None:
-    """Recognise that both say that there is no solution, or no real one; None for anything else."""
+    """Whether both say that there is no solution, or no real one; None otherwise."""
     if "olution" not in gold or "olution" not in pred:
         return None
     wanted, said = (_NO_SOLUTION.fullmatch(plain_words(text)) for text in (gold, pred))
@@ -319,7 +319,7 @@ def absence_verdict(pred: str, gold: str) -> bool | None:
 
 def words_verdict(pred: str, gold: str) -> bool | None:
     """Compare with a gold answer in words; None where it is not in words."""
-    # The limit does not exist, the series diverges: without their subjects.
+    # Drop the subject: "the limit does not exist", "the series diverges".
     bare = (_SUBJECT.sub("", plain_words(text)) for text in (gold, pred))
     wanted, said = (_SAME.get(text, text) for text in (_VERBS.sub(r"\1", one) for one in bare))
     if said in NUMERALS or wanted in NUMERALS:
@@ -329,9 +329,9 @@ def words_verdict(pred: str, gold: str) -> bool | None:
     return wanted == said if prose else None
 
 
-# A parsed answer in one canonical form, so that two ways to say a thing become one tree.
+# The canonical form of a parsed answer, so that different notations give one tree:
 #
-# ``x > 3`` and ``(3, oo)``, ``x = 1 or x = 2`` and ``{1, 2}``, ``±3`` and ``3, -3`` meet here.
+# ``x > 3`` and ``(3, oo)``, ``x = 1 or x = 2`` and ``{1, 2}``, ``±3`` and ``3, -3``.
 
 SIMPLE = lazy_pattern(
     r"([-−]?)(?:([0-9]{1,40})(?:\.([0-9]{1,40})|/([1-9][0-9]{0,40}))?"
@@ -346,7 +346,7 @@ _POINTS = lazy_pattern(
     r"(?<![\d.,])(\d{1,3}(?:\.\d{3})+),(\d+)(?![\d,.])|(?<![\d.,])\d{1,3}(?:\.\d{3}){2,}(?![\d,.])"
 )
 _DECIMAL_COMMA = lazy_pattern(r"-?(?:0,\d+|\d+,(?:\d\d|\d{4,}))")
-# "m + n = 17" where m + n is what was asked for, besides being an equation.
+# "m + n = 17" is an equation, but where m + n was asked for the answer is 17.
 _NAMED_SUM = lazy_pattern(r"[A-Za-z](?:\s*\+\s*[A-Za-z])+\s*=\s*(?=[-+]?\d)")
 _WORDED = lazy_pattern(r"(?:\\(?:text|mathrm)\s*\{)?\s*-?[A-Za-z][A-Za-z' -]+[.!]?\}?")
 _NAME = lazy_pattern(
@@ -376,9 +376,9 @@ _VECTORS = ("()", "[]", "matrix")
 _LINEAR = ("+", "neg", "*", "/", "root", "^")
 
 
-@lru_cache(4096)  # a gold answer meets many predictions, and predictions repeat themselves
+@lru_cache(4096)  # gold answers and predictions both recur
 def interpret(text: str) -> tuple[Node, ...]:
-    """Read an answer as trees, one for every way its commas allow; none where it is not maths."""
+    """Read an answer as trees, one for each meaning of its commas; none where it is not maths."""
     if simple := SIMPLE.fullmatch(text):
         return (_simple(simple),)
     cleaned = syntax.clean(text)
@@ -405,7 +405,7 @@ def interpret(text: str) -> tuple[Node, ...]:
         second = _read(twice[2])
         return (first,) if first and second and _repeats(first, second, worded=worded) else ()
     if not trees and "=" in cleaned:
-        # An unread name of a value that can be read: "P-value = 0.527".
+        # The name cannot be parsed, its value can: "P-value = 0.527".
         name, *values = _EQUALS.split(cleaned)
         value = _read(values[0]) if len(values) == 1 and _NAME.fullmatch(name) else None
         return (value,) if value is not None and not symbols(value) else ()
@@ -420,7 +420,7 @@ def _repeats(first: Node, second: Node, *, worded: bool) -> bool:
 
 
 def _from_words(text: str) -> str:
-    """Write in signs what is said in words: twenty-one, one half, no solution, infinity."""
+    """Write words as mathematics: twenty-one, one half, no solution, infinity."""
     words = plain_words(text)
     if (known := _IN_WORDS.get(words)) is not None:
         return known
@@ -495,7 +495,7 @@ def canonical(node: Node) -> Node:
 
 
 def _scaled(node: Op) -> Node | None:
-    """Multiply a vector or a matrix out, where it stands in a product with numbers alone."""
+    """Multiply a vector or a matrix by the other factor, unless that is a vector or matrix too."""
     if node.name == "neg":
         return _each(node.args[0], lambda cell: Op("neg", (cell,)))
     left, right = node.args
@@ -529,11 +529,11 @@ def _united(node: Node) -> list[Node]:
 
 
 def _set_operation(node: Op) -> Node:
-    """Work out unions, intersections and differences of intervals and finite sets of numbers."""
+    """Evaluate unions, intersections and differences of intervals and finite sets of numbers."""
     parts = _united(node) if node.name == "union" else [canonical(a) for a in node.args]
     parts = [part.args[1] if is_op(part, "def") else part for part in parts]
     if node.name != "union":
-        # \\setminus {0}: braces that only group in LaTeX.
+        # \\setminus {0}: braces that only group in LaTeX are meant as a set here.
         parts = [parts[0], *(_as_set(part) for part in parts[1:])]
     whole = Op(node.name, tuple(parts))
     if (pieces := as_real_set(whole)) is not None:
@@ -584,7 +584,7 @@ def _components(node: Node) -> Node:
     return Op("()", tuple(parts))
 
 
-# Several things side by side.
+# Answers of several parts.
 
 
 def _several(node: Op) -> Node:
@@ -694,7 +694,7 @@ def _is_interval_definition(node: Node) -> bool:
 
 
 def _joined(items: list[Node], how: str) -> Node:
-    """Join inequalities: "and" intersects, "or" unites, and so do commas that leave a bound."""
+    """Join inequalities: "and" intersects, "or" unites; a comma may be either."""
     definitions = [item.args for item in items if isinstance(item, Op)]
     (name, *others), values = zip(*definitions, strict=True)
     if {name} != {name, *others}:
@@ -706,11 +706,11 @@ def _joined(items: list[Node], how: str) -> Node:
     return Op("def", (name, as_tree(common if both else union)))
 
 
-# Signs that stand for two.
+# ± and ∓, which stand for two signs.
 
 
 def _spread_tuple(node: Op) -> Node:
-    """Write (±1, ±2) out as every choice of signs."""
+    """Expand (±1, ±2) to every choice of signs."""
     choices = [item.args if is_op(item, "list") else (item,) for item in node.args]
     if (signs := sum(len(choice) > 1 for choice in choices)) > _MAX_SIGNS:
         raise syntax.Unreadable("too many signs")
@@ -736,7 +736,7 @@ Form: TypeAlias = Literal["integer", "fraction", "decimal", "surd", "choice"]
 """How an answer is written."""
 
 FORMS: tuple[Form, ...] = get_args(Form)
-_LONGEST = 1_000  # no value that is meant as an answer is written longer
+_LONGEST = 1_000  # characters; nothing longer is meant as a value
 _MOST_BITS = 14_000  # just fewer digits than Python refuses to write
 _POINT = lazy_pattern(r"\.\\?[\da-z]")
 _TWO = Num(Fraction(2))
@@ -751,7 +751,7 @@ class AnswerValue:
     form: Form = "integer"
     letter: str = ""
     written: tuple[int, int] | None = None
-    """Numerator and denominator as they stand, before any reduction."""
+    """Numerator and denominator as written, before any reduction."""
 
     @property
     def number(self) -> Fraction | None:
@@ -763,12 +763,12 @@ class AnswerValue:
 
     @property
     def signed_square(self) -> Fraction:
-        """The square with the sign of the value: it orders values, and no root is in it."""
+        """The square with the sign of the value: it orders values without computing a root."""
         return self.coefficient * abs(self.coefficient) * self.radicand
 
 
 def read_answer(text: str) -> AnswerValue | None:
-    """Read an answer, whatever its name or unit; per cent stand for their own number."""
+    """Read the value of an answer without its name or unit; 5 % is read as 5."""
     text = text.strip()
     if len(text) > _LONGEST:
         return None
@@ -853,7 +853,7 @@ def _surd(node: Node) -> tuple[Fraction, int] | None:
 
 
 def _moderate(coefficient: Fraction, radicand: int) -> tuple[Fraction, int] | None:
-    """Pass on a value that is small enough to compute with; a root that comes out is taken."""
+    """Return a value small enough to compute with, else None; take a root of a perfect square."""
     sizes = coefficient.numerator, coefficient.denominator, radicand
     if max(size.bit_length() for size in sizes) > _MOST_BITS:
         return None
@@ -866,12 +866,12 @@ def same(first: AnswerValue, second: AnswerValue) -> bool:
         return first.letter == second.letter
     if first.radicand == second.radicand == 1:
         return first.coefficient == second.coefficient
-    # Comparing sign and square tells 2√3 from √12 no more than it should: not at all.
+    # Signed squares are equal for 2√3 and √12, as they should be.
     return first.signed_square == second.signed_square
 
 
 def decimal(value: Fraction | int, places: int) -> str:
-    """Write a value with a fixed number of decimals; what does not fit is an error."""
+    """Write a value with a fixed number of decimals; an error where it needs more."""
     scaled = Fraction(value) * 10**places
     if scaled.denominator != 1:
         raise ValueError(f"{value} has more than {places} decimals")

@@ -15,12 +15,12 @@ class Workers(Pool):
         super().__init__(program, count)
 
     def judge(self, pred: str, gold: str, *, percent: bool = False) -> Ruling:
-        """Judge one case; raise Undecided where that kills the worker."""
+        """Judge one case; raise Undecided where it exceeds the worker's time or memory."""
         same, why = cast("tuple[bool | None, str]", self.ask("judge", pred, gold, percent))
         return Ruling(same, why)
 
     def is_whole(self, text: str) -> bool | None:
-        """Whether an answer is a whole number; None where that is not known, or not in time."""
+        """Whether an answer is a whole number; None where that was not decided in time."""
         try:
             return cast("bool | None", self.ask("is_whole", text))
         except Undecided:
@@ -28,4 +28,4 @@ class Workers(Pool):
 
 
 shared: Final = OnePerProcess(Workers)
-"""Gives this process's own workers, one for each core."""
+"""Returns the workers of this process, one for each core."""
