@@ -1,1 +1,1 @@
-"""Models: one client for every endpoint, the wire format, and models on this machine."""
+"""Models: a client for OpenAI-compatible endpoints, the wire format, and local models."""

@@ -1,9 +1,9 @@
-"""Batches: their files, the API that takes them, and a model that is asked through them.
+"""Batches: their files, the HTTP API for them, and an engine whose calls go through them.
 
-A file has one request a line on the way out and one result a line on the way back. The format is
-OpenAI's, which vLLM's ``run_batch`` and other providers read and write too. A result has a response
-with its HTTP status, or an error where the request was never performed; vLLM gives both where it
-refused one.
+An input file has one request a line, an output file one result a line. The format is OpenAI's,
+which vLLM's ``run_batch`` and other providers read and write too. A result has a response with its
+HTTP status, or an error where the request was never performed; vLLM gives both where it refused a
+request.
 """
 
 from __future__ import annotations
@@ -49,22 +49,22 @@ from constraint_first.problem import Json
 from constraint_first.protocol import Call, Completion, Usage
 
 ENDPOINT: Final = "/v1/chat/completions"
-"""What every request of a batch is for."""
+"""The path that every request of a batch is sent to."""
 NOT_PERFORMED: Final = 0
 """The status of a request that got no HTTP response: it expired, or its batch failed."""
 _CANCELLED: Final = "batch_cancelled"
 
 
 class BadResult(ValueError):
-    """A line that is no result, and why."""
+    """A line of an output file is not a result; the message has the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
     status: int
-    """HTTP's, or ``NOT_PERFORMED``."""
+    """The HTTP status, or ``NOT_PERFORMED``."""
     body: bytes
-    """The response, or what is said in its place."""
+    """The body of the HTTP response, or of the error in its place."""
     cancelled: bool = False
 
     @property
@@ -110,7 +110,7 @@ def _result(response: Json, error: Json) -> Result:
 
 
 def _said(error: Json) -> bytes:
-    """Write an error as the body that an endpoint would refuse with."""
+    """Write an error as the body of an HTTP error response, so that both are read alike."""
     inner = error.get("error") if isinstance(error, dict) else None
     return orjson.dumps({"error": inner if inner is not None else error})
 
@@ -137,9 +137,9 @@ class BatchStatus:
     failed: int = 0
     created_at: float = 0.0
     tag: str = ""
-    """Our own name for it, where the provider keeps what it is told."""
+    """Our own name for it, where the provider stores metadata."""
     reason: str = ""
-    """Why it failed as a whole, where it did."""
+    """Why the whole batch failed; empty otherwise."""
 
     @property
     def has_ended(self) -> bool:
@@ -147,7 +147,7 @@ class BatchStatus:
 
 
 def read_status(value: Json, tag_key: str, redaction: Redaction = NOTHING_SECRET) -> BatchStatus:
-    """Read a batch object; whatever of it makes no sense is left out, but for its name."""
+    """Read a batch object; malformed fields are left out, but id and status are required."""
     if not isinstance(value, dict) or not _text(value, "id") or not _text(value, "status"):
         raise BadReply("the endpoint's reply is not a batch: it has no id or no status")
     counts, metadata = value.get("request_counts"), value.get("metadata")
@@ -166,7 +166,7 @@ def read_status(value: Json, tag_key: str, redaction: Redaction = NOTHING_SECRET
 
 
 def _text(value: dict[str, Json], name: str) -> str:
-    """Read a name; one that cannot be stored or is too long to be one is none."""
+    """Read a name; empty where it cannot be stored or is too long for a name."""
     found = value.get(name)
     if not isinstance(found, str) or not found.isprintable() or len(found) > _LONGEST_ID:
         return ""
@@ -187,15 +187,16 @@ def _reason(errors: Json) -> str:
     return first if isinstance(first, str) else ""
 
 
-# The client of a batch API: files up, batches made and looked at, results down.
+# The client of a batch API: upload files, create and poll batches, download results.
 #
-# Each request can be repeated after a fault. A second upload of a file costs nothing. A batch is
-# paid for: before it is made again the endpoint's list is searched for our tag or its input file.
+# Every request may be retried after a fault. A second upload of a file costs nothing, but a second
+# batch would be paid for: before creation is retried, the endpoint's list is searched for a batch
+# with our tag or input file.
 
 T = TypeVar("T")
 
 _TAG: Final = "cfr"
-"""The key of a batch's metadata that our own name for it stands under."""
+"""The key in a batch's metadata that holds our own name for it."""
 _WINDOW: Final = "24h"
 _PAGE: Final = 100
 _MOST_PAGES: Final = 10_000
@@ -242,7 +243,7 @@ class BatchClient:
     async def create(
         self, input_file: str, tag: str, since: float, *, made_before: bool
     ) -> BatchStatus:
-        """Make a batch of an uploaded file, or find the one that was (perhaps) made before."""
+        """Create a batch from an uploaded file, or find the one that an earlier try created."""
         body = {
             "input_file_id": input_file,
             "endpoint": ENDPOINT,
@@ -262,7 +263,7 @@ class BatchClient:
         return await self._again(make)
 
     async def find(self, input_file: str, tag: str, since: float) -> BatchStatus | None:
-        """Find a batch in the endpoint's list, newest first; of two the younger is cancelled."""
+        """Find a batch in the endpoint's list, newest first; of two the newer one is cancelled."""
         found = [
             one
             async for one in self._listed(since - _CLOCKS_APART)
@@ -278,7 +279,7 @@ class BatchClient:
         return self._status(await self._json("GET", f"batches/{_in_path(batch)}"))
 
     async def download(self, file: str, path: Path) -> None:
-        """Write a file of results to the disk as it comes: all of it, or an error."""
+        """Stream a file of results to disk; raise an error where it is incomplete."""
 
         async def fetch() -> None:
             size, place = 0, f"files/{_in_path(file)}/content"
@@ -361,9 +362,9 @@ def _in_path(name: str) -> str:
 # Request files: the input of batches, each within the limits of its provider.
 
 MOST_REQUESTS: Final = 50_000
-"""Requests that OpenAI takes in one file."""
+"""The most requests that OpenAI accepts in one file."""
 MOST_BYTES: Final = 200_000_000
-"""Bytes that OpenAI takes in one file."""
+"""The most bytes that OpenAI accepts in one file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,16 +391,16 @@ class RequestFile:
         self.size += len(line)
 
 
-# Places of calls: which call of which attempt a request is, written into its ``custom_id``.
+# Places of calls: a request's ``custom_id`` names the attempt and the call that it belongs to.
 #
-# A result that comes back a day later, in any order, says by its ``custom_id`` alone where it
-# belongs and what was asked.
+# Results come back in any order, perhaps a day later, so the ``custom_id`` alone must identify the
+# call and, by two hashes, the request.
 
 _WRITTEN: Final = lazy_pattern(
     r"s(\d{1,10})-p(\d{1,10})-r(\d{1,10})-c(\d{1,10})-([0-9a-f]{12})-([0-9a-f]{12})"
 )
 _DIGITS: Final = 12
-"""Hexadecimal digits that tell what was asked: enough for one call of one attempt."""
+"""Hexadecimal digits of a hash of the request: it need only be unique within one call."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -417,7 +418,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class PlacedCall(Call):
-    """A call that knows its place, on its way to a model that is asked in batches."""
+    """A call with its place, for a model that is called in batches."""
 
     place: Place = Place(0, 0, 0, 0)
     asked: str = ""
@@ -450,10 +451,10 @@ def short_digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:_DIGITS]
 
 
-# Result files: output and error files of batches, on the disk, found by the calls' places.
+# Result files: output and error files of batches on disk, indexed by the places of calls.
 #
-# A file may have hundreds of megabytes. It is gone through once, line by line, and only where each
-# result stands is remembered; a result is read again when its call is.
+# A file may have hundreds of megabytes. It is scanned once, and only the file offset of each
+# result is stored; the result is read when its call is replayed.
 
 
 @dataclass(frozen=True, slots=True)
@@ -465,23 +466,23 @@ class FoundResult:
 @dataclass(slots=True)
 class ReadBatch:
     failed: list[FoundResult] = field(default_factory=list[FoundResult])
-    """Requests that got something else than a reply."""
+    """Requests whose result is an error."""
     missing: set[str] = field(default_factory=set[str])
     answered: int = 0
     odd: Counter[str] = field(default_factory=Counter[str])
-    """Lines that could not be used, counted by what is wrong with them."""
+    """Lines that could not be used, counted by reason."""
 
     def __str__(self) -> str:
         return "; ".join(f"{count:,} × {what}" for what, count in self.odd.items())
 
 
 class ResultIndex:
-    """Where each result stands, by the place of its call; lines over ``longest`` are left out."""
+    """The file offset of each result, by its call's place; longer lines are left out."""
 
     def __init__(self, longest: int) -> None:
         self._longest = longest
         self._lines: dict[Place, tuple[RequestId, Path, int, int]] = {}
-        """The request, and the file, beginning and length of the line."""
+        """The request, and the file, offset and length of its line."""
 
     def __len__(self) -> int:
         return len(self._lines)
@@ -552,14 +553,17 @@ class ResultIndex:
             raise InputError(f"{path}: cannot be read ({error.strerror})") from None
 
 
-# A model that is asked in batches: a call has its reply already, or it waits for the next wave.
+# A model called in batches: a call already has its result, or its request joins the next wave.
 #
-# It writes requests and reads replies exactly as the engine for single calls does, refusals and
-# what it does without afterwards included; only the way between is another.
+# Requests are built, and replies and refusals handled, by the engine for single calls; only the
+# transport differs.
 
 
 class Deferred(BaseException):
-    """A call without a reply yet, replayed after the next wave. ``except Exception`` passes it."""
+    """The call has no reply yet and is replayed after the next wave.
+
+    It is a BaseException so that ``except Exception`` in a method does not catch it.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -571,16 +575,16 @@ class Request:
 
 
 class Wave(Protocol):
-    """What came back of the last wave, and what is asked in the next."""
+    """The results of the last wave, and the requests of the next."""
 
     def find(self, name: RequestId) -> Result | None: ...
 
     def failed(self, name: RequestId) -> bool:
-        """Count a request that got no reply; whether it may be made again."""
+        """Count a failed request; return whether it may be retried."""
         ...
 
     def spent(self, name: RequestId, used: Usage | None, price: Price | None) -> None:
-        """Note what a request took; None for all that it can have taken."""
+        """Note the tokens of a request; None counts the most that it can have used."""
         ...
 
     def ask(self, request: Request) -> None: ...
@@ -592,7 +596,8 @@ class BatchModel(OpenAI):
     def __init__(
         self, endpoint: Endpoint, where: str, bounds: Bounds, price: Price | None = None
     ) -> None:
-        # A request without a reply is made again in the next wave; each sample has its own.
+        # No retries here: a failed request is repeated in the next wave. No ``n`` either: each
+        # sample is a request of its own.
         super().__init__(endpoint, retry=Retry(attempts=1), bounds=bounds)
         self._refused.add("n")
         self.where = where

@@ -1,9 +1,9 @@
 """The client: performs the calls of methods, within a budget and within each model's limits.
 
-Every call takes the same way: choose its model, reserve its budget, and then for each try wait for
-a turn and ask once. Between two tries a call holds no place, so that a pause of minutes (an
-endpoint may ask for one) keeps no other call waiting; its reservation it keeps, since the money may
-be spent already.
+Every call goes through the same steps: choose its model, reserve its budget, and for each try wait
+for a turn and send one request. Between two tries a call gives its turn back, so that a pause of
+minutes (a Retry-After header may demand it) blocks no other call. Its reservation is kept, because
+a failed request may have been billed.
 """
 
 from __future__ import annotations
@@ -77,15 +77,15 @@ from constraint_first.model.wire import (
 from constraint_first.problem import Json
 from constraint_first.protocol import Call, Completion, Usage
 
-# An endpoint: any that is OpenAI-compatible, such as DeepSeek, Qwen, vLLM, llama.cpp, LM Studio.
+# OpenAI-compatible endpoints, such as DeepSeek, Qwen, vLLM, llama.cpp or LM Studio.
 
-_MOST_SAMPLES: Final = 128  # OpenAI takes no more in one request
+_MOST_SAMPLES: Final = 128  # OpenAI accepts no more in one request
 _MOST_FAULTS: Final = 2
-"""Faults of a request for several samples after which only one of them is asked for."""
+"""Faults of a request for several samples, after which each is requested by itself."""
 
 
 class Asked(ABC):
-    """A model that performs one try of a call by ``ask``; a ``Client`` decides on the next one."""
+    """A model whose ``ask`` makes one try of a call; a ``Client`` decides whether to retry."""
 
     retry: Retry
     bounds: Bounds
@@ -93,13 +93,13 @@ class Asked(ABC):
     @property
     @abstractmethod
     def model(self) -> str:
-        """The name of the model that is asked."""
+        """The name of the model."""
 
     @abstractmethod
     async def ask(
         self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | Decode | None = None
     ) -> Completion:
-        """Perform a call once; a given decoding is not adapted to what the model refuses."""
+        """Perform a call once; an explicit decoding is never adapted when the model refuses it."""
 
     @abstractmethod
     def most_samples(self, group: SampledCall) -> int:
@@ -108,7 +108,7 @@ class Asked(ABC):
     async def complete(
         self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | None = None
     ) -> Completion:
-        """Perform a call by itself, without a client: after a fault it is asked again."""
+        """Perform a call without a client, with retries after faults."""
         if call.model is not None:
             raise ModelNotFound(
                 f"model {call.model!r}: a {call.stage} call is for it, and this engine asks "
@@ -168,11 +168,11 @@ class OpenAI(Asked):
     ) -> None:
         self.endpoint = endpoint
         self.decoding = decoding or Decoding()
-        """How replies are sampled; what the model refuses is left out of it."""
+        """How replies are sampled; settings that the model refuses are removed."""
         self.bounds = bounds or Bounds()
         self.retry = retry or Retry(seconds=self.bounds.seconds)
         self.context = endpoint.context
-        """Tokens that a prompt and its reply have together, where that is known."""
+        """The context window: the most tokens of a prompt and its reply; None where unknown."""
         self._transport = (
             transport.lend(endpoint) if transport else Transport(endpoint, self.bounds, connections)
         )
@@ -183,7 +183,7 @@ class OpenAI(Asked):
         self._transport.open()
         try:
             if not self.endpoint.model:
-                # Another Retry: a list of models does not show that a model answers.
+                # A separate Retry: a list of models is no evidence that a model answers calls.
                 name = await replace(self.retry).run(self._only_model)
                 self.endpoint = replace(self.endpoint, model=name)
                 self._transport.endpoint = self.endpoint
@@ -256,7 +256,7 @@ class OpenAI(Asked):
                 self._faults[call] += 1
             raise
         except TimeoutError:
-            if isinstance(call, SampledCall):  # it may write them one after the other
+            if isinstance(call, SampledCall):  # it may generate the samples one after the other
                 self._refused.add("n")
             raise TookTooLong(
                 f"{self.endpoint.shown}: the call was not done after {self.bounds.seconds:g} s; "
@@ -264,7 +264,7 @@ class OpenAI(Asked):
             ) from None
 
     def _known(self, body: dict[str, Json], call: Call) -> Completion | None:  # noqa: ARG002
-        """The reply to a request that need not be sent: a batch has brought it."""
+        """The reply to a request that need not be sent; ``BatchModel`` has it from a batch."""
         return None
 
     def _adapt(
@@ -275,11 +275,10 @@ class OpenAI(Asked):
         before: tuple[int | None, Decoding],
         change: Callable[[Decoding], Decoding],
     ) -> str:
-        """Leave out or lower what was refused, where the call can do without it; return a note.
+        """Remove or lower a refused parameter, where the call can do without it; return a note.
 
-        ``before`` are the context and the decoding that the request was made from, which
-        ``change`` turns into what is sent. Other calls may have been refused the same
-        meanwhile.
+        ``before`` holds the context and the decoding that the request was built from; ``change``
+        maps that decoding to the one sent. Concurrent calls may have adapted the same meanwhile.
         """
         context, own = before
         match refusal:
@@ -293,11 +292,11 @@ class OpenAI(Asked):
                     raise Rejected(str(refusal)) from None
                 if change(adapted) == sent:  # the caller chose that setting
                     raise refusal
-                if self.decoding == own:  # else another call was refused it first
+                if self.decoding == own:  # else a concurrent call has adapted it already
                     self.decoding = adapted
                     return refusal.change
             case _ if type(refusal) is Rejected and "n" in body:
-                # No known reason; where several samples were asked for it may be that.
+                # The reason is unknown; it may be the request for several samples.
                 self._faults[call] = _MOST_FAULTS
             case _:
                 raise refusal
@@ -319,7 +318,7 @@ class OpenAI(Asked):
         return {name: value for name, value in body.items() if name not in self._refused}
 
     def _read(self, data: bytes, call: Call, body: dict[str, Json]) -> Completion:
-        """Read a whole reply; fewer samples than were asked for show that ``n`` is not taken."""
+        """Read a whole reply; fewer samples than requested show that ``n`` is not supported."""
         if not isinstance(call, SampledCall) or "n" not in body:
             return completion_from(data, self._transport.redaction)
         found, came = sampled_from(data, call, self._transport.redaction)
@@ -352,12 +351,12 @@ def written(body: dict[str, Json]) -> bytes:
 
 
 def fitting_budget(call: Call, wanted: int, context: int | None) -> int:
-    """Lower a call's budget to what the model's context, where it is known, leaves beside it."""
+    """Lower a call's budget to what the prompt leaves of the model's context, if that is known."""
     if context is None:
         return wanted
     # A token of mathematics is longer than two bytes and a chat template shorter than 64 tokens, so
-    # this overestimates the prompt; where it would leave nothing the endpoint, which has the
-    # tokenizer, decides whether it fits.
+    # this overestimates the prompt. Where the estimate leaves nothing, the budget is sent as it
+    # is: the endpoint has the tokenizer and decides whether the prompt fits.
     prompt = sum(len(m.content.encode("utf-8", "replace")) for m in call.messages) // 2 + 64
     return min(wanted, max(context - prompt, context // 4, 1))
 
@@ -383,7 +382,7 @@ C = TypeVar("C", bound=Call)
 _FREE: Final = Price(0.0, 0.0)
 
 CallDone: TypeAlias = Callable[[Call, Completion, float], None]
-"""Takes each call that was answered, and the seconds that it took, pauses included."""
+"""Called with each answered call and the seconds that it took, pauses included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,14 +391,14 @@ class ServedModel:
 
     served: Served
     limiter: Limiter | None = None
-    """None where it keeps to limits by itself, as several endpoints do."""
+    """None where the engine limits itself, as ``Balanced`` does for several endpoints."""
     price: Price | None = None
     refused: dict[Setting, DecodingRefused] = field(
         default_factory=dict["Setting", DecodingRefused]
     )
-    """Settings that it will not be decoded with."""
+    """Settings of the decoding that it refuses."""
     others: Mapping[str, ServedModel] = field(default_factory=dict[str, "ServedModel"])
-    """Models that are asked beside it, by the names that methods have for them."""
+    """Other models of the same client, by the names that methods use for them."""
     ref: ModelRef | None = None
 
     @property
@@ -407,7 +406,7 @@ class ServedModel:
         return PriceList(self.price, {name: one.price for name, one in self.others.items()})
 
     def adapt(self, refused: DecodingRefused) -> bool:
-        """Do without a setting from now on; whether this is news and about a model of these."""
+        """Omit a refused setting from now on; return whether that changed one of the models."""
         for one in (self, *self.others.values()):
             if refused.model == one.served.model and refused.setting not in one.refused:
                 one.refused[refused.setting] = refused
@@ -415,7 +414,7 @@ class ServedModel:
         return False
 
     def decoded(self, decoding: Decoding) -> Decoding:
-        """Change a decoding as far as the model refuses it."""
+        """Return a decoding without the settings that the model refuses."""
         for refused in self.refused.values():
             decoding = refused.adapt(decoding)
         return decoding
@@ -431,10 +430,10 @@ class _Route:
 class Client:
     """An engine of one or several models: ``Client(main, {name: other})``.
 
-    A call goes to the model that it names, and to the main one where it names none. Without a
-    ``decoding`` each model is asked with its own; one that is given is not adapted to what a model
-    refuses, which is for the comparison to decide. A model in a ``ServedModel`` has limits and a
-    price; ``done`` is called after each call.
+    A call goes to the model that it names, else to the main one. Without ``decoding`` each model
+    uses its own; an explicit one is never adapted to a model that refuses it, because that would
+    change what is compared. A model in a ``ServedModel`` has limits and a price; ``done`` is
+    called after each call.
     """
 
     def __init__(
@@ -459,7 +458,7 @@ class Client:
         self._opened: list[AsyncExitStack] = []
 
     async def __aenter__(self) -> Client:
-        """Open the engines that are not open yet; they are closed again, and no others are."""
+        """Open the engines that are not open yet; only these are closed on exit."""
         async with AsyncExitStack() as stack:
             for engine in (self.main, *self.others.values()):
                 if isinstance(engine, Openable) and not engine.is_open:
@@ -485,7 +484,7 @@ class Client:
         return getattr(self.main, "model", "")
 
     def beside(self, more: Mapping[str, Engine]) -> Client:
-        """Put more models beside those that this client asks."""
+        """Return a client with more models than this one has."""
         if not more:
             return self
         known = {name: one.model for name, one in self._routes.items() if name is not None}
@@ -514,7 +513,7 @@ class Client:
         return completion
 
     def most_samples(self, group: SampledCall) -> int:
-        """Return how many samples fit into one request now; 1 where the budget is short."""
+        """Return how many samples one request may ask for now; 1 where the budget is too small."""
         route = self._routes.get(group.model)
         if route is None:
             return 1
@@ -536,7 +535,7 @@ class Client:
         def charge(fault: Transient) -> None:
             lost = wasted(fault, most)
             if not budget.spend(lost, _cost(route, lost)):
-                raise fault  # the budget does not reach for another try
+                raise fault  # the budget is too small for another try
 
         try:
             completion = await self._try(route, call, watcher, charge)
@@ -555,11 +554,11 @@ class Client:
         watcher: Watcher,
         charge: Callable[[Transient], None] | None,
     ) -> Completion:
-        """Ask until a reply comes, once a turn; ``charge`` takes each fault before the next try."""
+        """Retry until a reply comes, one request a turn; ``charge`` bills each fault."""
         served, limiter, ask = route.model.served, route.model.limiter, route.ask
         sent, heard, places = call, watcher, replies_to(call)
         tries = Tries(served.retry) if isinstance(served, Asked) else None
-        if tries is None:  # asks again by itself if at all
+        if tries is None:  # any retries are the engine's own
             sent = replace(call, model=None) if call.model is not None else call
             heard = _Heard(watcher, call, limiter, charge)
         elif charge:  # one try may go to several endpoints, one after the other
@@ -597,7 +596,7 @@ class Client:
 
 
 class _Heard(Watcher):
-    """Watches an engine that asks again by itself: each of its tries is charged and counted."""
+    """Watches an engine with retries of its own, to charge and count each of its tries."""
 
     def __init__(
         self,
@@ -627,7 +626,7 @@ class _Heard(Watcher):
 
 
 def _model(engine: Engine | ServedModel) -> ServedModel:
-    # An engine without a name and a decoding is never asked for them.
+    # The cast is safe: the client reads name and decoding only of engines that have them.
     return engine if isinstance(engine, ServedModel) else ServedModel(cast("Served", engine))
 
 
@@ -656,11 +655,11 @@ def _cost(route: _Route, usage: Usage) -> float:
     return (route.model.price or _FREE).cost(usage)
 
 
-# Samples: equal calls of one round become one request, where the endpoint takes several (``n``).
+# Samples: equal calls of one round become one request, where the endpoint supports ``n``.
 #
-# Samples of one prompt differ in nothing but their number. An endpoint that is asked for several
-# replies at once reads the prompt once. Each sample stays a call of its own everywhere else: it has
-# its own completion, its own place in the journal, its own fate.
+# Samples of one prompt differ only in their number, and an endpoint that generates several replies
+# to one request processes the prompt once. Everywhere else each sample stays a call of its own: it
+# has its own completion, its own place in the journal, and fails by itself.
 
 _Result: TypeAlias = Completion | BaseException
 
@@ -673,12 +672,13 @@ class Sampler:
         self._groups: dict[Call, tuple[list[Call], asyncio.Task[dict[int, _Result]]]] = {}
 
     async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion:
-        if watcher.streams:  # several replies at once cannot be followed piece by piece
+        if watcher.streams:  # several concurrent replies cannot be streamed
             return await self._engine.complete(call, watcher)
         alike = replace(call, sample=0)
         if alike not in self._groups:
             calls = list[Call]()
-            # The task begins when all calls of the round have come: they were made before it.
+            # asyncio runs the task after those of the round, which were created before it: by then
+            # every call of the round is in its group.
             self._groups[alike] = calls, asyncio.create_task(self._perform(alike, calls, watcher))
         calls, results = self._groups[alike]
         place = len(calls)
@@ -691,14 +691,14 @@ class Sampler:
     async def _perform(
         self, alike: Call, calls: Sequence[Call], watcher: Watcher
     ) -> dict[int, _Result]:
-        del self._groups[alike]  # a call that had to wait for its tokens is in the next group
+        del self._groups[alike]  # calls that arrive later form a new group
         order = sorted(range(len(calls)), key=lambda place: calls[place].sample)
         parts = list(self._parts([calls[place] for place in order]))
         results = await asyncio.gather(*(self._ask(part, watcher) for part in parts))
         return dict(zip(order, chain.from_iterable(results), strict=True))
 
     def _parts(self, calls: Sequence[Call]) -> Iterator[Sequence[Call]]:
-        """Divide calls into requests of consecutive samples: an endpoint counts its seed up."""
+        """Divide calls into requests of consecutive samples: an endpoint increments the seed."""
         start = 0
         for place in range(1, len(calls) + 1):
             if place == len(calls) or calls[place].sample != calls[place - 1].sample + 1:
@@ -723,10 +723,10 @@ class Sampler:
         try:
             received = await self._engine.complete(group, watcher)
         except EngineError as fault:
-            # Where the engine takes no more groups that was the reason, and single calls may do.
+            # If the engine accepts no more groups, the group was the reason: retry single calls.
             lost = None if most_samples(self._engine, group) == 1 else fault
             return [lost] * len(calls)
-        except Exception as error:  # it fails these calls and no others of the round
+        except Exception as error:  # fails these calls and no others of the round
             return [error] * len(calls)
         if isinstance(received, SampledCompletion):
             return received.replies

@@ -1,18 +1,18 @@
-"""Connections to one host, kept alive as long as no reply can be taken for another request's.
+"""Connections to one host, kept alive only while every reply surely belongs to its request.
 
-On an HTTP/1.1 connection nothing but their order ties replies to requests. A server or proxy that
-sends a reply twice therefore shifts every later reply of the connection by one. Four rules guard
-against that, in the order in which they can notice it:
+On an HTTP/1.1 connection only their order relates responses to requests. A server or proxy that
+sends a response twice therefore shifts every later response of the connection by one. Four rules
+guard against that, in the order in which they can detect it:
 
-- A connection with unread bytes, or that gets some between two requests, is never used again.
-- A successful reply that begins before its request was sent whole is not its reply.
-- A host is on probation until some of its connections have been silent for a while after a reply;
-  until then only connections that were silent so long are used again.
-- A reply that repeats the id of an earlier one on its connection is refused, if the host gives each
-  reply an id of its own; so is one that repeats a whole body, if no two bodies were alike so far.
+- A connection with unread bytes, or that receives some between two requests, is never reused.
+- A successful response that begins before its request was sent completely is refused.
+- A host is on probation until some of its connections have been silent for a while after a
+  response; until then a connection is reused only after such a silence.
+- A response that repeats the id of an earlier one on its connection is refused, if the host gives
+  each response a unique id; so is one that repeats a whole body, if all bodies differed so far.
 
-A host that was caught gets a new connection for each request from then on, and replies under way on
-connections that were used before are asked for again.
+A host that broke a rule gets a new connection for each request from then on, and requests in
+flight on reused connections are retried.
 """
 
 from __future__ import annotations
@@ -46,40 +46,40 @@ except ImportError:  # Windows
 
 
 Tell: TypeAlias = Callable[[str], object]
-"""Says one line to a person."""
+"""Shows a line of text to the user."""
 
 _REST: Final = 0.25
 """Seconds that a connection rests after a reply while its host is on probation."""
 _RESTS: Final = 8
-"""Rests without a stray byte that end the probation."""
+"""The number of rests without a stray byte after which the probation ends."""
 _SPARE: Final = _RESTS
-"""Connections opened beside resting ones; as many as end the probation."""
+"""Connections opened while others rest: as many as the probation needs."""
 _LOOK: Final = 0.02
 _IDLE: Final = 15.0
 """Seconds after which an idle connection is closed."""
 _ALIKE: Final = 4
-"""Replies, all alike, from which on it is no matter which request gets which."""
+"""So many identical replies show a constant reply, for which a mix-up makes no difference."""
 _BODIES: Final = 16
-"""Bodies, no two alike, from which on a body that comes again is suspect."""
+"""After so many different bodies, a repeated body is suspect."""
 _REMEMBERED: Final = 4_096
 _OVERLAP: Final = 256
-"""Bytes of a piece that are looked at again with the next, in case an id is cut in two."""
+"""Bytes of a chunk that are searched again with the next one, in case an id is split."""
 _ID: Final = lazy_pattern(rb'"id"\s*:\s*"([^"\\]{1,200})"')
 _CREATED: Final = lazy_pattern(rb'"created"\s*:\s*([0-9.]{1,32})')
-# A server may say why it ends a connection that was idle for too long (408).
+# A server may send a response (408) when it closes an idle connection; that is no fault.
 _FAREWELL: Final = lazy_pattern(rb"\s*(HTTP/1\.\d [345]|$)")
 _UNREAD: Final = termios.FIONREAD if termios else 0
 _UNSENT: Final = termios.TIOCOUTQ if termios else 0
 
 
 class Host:
-    """The evidence on one host from all replies so far; its connections share it."""
+    """The evidence on one host from all replies so far, shared by its connections."""
 
     def __init__(self, shown: str) -> None:
         self.shown = shown
         self.tell: Tell = lambda _line: None
         self.repeats = False
-        """Whether it was caught, so that none of its connections is kept alive."""
+        """Whether it broke a rule, so that its connections are no longer kept alive."""
         self.spare = _SPARE
         self.rests = 0
         self._lines = self._doubts = 0
@@ -88,11 +88,11 @@ class Host:
 
     @property
     def on_probation(self) -> bool:
-        """Whether it may still turn out to repeat replies that are not all alike."""
+        """Whether it was not observed long enough yet; identical replies need no probation."""
         return self.rests < _RESTS and not self._bodies.all_alike
 
     def may_use(self, rested: float) -> bool:
-        """Whether a connection that was silent for so many seconds may be used again."""
+        """Whether a connection that was silent for so many seconds may be reused."""
         return (rested >= _REST or not self.on_probation) and self._lines > 1
 
     @property
@@ -101,7 +101,7 @@ class Host:
 
     @property
     def has_own_bodies(self) -> bool:
-        """Whether a body that comes again, or another one, would be a sign."""
+        """Whether bodies are evidence: all different so far, or all the same."""
         return self._bodies.distinct or len(self._bodies) == 1
 
     def number(self) -> int:
@@ -121,7 +121,7 @@ class Host:
         if self._ids.repeats(found, line) and len(self._ids) > 1:
             if self._ids.noted(found) == created:
                 self.catch()
-            else:  # ids drawn at random from a few hundred, as Ollama's are, meet by chance
+            else:  # Ollama draws ids at random from a few hundred, so equal ones occur by chance
                 self._ids.distinct = False
             raise self.stale()
         self._ids.add(found, line, created)
@@ -129,7 +129,7 @@ class Host:
     def check_body(self, body: tuple[int, int], line: int) -> None:
         if self._bodies.repeats(body, line) and len(self._bodies) >= _BODIES:
             self._doubts += 1
-            if self._doubts > 1:  # once may be chance
+            if self._doubts > 1:  # one repetition may be chance
                 self.catch()
             raise self.stale()
         self._bodies.add(body, line)
@@ -139,7 +139,7 @@ class Host:
 
 
 class _Marks:
-    """Marks of replies, and whether no two replies of different connections had the same one."""
+    """Ids or hashes of replies, and whether they were distinct across connections so far."""
 
     def __init__(self) -> None:
         self.distinct = True
@@ -154,7 +154,7 @@ class _Marks:
         return not self.distinct and len(self._known) == 1 and self._count >= _ALIKE
 
     def repeats(self, mark: object, line: int) -> bool:
-        """Say whether a mark came before on its connection, and never on another one."""
+        """Whether this connection had the mark before, and no two connections ever shared one."""
         seen = self._known.get(mark)
         if seen and seen[0] != line:
             self.distinct = False
@@ -171,7 +171,7 @@ class _Marks:
 
 
 class Line(ResponseHandler):
-    """One connection, which knows whether bytes that come were asked for."""
+    """One connection; it detects bytes that arrive without a request."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, host: Host) -> None:
         super().__init__(loop)
@@ -179,14 +179,14 @@ class Line(ResponseHandler):
         self.number = host.number()
         self.uses = 0
         self.early = False
-        """Whether a reply began before its request was sent whole."""
+        """Whether a reply began before its request was sent completely."""
         self._asked = self._sent = self._began = False
         self._descriptor: int | None = None
         self._heard = math.inf
-        """When something last came, on the loop's clock; infinity while nothing is awaited."""
+        """When bytes last arrived, on the loop's clock; infinity while no reply is awaited."""
         self._timer_handle: asyncio.TimerHandle | None = None
-        # CPython lets other threads run during an ioctl() with a buffer of up to 1,024 bytes. These
-        # take less than a microsecond, and waiting for the interpreter again takes ten.
+        # CPython releases the GIL during an ioctl() with a buffer of up to 1,024 bytes. Ours take
+        # less than a microsecond, and acquiring the GIL again takes ten: hence one byte more.
         self._answer = bytearray(1_025)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -204,8 +204,8 @@ class Line(ResponseHandler):
         self._sent = True
         super().start_timeout()
 
-    # aiohttp makes a timer and cancels it for each piece that comes. One that looks, when it is
-    # due, how long the connection has been silent does the same for a fraction of the time.
+    # aiohttp cancels and creates a timer for each chunk that arrives. A timer that checks, when it
+    # is due, how long the connection has been silent does the same in a fraction of the time.
 
     def _reschedule_timeout(self) -> None:
         self._heard = self._loop.time() if self._read_timeout else math.inf
@@ -220,7 +220,7 @@ class Line(ResponseHandler):
 
     def connection_lost(self, exc: BaseException | None) -> None:
         super().connection_lost(exc)
-        self._drop_timeout()  # now that there is no transport any more
+        self._drop_timeout()  # only now, without a transport
 
     def _look_again(self, when: float) -> None:
         self._timer_handle = self._loop.call_at(when, self._look)
@@ -234,7 +234,7 @@ class Line(ResponseHandler):
             self._look_again(due)
 
     def data_received(self, data: bytes) -> None:
-        """Take what a request waits for, and close the connection on anything else."""
+        """Pass on bytes that a request waits for; close the connection on any others."""
         if data and not self._asked:
             self._stray(data)
             return
@@ -246,7 +246,7 @@ class Line(ResponseHandler):
         super().data_received(data)
         if len(self._buffer) <= self._asked:
             return
-        # Several replies in one piece; the first may have been taken, and its request be over.
+        # Several replies in one chunk; the request of the first may be complete already.
         replies = [entry[0].code for entry, _ in self._buffer if entry[0].code >= 200]
         if len(replies) > self._asked:
             if min(replies) < 300:
@@ -256,7 +256,7 @@ class Line(ResponseHandler):
                 self.close()
 
     def is_clean(self) -> bool:
-        """Say whether nothing waits to be read, the event loop's buffer and the system's alike."""
+        """Whether no bytes wait to be read, in the event loop's buffer or the kernel's."""
         transport = self.transport
         if transport is None or self.should_close:
             return False
@@ -267,15 +267,16 @@ class Line(ResponseHandler):
         return False
 
     def _has_unsent(self) -> bool:
-        """Say whether the other side has not even received all of the request.
+        """Whether the peer has not yet received all of the request.
 
-        What it sends in answer acknowledges the request as well, so that nothing is left by then.
+        The TCP segments of a genuine reply acknowledge the request, so the kernel's send queue is
+        empty by then.
         """
         transport = self.transport
         return transport is None or transport.get_write_buffer_size() > 0 or self._waiting(_UNSENT)
 
     def _waiting(self, buffer: int) -> bool:
-        if fcntl is None or self.transport is None:  # what the event loop reads is all we know
+        if fcntl is None or self.transport is None:  # Windows: cannot be seen
             return False
         try:
             fcntl.ioctl(self._file(self.transport), buffer, self._answer)
@@ -303,7 +304,7 @@ def _peek(handle: int) -> bytes:
 
 
 class Connections(aiohttp.TCPConnector):
-    """The connection pool of a host; of idle connections the one that rested longest is used."""
+    """The connection pool of a host; it reuses the connection that has been idle longest."""
 
     def __init__(self, host: Host, limit: int) -> None:
         super().__init__(limit=limit, keepalive_timeout=_IDLE)  # pyright: ignore[reportUnknownMemberType]
@@ -339,10 +340,10 @@ class Connections(aiohttp.TCPConnector):
 
 
 class Response(aiohttp.ClientResponse):
-    """A reply whose pieces are compared with the earlier replies of its connection."""
+    """An HTTP response whose chunks are compared with earlier responses of its connection."""
 
     compares = False
-    """Whether it is a completion, with an id or a body of its own, and not yet at its end."""
+    """Whether it is a completion still being read; only these have ids or bodies of their own."""
     _line: Line
     _used = False
     _tail: bytes | None = b""
@@ -350,7 +351,7 @@ class Response(aiohttp.ClientResponse):
     _size = 0
 
     async def start(self, connection: Connection) -> Response:
-        """Wait for the head of the reply; one that came too early is none."""
+        """Wait for the response's headers; refuse a response that began too early."""
         line = self._line = cast("Line", connection.protocol)
         self._used = line.uses > 1
         await super().start(connection)
@@ -361,12 +362,12 @@ class Response(aiohttp.ClientResponse):
         return self
 
     def took(self, found: bytes) -> bytes:
-        """Refuse a piece of its content, empty at the end, that may belong to another request."""
+        """Return a chunk (empty at the end); raise StaleReply if it may be another request's."""
         if self.compares or self._used:
             try:
                 self._check(found)
             except StaleReply:
-                # The reply that belongs here may still come, and its connection be idle already.
+                # The true reply may still arrive, when the connection would be idle and reused.
                 self._line.close()
                 raise
         return found

@@ -1,4 +1,4 @@
-"""Errors between us and a model: no completion, never an answer, and may be tried again."""
+"""Errors of calls to a model: the call got no completion and may be tried again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class EngineError(CfrError):
 
 
 class Rejected(EngineError):
-    """The endpoint refused the request as it stands."""
+    """The endpoint refused the request, and would refuse it again."""
 
 
 class Unauthorized(Rejected):
@@ -30,7 +30,7 @@ class Unauthorized(Rejected):
 
 
 class ModelNotFound(Rejected):
-    """There is no such model there."""
+    """The endpoint has no model of that name."""
 
     ends = "series"
 
@@ -49,13 +49,13 @@ class ModelFileError(EngineError):
 
 
 class JournalMismatch(EngineError):
-    """A replayed method asked something other than what its journal has an answer to."""
+    """A replayed method made a step that differs from the one in its journal."""
 
     ends = "run"
 
 
 class TooExpensive(EngineError):
-    """An attempt that needs more calls or tokens than one may have."""
+    """An attempt needs more calls or tokens than its limit allows."""
 
 
 class TookTooLong(EngineError):
@@ -63,7 +63,7 @@ class TookTooLong(EngineError):
 
 
 class Transient(EngineError):
-    """Something that may pass: the engine asks again before it gives up."""
+    """A fault that may be temporary: the call is retried a few times."""
 
     def __init__(self, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -76,7 +76,7 @@ class Unreachable(Transient):
 
 
 class TimedOut(Transient):
-    """Nothing came for too long."""
+    """No byte arrived for too long."""
 
 
 class RateLimited(Transient):
@@ -99,13 +99,13 @@ class StaleReply(Transient):
     """The reply may belong to an earlier request on the same connection."""
 
 
-# Redaction of secrets: quotations of what an endpoint says, without the key that it was sent.
+# Redaction of secrets: an endpoint's response may echo the API key, so quotations remove it.
 
 _LONGEST: Final = 200
 _LOOKED_AT: Final = 4_096
 _SHORTEST_PART: Final = 8
 _BLOT: Final = "[key]"
-# A character as a URL or a JSON text may write it, or as it is.
+# A character, plain or with the escapes of URLs and JSON.
 _UNIT: Final = lazy_pattern(r"%([0-9a-fA-F]{2})|\\u([0-9a-fA-F]{4})|\\([\"'/\\])|(.)", re.DOTALL)
 
 
@@ -113,15 +113,15 @@ _UNIT: Final = lazy_pattern(r"%([0-9a-fA-F]{2})|\\u([0-9a-fA-F]{4})|\\([\"'/\\])
 class Redaction:
     """The secrets of one endpoint, and the way to quote a text without them.
 
-    Of a secret of eight characters and more every part of at least eight is blotted out, also where
-    it is written as in a URL or in JSON: endpoints cut and encode what they echo. A shorter one is
-    blotted out where it stands as a word of its own; in every other place it would be chance.
+    Endpoints truncate and encode the text that they echo. So every part of at least eight
+    characters of a secret is removed, also where it is escaped as in a URL or in JSON. A shorter
+    secret is removed only where it is a whole word; elsewhere the match would be chance.
     """
 
     secrets: tuple[str, ...] = field(default=(), repr=False)
 
     def quote(self, text: str) -> str:
-        """Write a text as one short line that can be shown and stored: blotted first, then cut."""
+        """Write a text as one short line; secrets are removed before it is truncated."""
         return one_line(self._blot(text[:_LOOKED_AT]))[:_LONGEST]
 
     def is_clean(self, text: str) -> bool:

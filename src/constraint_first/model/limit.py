@@ -1,9 +1,9 @@
-"""Limits on calls: how many at the same time and a minute, how often again, at what price.
+"""Limits on calls: concurrency, rate per minute, retries, prices and budgets.
 
-Concurrency grows while replies come and is halved when the endpoint pushes many calls back (429,
-5xx or a time-out), much as TCP does with its window. Where fewer calls at a time are pushed back as
-often, the endpoint fails at that rate whatever is asked of it, and concurrency returns to what it
-was. Requests and tokens a minute are kept below their limits where there are any.
+Concurrency grows while replies come and is halved when the endpoint rejects many calls (429, 5xx
+or a time-out), much as TCP does with its window. Where half the concurrency is rejected as often,
+load is not the reason, and concurrency returns to what it was. Requests and tokens a minute are
+kept below their limits where there are any.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ T = TypeVar("T")
 _PUSHBACK: Final = (RateLimited, ServerFault, TimedOut)
 _SHORTEST_ROUND: Final = 16
 _CROWDED: Final = 0.25
-"""The share of replies in a round that may be push-backs, beyond what is usual there."""
+"""The share of rejected calls in a round that is tolerated above the endpoint's usual share."""
 _HELPED: Final = 1.25
-"""With half the calls at a time this many times as large a share of them must get through."""
+"""By this factor the share of accepted calls must grow when concurrency is halved."""
 
 
 class Limiter:
-    """A semaphore whose size adapts to what one endpoint can take, and a pace."""
+    """A semaphore whose size adapts to the load that one endpoint accepts, and a rate limit."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Limiter:
         self._replies = self._pushed_back = self._stale = 0
         self._usual = 1.0
         self._cut: tuple[float, float] | None = None
-        """The window before it was halved, and the share of calls that got through."""
+        """The window before it was halved, and the share of calls accepted then."""
 
     def has_room(self, places: int = 1) -> bool:
         return not self._waiting and self._fits(places)
@@ -82,7 +82,7 @@ class Limiter:
         self._wake()
 
     async def enter(self, places: int = 1) -> None:
-        """Wait for a turn and take places in the window: one for each reply that is asked for."""
+        """Wait for a turn and take places in the window, one for each requested reply."""
         if self.take(places):
             return
         turn = asyncio.get_running_loop().create_future()
@@ -90,24 +90,24 @@ class Limiter:
         try:
             await turn
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():  # the turn came just as we gave up: pass it on
+            if turn.done() and not turn.cancelled():  # already granted: pass it on
                 self.release(places)
             raise
 
     def _fits(self, places: int) -> bool:
-        # A group that is larger than the window has shrunk to meanwhile goes by itself.
+        # A group larger than the window, which may have shrunk since, is sent when all is idle.
         return not self.in_flight or self.in_flight + places <= int(self.size)
 
     async def pace(self, call: Call) -> None:
         """Wait until the limits a minute leave room for a call that has its places."""
         await self.requests.wait()
         if self.tokens.limits:
-            # The length of a reply is not known yet; a quarter of its budget is usual.
+            # The length of a reply is unknown before it comes; a quarter of its budget is typical.
             prompt = sum(len(message.content) for message in call.messages) / 3
             await self.tokens.wait(prompt + replies_to(call) * call.max_tokens / 4)
 
     def succeeded(self, replies: int = 1) -> None:
-        """Let the window grow: fast until the first push-back, then by one a round."""
+        """Grow the window: by one a reply up to the last cut, then by one a round, like TCP."""
         for _ in range(replies):
             step = 1.0 if self.size < self._threshold else 1.0 / self.size
             self.size = min(float(self.most), self.size + step)
@@ -115,7 +115,7 @@ class Limiter:
         self._wake()
 
     def failed(self, fault: Transient, replies: int = 1) -> None:
-        """Count a fault for each reply that was lost; too many push-backs halve the window."""
+        """Count a fault for each lost reply; too many rejections halve the window."""
         for _ in range(replies):
             self._count(pushed_back=isinstance(fault, _PUSHBACK))
 
@@ -135,7 +135,7 @@ class Limiter:
         elif through < self._usual - _CROWDED:
             self._cut = self.size, through
             self.size = self._threshold = max(1.0, self.size / 2)
-            self._stale = self.in_flight  # sent before, so they say nothing about the new size
+            self._stale = self.in_flight  # sent at the old size: not counted for the new one
         else:
             self._usual, self._cut = max(self._usual, through), None
 
@@ -148,7 +148,7 @@ class Limiter:
 
 
 class Pace:
-    """A rate limit of so many units a minute, kept by spacing calls out; None means no limit."""
+    """A limit on units per minute, enforced by spacing calls evenly; None means no limit."""
 
     def __init__(self, per_minute: float | None) -> None:
         self._gap = 60.0 / per_minute if per_minute else 0.0
@@ -168,7 +168,7 @@ def replies_to(call: Call) -> int:
     return call.samples if isinstance(call, SampledCall) else 1
 
 
-# Retries after a fault that may pass, with pauses that grow or that the endpoint asks for.
+# Retries after temporary faults, with growing pauses or the pause of a Retry-After header.
 
 _GROWTH: Final = 3.0
 _TRIES_OF_A_STRANGER: Final = 6
@@ -176,19 +176,19 @@ _TRIES_OF_A_STRANGER: Final = 6
 
 @dataclass(slots=True)
 class Retry:
-    """How often and how patiently an endpoint is asked again. Only transport faults are retried.
+    """How often and after which pauses a call is retried. Only transport faults are retried.
 
-    A call that failed while others got through is asked again soon, since the fault was its own.
-    While nothing gets through, and when the endpoint says that it is asked too often, pauses grow.
+    A call that failed while others succeeded is retried soon, since the endpoint works. While no
+    call succeeds, and after a 429, pauses grow.
     """
 
     attempts: int = 8
     first_pause: float = 0.05
     longest_pause: float = 60.0
     patience: float = 300.0
-    """An endpoint that asks us to wait longer than this has in effect said no."""
+    """A longer Retry-After counts as a refusal."""
     seconds: float = math.inf
-    """Once a call has taken as long as this, it is not asked again."""
+    """A call that has taken longer than this is not retried."""
     answered: int = field(default=0, init=False)
 
     async def run(
@@ -210,11 +210,11 @@ class Retry:
         if fault.retry_after is not None:
             return fault.retry_after
         longest = min(self.longest_pause, self.first_pause * _GROWTH ** (in_a_row - 1))
-        # Spread out, so that a thousand calls that failed together do not return together.
+        # Jitter, so that a thousand calls that failed together are not retried together.
         return longest * random.uniform(0.5, 1.0)  # noqa: S311
 
     def most(self, fault: Transient) -> int:
-        """Say how many tries a call has: fewer where no model ever answered at that address."""
+        """Return how many tries a call has: fewer where the address never gave an answer."""
         stranger = not self.answered and not isinstance(fault, RateLimited)
         return min(self.attempts, _TRIES_OF_A_STRANGER) if stranger else self.attempts
 
@@ -233,7 +233,7 @@ class Tries:
         self._retry.answered += 1
 
     async def wait(self, fault: Transient, notify: Callable[[Transient, float], None]) -> None:
-        """Pause before the next try; raise the fault where there is none."""
+        """Pause before the next try; raise the fault where no try is left."""
         retry = self._retry
         forgiven = retry.answered > self._answered and not isinstance(fault, RateLimited)
         self._count, self._in_a_row = self._count + 1, 1 if forgiven else self._in_a_row + 1
@@ -255,7 +255,7 @@ def parse_retry_after(value: str | None) -> float | None:
     except ValueError:
         try:
             seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
-        except (ValueError, ArithmeticError, TypeError, LookupError):  # its parser takes a lot
+        except (ValueError, ArithmeticError, TypeError, LookupError):  # from the date parser
             return None
     return None if math.isnan(seconds) else max(0.0, seconds)
 
@@ -336,7 +336,7 @@ def sum_costs(costs: Iterable[Cost | None]) -> Cost | None:
 
 
 def write_dollars(amount: float) -> str:
-    """Write an amount of money: $1.37, $0.05, $0.0042; a small one with two digits that count."""
+    """Write an amount of money: $1.37, $0.05, $0.0042; a small one with two significant digits."""
     if not amount:
         return "$0"
     if abs(amount) < _SMALLEST:
@@ -346,14 +346,14 @@ def write_dollars(amount: float) -> str:
     return f"${whole}.{part.rstrip('0').ljust(2, '0')}"
 
 
-# A budget in tokens and money: no call is made that could exceed the rest of it.
+# A budget in tokens and money: a call is only made if its worst case fits into the rest of it.
 #
-# What an endpoint does not count is charged at the most that it can have been. A try that failed is
-# charged too: its prompt where the endpoint broke down, all that was reserved where a reply came in
-# part, was malformed or came too late. Only a call that was refused or never arrived costs nothing.
+# Tokens that an endpoint does not report are charged at their maximum. A failed try is charged
+# too: its prompt where the endpoint broke down, the whole reservation where the reply was partial,
+# malformed or too late. Only a call that was refused or never arrived costs nothing.
 
 _ROUNDING: Final = 1e-9
-"""Dollars by which a sum may be above a limit: sums of decimal fractions are not exact."""
+"""Dollars by which a sum may exceed a limit: floating-point sums are not exact."""
 
 
 class BudgetSpent(CfrError):
@@ -368,7 +368,7 @@ class BudgetSpent(CfrError):
 
 
 class Budget:
-    """Tokens and money that are left, less what calls under way may still take."""
+    """The tokens and money left, less the reservations of calls in flight."""
 
     def __init__(self, max_tokens: int | None = None, max_cost: float | None = None) -> None:
         self._max_tokens = max_tokens
@@ -382,7 +382,7 @@ class Budget:
         self._changed = asyncio.Event()
 
     async def reserve(self, usage: Usage, cost: float) -> None:
-        """Set aside the most that a call can take; wait for calls under way if they hold it."""
+        """Reserve the most that a call can cost; wait while calls in flight hold too much."""
         while not self.has_room(usage, cost):
             if not self._reserved_tokens:
                 raise BudgetSpent(self._refusal(usage, cost))
@@ -392,7 +392,7 @@ class Budget:
         self._reserved_cost += cost
 
     def settle(self, reserved: Usage, reserved_cost: float, used: Usage, cost: float) -> None:
-        """Give back what was set aside and take what was used."""
+        """Release a reservation and charge the actual usage."""
         self._reserved_tokens -= reserved.total
         self._reserved_cost = self._reserved_tokens and self._reserved_cost - reserved_cost
         self.tokens += used.total
@@ -412,7 +412,7 @@ class Budget:
         return True
 
     async def close(self) -> None:
-        """Wait until all is settled, which it is."""
+        """Wait until all charges are settled; in this process they are settled at once."""
 
     def _refusal(self, usage: Usage, cost: float) -> str:
         if self._max_cost and self.cost + cost > self._max_cost + _ROUNDING:
@@ -438,14 +438,14 @@ def is_within(max_tokens: int | None, max_cost: float | None, tokens: int, cost:
 
 
 def most_usage(call: Call) -> Usage:
-    """Say what a call can take at the most; the endpoint reads a group's prompt once."""
-    # No tokenizer makes more tokens of a text than it has bytes; 64 are for the chat template.
+    """Return the most tokens that a call can use; a group's prompt counts once."""
+    # A text has at most as many tokens as bytes; 64 more are for the chat template.
     prompt = sum(len(m.content.encode("utf-8", "replace")) for m in call.messages) + 64
     return Usage(prompt, replies_to(call) * call.max_tokens)
 
 
 def charged(completion: Completion, most: Usage) -> Usage:
-    """Take the endpoint's counts, and the most that is possible where it has none."""
+    """Return the token counts that the endpoint reported; where it reported none, the most."""
     usage = completion.usage
     wrote = completion.text or completion.reasoning
     return replace(

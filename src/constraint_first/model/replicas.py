@@ -1,4 +1,4 @@
-"""One model behind several endpoints: least busy first; one that fails rests."""
+"""One model behind several endpoints: calls go to the least busy; failing endpoints rest."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from constraint_first.problem import Json
 from constraint_first.protocol import Call, Completion
 
 _REFUSALS: Final = frozenset({401, 403, 404, 405, 429})
-"""What an endpoint says to all calls: another key, another model, an account that is empty."""
+"""HTTP statuses that concern the endpoint, not the call: wrong key or model, no credit."""
 
 
 def is_its_own(fault: EngineError) -> bool:
-    """Say whether a fault is one endpoint's, so that another may well answer the same call."""
+    """Whether a fault is the endpoint's, so that another endpoint may answer the same call."""
     return isinstance(fault, Transient) or fault.status in _REFUSALS
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A call's stay at an endpoint, and what was known of the endpoint when it came."""
+    """A call at an endpoint, and the endpoint's counters when it arrived there."""
 
     replica: Replica
     places: int
@@ -47,7 +47,7 @@ class Visit:
 
 
 class Replica:
-    """An endpoint with connections, limits and a rest of its own."""
+    """An endpoint with its own connections, limits and pauses after faults (rests)."""
 
     def __init__(self, endpoint: Endpoint, bounds: Bounds, connections: int) -> None:
         self.transport = Transport(endpoint, bounds, connections)
@@ -55,7 +55,7 @@ class Replica:
         self.asked = 0
         self.resting: asyncio.Task[None] | None = None
         self.fault: EngineError | None = None
-        """Why it rests, or why it last did before anything got through again."""
+        """Why it rests, or last rested; None once a call has succeeded since."""
         self.told = False
         self.until = 0.0
         """When the rest ends, on the event loop's clock."""
@@ -75,7 +75,7 @@ class Replica:
         return Visit(self, places, self._rests, self._answered)
 
     def must_rest(self, visit: Visit, fault: EngineError) -> bool:
-        """Whether a fault is the endpoint's, or that of a call while none gets through."""
+        """Whether a fault is clearly the endpoint's, or no call has succeeded there since."""
         if visit.rests != self._rests:
             return False
         own = isinstance(fault, Unreachable | RateLimited) or not isinstance(fault, Transient)
@@ -95,11 +95,10 @@ class Replica:
         return self.resting is not None
 
 
-# What endpoints list of their models, held against each other: several must serve the same one.
+# Comparison of the endpoints' model lists: all of them must serve the same model.
 #
-# A list may be missing, and a model may be served that is on none: servers of llama.cpp list the
-# path of a file and take any name. Only what differs between two endpoints tells that they do not
-# agree.
+# A list may be missing, and a model may be served that is on no list: llama.cpp servers list the
+# path of a file and accept any name. So only a difference between two lists shows a mismatch.
 
 
 def common_name(listings: Sequence[Listing]) -> str:
@@ -111,7 +110,7 @@ def common_name(listings: Sequence[Listing]) -> str:
 
 
 def misfit(listings: Sequence[Listing], model: str) -> ModelNotFound | None:
-    """Find an endpoint that does not list a model, while another one does."""
+    """Return an error where one endpoint lists a model and another does not."""
     has = next((one for one in listings if model in one.names), None)
     lacks = next((one for one in listings if one.names and model not in one.names), None)
     if has is None or lacks is None:
@@ -124,7 +123,7 @@ def misfit(listings: Sequence[Listing], model: str) -> ModelNotFound | None:
 
 
 def other_names(listings: Sequence[Listing]) -> Iterator[str]:
-    """Say which endpoints list other models than the first, where none of them was chosen."""
+    """Describe which endpoints list other models than the first, if no model was named."""
     for one in listings[1:]:
         if set(one.names) != set(listings[0].names):
             yield (
@@ -136,7 +135,7 @@ def other_names(listings: Sequence[Listing]) -> Iterator[str]:
 def differences(
     listings: Sequence[Listing], model: str, *, with_context: bool = True
 ) -> Iterator[str]:
-    """Say where endpoints describe a model otherwise than the first that describes it."""
+    """Describe how endpoints' metadata of a model differs from the first endpoint's."""
     for read, words in _COMPARED if with_context else _COMPARED[1:]:
         told = [(one, value) for one in listings if (value := read(one.entry(model)))]
         for one, value in told[1:]:
@@ -179,18 +178,17 @@ _COMPARED: Final[tuple[tuple[Callable[[Entry], Json], str], ...]] = (
 
 # A load balancer over endpoints that serve the same model: least busy first.
 #
-# One that fails rests for a while that grows each time, and is looked at before calls go there
-# again. While all of them rest none of them does: what is asked fails or not as with a single
-# endpoint.
+# An endpoint that fails rests, longer each time, and is probed before it gets calls again. While
+# all endpoints rest, calls go to any of them and succeed or fail as with a single endpoint.
 
 _LISTING: Final = 10.0
 _LONG: Final = 1.0
-"""Seconds of a rest that are worth a word."""
+"""Seconds of a rest from which on the user is told."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Waiting:
-    """A call that waits for places at one of the endpoints that it may go to."""
+    """A call that waits for places at one of its possible endpoints."""
 
     places: int
     tried: frozenset[Replica]
@@ -199,7 +197,7 @@ class _Waiting:
 
 @dataclass(slots=True, eq=False)
 class Balancer:
-    """Endpoints between ``open`` and ``close``, and the turns of calls at them."""
+    """The endpoints between ``open`` and ``close``, and the queue of calls to them."""
 
     replicas: tuple[Replica, ...]
     tell: Tell = lambda _line: None
@@ -253,7 +251,7 @@ class Balancer:
         if not self._waiting and (free := _with_room(self._candidates(tried), places)):
             return _take(free, places)
         waiting = _Waiting(places, tried, asyncio.get_running_loop().create_future())
-        if tried:  # it has waited before
+        if tried:  # it is a retry, so it goes first
             self._waiting.appendleft(waiting)
         else:
             self._waiting.append(waiting)
@@ -265,7 +263,7 @@ class Balancer:
                 self._waiting.remove(waiting)
                 self._serve()
             elif not waiting.turn.cancelled() and (visit := waiting.turn.result()):
-                self.leave(visit)  # the turn came just as we gave up: pass it on
+                self.leave(visit)  # already granted: pass it on
             raise
 
     def has_other(self, tried: frozenset[Replica]) -> bool:
@@ -294,7 +292,7 @@ class Balancer:
             self._waiting.remove(one)
 
     def _candidates(self, tried: frozenset[Replica]) -> Sequence[Replica]:
-        """List where a call may go: where it was not yet; while all rest, anywhere, but once."""
+        """List endpoints not tried and not resting; where all rest, all of them, once."""
         awake = [one for one in self.replicas if not one.resting and one not in tried]
         return awake if awake or tried else self.replicas
 
@@ -311,12 +309,12 @@ class Balancer:
             self.rest(visit.replica, fault)
 
     def rest(self, one: Replica, fault: EngineError) -> None:
-        """Send no calls to an endpoint for a while, and look whether it is back after that."""
+        """Send no calls to an endpoint for a while, then probe it."""
         if one.resting:
             one.resting.cancel()
         pause = self._begin_rest(one, fault)
         one.resting = asyncio.create_task(self._rest(one, pause))
-        self._serve()  # those that waited for it alone have nowhere to go
+        self._serve()  # calls that waited for this endpoint alone
 
     def seconds_to_next(self) -> float:
         now = asyncio.get_running_loop().time()
@@ -342,12 +340,12 @@ class Balancer:
         self._end_rest(one)
 
     async def _look(self, one: Replica) -> EngineError | None:
-        """Look what is still wrong with an endpoint; the model of the others must be there."""
+        """Probe an endpoint by its model list; return the fault, also where it lacks the model."""
         try:
             listing = await list_models(one)
         except Transient as fault:
             return fault
-        except EngineError:  # it answers, and has no list
+        except EngineError:  # it responds, but has no list
             return None
         others = [found for other, found in self.listings.items() if other is not one]
         if fault := misfit([*others, listing], one.endpoint.model):
@@ -377,16 +375,16 @@ def _with_room(candidates: Iterable[Replica], places: int) -> list[Replica]:
 
 
 def _take(free: Sequence[Replica], places: int) -> Visit:
-    """Take places where the fewest are taken; of equals, where the fewest calls went so far."""
+    """Take places at the least busy endpoint; of equals, the one with fewest calls so far."""
     chosen = min(free, key=lambda one: (one.limiter.in_flight, one.asked))
     chosen.limiter.take(places)
     return chosen.visit(places)
 
 
-# One model behind several endpoints, as one engine: a call that fails at one is asked at another.
+# One model behind several endpoints, as one engine: a call that fails is retried at another.
 #
-# What an endpoint refuses, takes or has as its context is learned by its own engine. The model has
-# one name whatever serves it, so that a run goes on with more endpoints or with fewer.
+# Each endpoint has an engine of its own, which learns its context and the parameters it refuses.
+# The model's name does not depend on the endpoints, so a run may be resumed with more or fewer.
 
 _SHORTEST_PAUSE: Final = 0.05
 
@@ -408,7 +406,7 @@ class Balanced(Asked):
         self.retry = retry or Retry(seconds=self.bounds.seconds)
         self.balancer = balancer or Balancer.over(endpoints, self.bounds, connections)
         self.notes: tuple[str, ...] = ()
-        """What a person should know of endpoints that are not alike, once the engine is open."""
+        """Differences between the endpoints, as lines for the user, once the engine is open."""
         self.endpoints = tuple(endpoints)
         self.decoding = decoding or Decoding()
         self._engines: dict[Replica, OpenAI] = {}
@@ -452,11 +450,11 @@ class Balanced(Asked):
     async def ask(
         self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | Decode | None = None
     ) -> Completion:
-        """Perform a call, at each endpoint once at the most until one answers."""
+        """Try a call at each endpoint at most once, until one answers."""
         began, failed = time.monotonic(), dict[Visit, EngineError]()
         while visit := await self._turn(call, frozenset(one.replica for one in failed)):
             if failed:
-                last = [*failed.values()][-1]  # a refusal is a fault while others serve the model
+                last = [*failed.values()][-1]  # even a refusal may be one endpoint's fault
                 shown = last if isinstance(last, Transient) else Unreachable(str(last))
                 watcher.retrying(call, shown, 0.0)
             try:
@@ -466,7 +464,7 @@ class Balanced(Asked):
                 if not is_its_own(fault) or time.monotonic() - began > self.bounds.seconds:
                     raise
             else:
-                for one, fault in failed.items():  # a refusal, too, was that endpoint's own
+                for one, fault in failed.items():  # refusals were their own, too
                     self.balancer.failed(one, fault)
                 return completion
         raise self._last([*failed.values()])
@@ -479,7 +477,7 @@ class Balanced(Asked):
         return await self._engines[order[-1]].models()
 
     def most_samples(self, group: SampledCall) -> int:
-        """As many as an endpoint takes and as may run there at the same time."""
+        """The most that an endpoint accepts in one request and allows at the same time."""
         awake = [one for one in self._engines if not one.resting] or self._engines
         return max(self._most_samples(one, group) for one in awake)
 
@@ -504,7 +502,7 @@ class Balanced(Asked):
             if isinstance(fault, Transient):
                 limiter.failed(fault, visit.places)
                 self.balancer.failed(visit, fault)
-            elif not is_its_own(fault) and isinstance(fault, Rejected):  # a no is an answer
+            elif not is_its_own(fault) and isinstance(fault, Rejected):  # the endpoint works
                 self.balancer.answered(visit)
             raise
         else:
@@ -515,7 +513,7 @@ class Balanced(Asked):
             self.balancer.leave(visit)
 
     def _last(self, faults: Sequence[EngineError]) -> EngineError:
-        """Name the fault that is left when no endpoint is, and when the next may be asked."""
+        """Return the fault to raise when no endpoint is left, with the pause before a retry."""
         fault = next((one for one in faults if isinstance(one, Transient)), faults[-1])
         if isinstance(fault, Transient) and fault.retry_after is not None:
             soon = max(_SHORTEST_PAUSE, self.balancer.seconds_to_next())
@@ -535,7 +533,7 @@ class Balanced(Asked):
         }
 
     async def _agree(self) -> None:
-        # Another Retry: a list of models does not show that a model answers.
+        # A separate Retry: a list of models is no evidence that a model answers calls.
         listings = await replace(self.retry).run(lambda: self._look(needed=not self.model))
         model = self.model or common_name(listings)
         if fault := misfit(listings, model):
@@ -546,7 +544,7 @@ class Balanced(Asked):
             one.name_model(model)
 
     async def survey(self) -> tuple[str, ...]:
-        """Report how the endpoints differ; one that is away or serves another model rests."""
+        """Describe how the endpoints differ; rest any that is unreachable or has another model."""
         listings = await self._look(needed=True)
         fault = misfit(listings, self.model)
         for one, listing in self.balancer.listings.items():

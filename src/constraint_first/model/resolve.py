@@ -1,4 +1,4 @@
-"""What a model's name means: its price, its endpoints or file, and the method ``auto``."""
+"""Resolution of a model's name: its price, its endpoints or file, and its method ``auto``."""
 
 from __future__ import annotations
 
@@ -67,9 +67,9 @@ class Preset:
     base_url: str | tuple[str, ...] = ""
     """Empty for a model that runs on this machine; several where several endpoints serve it."""
     model: str = ""
-    """Its name at the endpoint, where that is another."""
+    """Its name at the endpoint, where that differs."""
     key_env: str | tuple[str, ...] = ""
-    """Environment variables with the key: one for all addresses or one for each."""
+    """Environment variables with the API key: one for all addresses or one for each."""
     context: int | None = None
     reasons: bool = False
     price: Price | None = None
@@ -112,7 +112,7 @@ def find_preset(name: str | None) -> Preset | None:
 
 
 def find_price(name: str | None) -> Price | None:
-    """Look a model's price up, by the name of its preset or by the one that it is served under."""
+    """Look up a model's price, by the name of its preset or the name at its endpoint."""
     known = presets() if name else {}
     if name in known:
         return known[name].price
@@ -168,7 +168,7 @@ def _settings(name: str, table: _Table) -> _Table:
     with within(f'["{name}"]'):
         check_fields(table, _SETTINGS)
         lists: _Table = {n: tuple(table[n]) for n in _LISTS if type(table.get(n)) is list}
-        # Without what stands there: it may carry a password.
+        # Without quoting the address: it may contain a password.
         if odd := [name for name, value in lists.items() if not all(map(TEXT.fits, value))]:
             raise FieldError(f"'{odd[0]}' must be a text or a list of texts")
         if not all(one.startswith(_SCHEMES) for one in _listed(table.get("base_url", ""))):
@@ -189,7 +189,7 @@ def _check_keys(preset: Preset) -> Preset:
 
 
 def _listed(value: str | Sequence[str]) -> tuple[str, ...]:
-    """Take a text for a list of one, and an empty one for an empty list."""
+    """Read a text as a list of one item, an empty text as an empty list."""
     return (*((value,) if value else ()),) if isinstance(value, str) else tuple(value)
 
 
@@ -203,7 +203,7 @@ def _price(table: _Table) -> Price:
 # The choice of an engine by the name of a model, a file or an address.
 
 Resolved: TypeAlias = OpenAI | Balanced | Local
-"""An engine that was chosen: for an endpoint, for several, or for a model on this machine."""
+"""The engine for a model: of one endpoint, of several, or of a model on this machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,16 +211,16 @@ class ModelRef:
     """The name of a model, and where it is served."""
 
     model: str | None = None
-    """A preset, a name in the catalogue, a GGUF file, or a name that the endpoint knows."""
+    """A preset, a name in the catalogue, a GGUF file, or the model's name at the endpoint."""
     base_url: str | Sequence[str] | None = None
-    """An endpoint's address, or those of several that all serve the model; OPENAI_BASE_URL stands
-    in for it, else the model's preset."""
+    """The address of an endpoint, or those of several that serve the model; by default
+    OPENAI_BASE_URL, else that of the model's preset."""
     key_name: str | None = None
-    """The environment variable that holds the endpoint's key: OPENAI_API_KEY, or the preset's."""
+    """The environment variable with the API key; by default OPENAI_API_KEY, or the preset's."""
     context: int | None = None
-    """Tokens of context to serve a local model with, or to assume of an endpoint."""
+    """The context in tokens: set for a local model, assumed for an endpoint."""
     key: str = field(default="", repr=False)
-    """The endpoint's key itself, where it comes from elsewhere than the environment."""
+    """The API key itself, where it does not come from the environment."""
 
     def __post_init__(self) -> None:
         if self.base_url is not None and not isinstance(self.base_url, str):
@@ -242,7 +242,7 @@ def resolve(
     concurrency: int | None = None,
     progress: Progress = NO_PROGRESS,
 ) -> Resolved:
-    """Choose the engine; a model of the catalogue is fetched first if it is not here yet."""
+    """Choose the engine; a model of the catalogue is downloaded first if it is missing."""
     slots, context = concurrency or 1, wanted.context
     if path := _gguf(wanted):
         return Local(path, decoding, context=context, slots=slots, bounds=bounds)
@@ -259,7 +259,7 @@ def resolve(
 
 
 def require_known(wanted: ModelRef) -> None:
-    """Refuse a model that nothing is known about, or whose key is missing; nothing is fetched."""
+    """Refuse an unknown model, or one whose API key is missing; nothing is downloaded."""
     name, here = wanted.model or DEFAULT_MODEL, runs_here(wanted)
     if here and wanted.key:
         raise EngineError(
@@ -283,7 +283,7 @@ def refs_beside(ref: ModelRef, names: Iterable[str]) -> dict[str, ModelRef]:
 
 
 def served_name(wanted: ModelRef) -> str:
-    """Return the model's name, without asking; empty where the endpoint has to tell it."""
+    """Return the model's name without a request; empty where only the endpoint has it."""
     if path := _gguf(wanted):
         return path.stem
     if endpoint_addresses(wanted):
@@ -305,7 +305,7 @@ def known_context(wanted: ModelRef) -> int | None:
 
 
 def endpoint_addresses(wanted: ModelRef) -> tuple[str, ...]:
-    """Return the addresses that were given for a model; none where its name says where it is."""
+    """Return the addresses given for a model; none where its name determines the place."""
     found = wanted.base_url
     if not found and wanted.model not in catalogue() and not _gguf(wanted):
         found = os.environ.get("OPENAI_BASE_URL")
@@ -313,7 +313,7 @@ def endpoint_addresses(wanted: ModelRef) -> tuple[str, ...]:
 
 
 def stands_alone(name: str) -> bool:
-    """Say whether a name says by itself where its model is: a file, the catalogue, a preset."""
+    """Whether a name determines where its model is: a file, the catalogue or a preset."""
     preset = find_preset(name)
     is_file = name.lower().endswith(".gguf") and expand_user(name).is_file()
     return is_file or name in catalogue() or bool(preset and preset.base_url)
@@ -331,7 +331,7 @@ def _gguf(wanted: ModelRef) -> Path | None:
 
 def _endpoints(wanted: ModelRef) -> list[Endpoint]:
     if addresses := endpoint_addresses(wanted):
-        # A given address gets the key that goes with it, never that of a preset.
+        # An address from the user never gets a preset's API key, which belongs to another host.
         key, key_name = _key(wanted, "OPENAI_API_KEY")
         model = wanted.model or ""
         return [Endpoint(one, model, key, key_name, wanted.context) for one in addresses]
@@ -356,11 +356,11 @@ def _key(wanted: ModelRef, usual: str) -> tuple[str, str]:
     return os.environ.get(name, "") if name else "", name
 
 
-# The method ``auto``: a policy, for every model; what differs is where its evidence comes from.
+# The method ``auto``: every model has a policy; the policies differ in their evidence.
 #
 # The package has policies for models that were measured here. The paper's four models get
-# Routed-CFR on problems, by the paper's evidence, and any other model Direct CoT. What is no
-# problem goes to the model untouched with each of them.
+# Routed-CFR on problems, by the paper's evidence, and any other model Direct CoT. Under every
+# policy a text that is not a problem goes to the model untouched.
 
 AUTO: Final = "auto"
 
@@ -405,7 +405,7 @@ def _unmeasured(why: str) -> AutoChoice:
     return AutoChoice(f"calibrated(policy={UNMEASURED})", why)
 
 
-# The models of a client: the main one, and those that a method names beside it.
+# The models of a client: the main one, and those that a method names.
 
 
 def serve(ref: ModelRef, names: Iterable[str], make: Callable[[ModelRef], Engine]) -> Client:
@@ -415,14 +415,14 @@ def serve(ref: ModelRef, names: Iterable[str], make: Callable[[ModelRef], Engine
 
 
 def accompanied(engine: Engine, names: Iterable[str]) -> Client:
-    """Put the models that methods name beside an engine that was given as an object."""
+    """Add the models that methods name to an engine that was given as an object."""
     given = engine if isinstance(engine, Client) else Client(engine)
     missing = [name for name in names if name not in given.others]
     return given.beside({n: engine_beside(given.main, n) or given.main for n in missing})
 
 
 def engine_beside(main: Engine, name: str) -> Resolved | None:
-    """Make the engine of a model named beside another; None where it is that one."""
+    """Make the engine of a second model; None where the name is the main model's."""
     if name == getattr(main, "model", None):
         return None
     if isinstance(main, Balanced) and not stands_alone(name):

@@ -1,4 +1,4 @@
-"""An endpoint: its address and key, requests to it, and what its refusals mean."""
+"""An endpoint: its address and API key, HTTP requests to it, errors for its refusals."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _SHORTEST_TOKEN: Final = 8
 
 
 def without_secrets(base_url: str) -> str:
-    """Drop what could be a key from an address, well-formed or not: the user's part, the query."""
+    """Drop parts of an address that may hold a secret: user name and password, the query."""
     scheme, separator, rest = base_url.partition("://")
     if not separator:
         scheme, rest = "", base_url
@@ -62,7 +62,7 @@ def secrets_in(base_url: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def join(base_url: str, path: str) -> str:
-    """Append a path, which may have a query of its own, to an address, ahead of its query."""
+    """Append a path to an address, before its query; the path may have a query, too."""
     parts = urlsplit(base_url)
     path, _, asked = path.partition("?")
     whole = f"{parts.path.rstrip('/')}/{path}"
@@ -71,7 +71,7 @@ def join(base_url: str, path: str) -> str:
 
 
 def fault_in(base_url: str) -> str:
-    """Say why an address cannot be one, and the way out; empty where it can."""
+    """Say why an address is malformed, and the way out; empty where it is not."""
     if not base_url.lower().startswith(_SCHEMES):
         return f"not an address: begin with http:// or https://; {_EXAMPLE}"
     if _UNWRITABLE.search(base_url):
@@ -79,7 +79,7 @@ def fault_in(base_url: str) -> str:
     try:
         parts = urlsplit(base_url)
         host, port = parts.hostname or "", parts.port
-    except ValueError:  # what it says may quote a password
+    except ValueError:  # its message may quote a password
         return f"not an address: its host or its port cannot be; {_EXAMPLE}"
     if not _can_be_host(host) or port == 0:
         return f"not an address: its host or its port cannot be; {_EXAMPLE}"
@@ -100,12 +100,12 @@ def _can_be_host(host: str) -> bool:
     )
 
 
-# An endpoint: where a model is served, under which name, with which key.
+# An endpoint: the address of a model, its name there and the API key.
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """The address of a model that is served elsewhere, and what is known about it."""
+    """The address of a served model, with its name, API key and context."""
 
     base_url: str
     model: str
@@ -114,7 +114,7 @@ class Endpoint:
     key_name: str = "OPENAI_API_KEY"
     """The environment variable that the key comes from; messages name it and never the key."""
     context: int | None = None
-    """Input and output tokens together, where it is known."""
+    """The context window (input and output tokens together), where it is known."""
     json_mode: JsonMode = "object"
 
     @property
@@ -129,7 +129,7 @@ class Endpoint:
         return join(self.base_url, path)
 
     def check(self) -> None:
-        """Refuse an address or a key that nothing could be sent with, in a line that shows none."""
+        """Refuse an address or a key that cannot be sent; the error shows no secret."""
         if fault := fault_in(self.base_url):
             raise Rejected(f"{self.shown}: {fault}")
         odd = next((c for c in self.key if not (c.isascii() and c.isprintable())), "")
@@ -145,21 +145,21 @@ class Endpoint:
             )
 
 
-# Errors for HTTP statuses that are no success, with what the person at the keyboard can do.
+# Errors for unsuccessful HTTP statuses; each message names what the user can do.
 
 Setting: TypeAlias = Literal["temperature", "top_p", "seed", "max_tokens"]
 """A setting of a decoding that a model may refuse."""
 
 _TRANSIENT: Final = frozenset({408, 409, 425, 429})
 
-# Parameters that some endpoints do not know and that a call can do without, by how a refusal names
-# them. Settings of the decoding are not among them: leaving one out changes what is compared.
+# Optional parameters that some endpoints do not support, with the words of a refusal. Settings of
+# the decoding are not among them: without one, other things would be compared.
 _DISPENSABLE: Final = {
     "response_format": lazy_pattern(r"response_format|json_object|json_schema|json mode", re.I),
     "stream_options": lazy_pattern(r"stream_options|include_usage", re.I),
     "max_tokens": lazy_pattern(r"max_completion_tokens. instead", re.I),
 }
-# How llama.cpp refuses several samples in one request, in some versions with a 500; how others do.
+# Refusals of several samples in one request: llama.cpp's (a 500 in some versions), and others'.
 _ONE_SAMPLE: Final = lazy_pattern(r"only one completion choice|\bn_cmpl\b", re.I)
 _SAMPLES: Final = lazy_pattern(
     r"[`'\"]n[`'\"]|\bparameter:? n\b|\bn (?:parameter|value|must|should|is not)\b|\bn ?[=>]"
@@ -170,7 +170,7 @@ _UNWANTED: Final = (
     r"\b(?:not? (?:be )?(?:support|allow|permit|accept|available)|unsupported|cannot|can't|only"
     r"|unknown|unrecogni[sz]ed|unexpected|deprecated)"
 )
-# Of two settings that exclude each other the first is given up.
+# Of two settings that exclude each other, the first is omitted.
 _SAMPLING: Final[dict[Setting, str]] = {
     "top_p": r"\btop_?p\b",
     "temperature": r"\btemperature\b",
@@ -201,7 +201,7 @@ class ParameterRefused(Rejected):
 
 
 class DecodingRefused(Rejected):
-    """A refusal of a setting of the decoding, by a model that can be asked with another."""
+    """A refusal of a setting of the decoding; the model accepts calls without it or lower."""
 
     ends = "run"
 
@@ -210,7 +210,7 @@ class DecodingRefused(Rejected):
         self.model = model
         self.setting: Setting = setting
         self.most = most
-        """What the setting may be at the most; None where it must be left out."""
+        """The highest value of the setting; None where it must be left out."""
 
     @property
     def change(self) -> str:
@@ -219,7 +219,7 @@ class DecodingRefused(Rejected):
         return f"{self.setting} is lowered to {self.most}, the most that the model takes"
 
     def adapt(self, decoding: Decoding) -> Decoding:
-        """Leave the setting out or lower it, once; a decoding that has none of it is unchanged."""
+        """Leave the setting out or lower it; a ``max_tokens`` that is set already is kept."""
         if self.setting == "max_tokens" and decoding.max_tokens is not None:
             return decoding
         return replace(decoding, **{self.setting: self.most})
@@ -284,7 +284,7 @@ def _bad_request(message: str, said: str, model: str) -> Rejected:
 
 
 def _refused_setting(message: str, said: str, model: str, setting: Setting) -> Rejected:
-    """Tell a refusal of the setting itself from one of its value."""
+    """Distinguish a refusal of the setting itself from one of its value."""
     option = f"--{setting.replace('_', '-')}"
     way_out = "leave --seed out" if setting == "seed" else f"choose another {option}, or none"
     name = _SAMPLING[setting]
@@ -293,18 +293,18 @@ def _refused_setting(message: str, said: str, model: str, setting: Setting) -> R
     return Rejected(f"{message}; {way_out}")
 
 
-# HTTP requests to one endpoint, within bounds; whatever goes wrong becomes an error of ours.
+# HTTP requests to one endpoint, bounded in time and size; every failure becomes an EngineError.
 #
-# On aiohttp, with one connection pool for all calls: the request and the reply are two small JSON
-# texts, and a general client spends more on its own objects than on the wire.
+# On aiohttp, with one connection pool for all calls: requests and replies are small JSON texts,
+# and a richer HTTP client spends more time on its own objects than on the network.
 
 _MEGABYTE: Final = 10**6
 CALL_SECONDS: Final = 3_600.0
 REPLY_BYTES: Final = 16 * _MEGABYTE
-"""How large a reply may be, unless told otherwise: a hundred times the longest that is usual."""
+"""The default limit of a reply in bytes: a hundred times the longest usual one."""
 
-# Of an error's body more is not read, and of a reply more is read only one reply at a time: what
-# hundreds of connections hold together stays small even if each is sent a flood.
+# At most this much of an error's body is read. Larger replies are read one at a time, so that the
+# memory of hundreds of connections stays bounded even if a hostile server floods all of them.
 _ERROR_BYTES: Final = 2**16
 _SMALL_BYTES: Final = 2**20
 _HEADERS: Final = {"Content-Type": "application/json"}
@@ -315,18 +315,18 @@ _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How long one call may take and how much may come back."""
+    """Limits on the time of a call and the size of its reply."""
 
     silence: float = 600.0
     """Seconds without a byte."""
     seconds: float = CALL_SECONDS
-    """Seconds for the whole of a reply; later than that a call is not asked again."""
+    """Seconds for the whole reply; after that, a call is not retried."""
     reply_bytes: int = REPLY_BYTES
-    """The size of a reply after decompression; of a stream, that of its text."""
+    """The most bytes of a reply after decompression; of a stream, of its text."""
 
 
 class Incoming:
-    """A reply that is on its way, taken only as far as the bounds allow."""
+    """The body of an HTTP response, read only as far as the bounds allow."""
 
     def __init__(self, response: Response, most: int, turn: asyncio.Lock) -> None:
         self._content = response.content
@@ -339,7 +339,7 @@ class Incoming:
             raise self.too_large()
 
     async def is_document(self) -> bool:
-        """Wait for its first bytes and say whether they begin something else than a stream."""
+        """Wait for the first bytes and return whether they begin a JSON document, not a stream."""
         while not self._head.strip() and (piece := self._took(await self._content.readany())):
             self._head = piece.removeprefix(_BYTE_ORDER_MARK)
         self._size = len(self._head)
@@ -354,7 +354,7 @@ class Incoming:
         return b"".join(pieces)
 
     async def lines(self) -> AsyncGenerator[bytes]:
-        """Take it line by line, whichever way the lines end; the last need not."""
+        """Read line by line, with any line ending; the last line may lack it."""
         unfinished: list[bytes] = []
         piece, size = self._head or self._took(await self._content.readany()), 0
         while piece:
@@ -412,7 +412,7 @@ class Transport:
             connector=Connections(self.host, self._connections),
             response_class=Response,
             cookie_jar=aiohttp.DummyCookieJar(),
-            # A long solution is not a fault; silence is. The whole of a call has its own limit.
+            # A long reply is no fault, silence is. The time of a whole call is limited elsewhere.
             timeout=aiohttp.ClientTimeout(
                 total=None, sock_connect=10, sock_read=self.bounds.silence
             ),
@@ -420,7 +420,7 @@ class Transport:
         )
 
     def lend(self, endpoint: Endpoint) -> Transport:
-        """Make a transport for another model of the endpoint, over the same connections."""
+        """Return a transport for another model of the endpoint that shares the connections."""
         lent = copy.copy(self)
         lent.endpoint = endpoint
         return lent
@@ -437,7 +437,7 @@ class Transport:
         data: bytes | aiohttp.FormData | None = None,
         headers: Mapping[str, str] = _HEADERS,
     ) -> AbstractAsyncContextManager[Response]:
-        """Send a request; faults on the way are those of aiohttp, for ``named``."""
+        """Send a request; it raises aiohttp's errors, which ``named`` converts."""
         if self._session is None:
             raise RuntimeError("use the engine inside `async with`")
         url = self.endpoint.url(path)
@@ -452,7 +452,7 @@ class Transport:
         data: bytes | aiohttp.FormData | None = None,
         headers: Mapping[str, str] = _HEADERS,
     ) -> AsyncGenerator[Response]:
-        """Send a request and give whatever comes back; every fault on the way is raised."""
+        """Send a request and yield the response of any status; raise EngineError for faults."""
         try:
             async with self.send(verb, path, data, headers) as response:
                 response.compares = path == COMPLETIONS
@@ -495,11 +495,11 @@ class Transport:
 
 
 async def read_beginning(response: aiohttp.ClientResponse) -> bytes:
-    """Read an error's body, in however many pieces it comes and as far as it comes."""
+    """Read the beginning of an error's body, as much of it as arrives."""
     body = b""
     try:
         while len(body) < _ERROR_BYTES and (piece := await response.content.readany()):
             body += piece
-    except (aiohttp.ClientError, TimeoutError):  # its status says the most important
+    except (aiohttp.ClientError, TimeoutError):  # the status alone is enough
         pass
     return body[:_ERROR_BYTES]

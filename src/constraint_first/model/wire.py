@@ -1,4 +1,4 @@
-"""Calls and completions in OpenAI's chat format, and the protocol of what performs them."""
+"""Calls and completions in OpenAI's chat format, and the protocols of engines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from constraint_first.problem import Json
 from constraint_first.protocol import Call, Completion, Finish, Usage
 
 SEEDS_A_RUN: Final = 1_000
-"""The distance of the seeds of two runs: more than one run has samples."""
+"""The distance of the seeds of two runs: larger than the number of samples of one run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,18 +23,18 @@ class Decoding:
     """Sampling settings, the paper's by default, the same for all methods in a comparison."""
 
     temperature: float | None = 0.7
-    """None where it is not sent, because the model refuses it; likewise below."""
+    """None where it is not sent, because the model refuses it; so for the fields below."""
     top_p: float | None = 0.95
     seed: int | None = None
-    """Repeated exactly by llama.cpp with one call at a time, elsewhere as far as promised."""
+    """Exactly reproducible with llama.cpp, one call at a time; elsewhere best effort."""
     max_tokens: int | None = None
-    """The most output tokens that any call asks for, whatever its method would."""
+    """An upper limit on the output tokens of each call, below its method's budget."""
     extra: str = ""
     """Other fields of a request, such as ``stop`` or ``top_k``: a JSON object as text."""
 
 
 Decode: TypeAlias = Callable[[Decoding, Call], Decoding]
-"""How a call is decoded, given the model's own decoding."""
+"""A function from the model's own decoding to that of a call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class SampledCall(Call):
 
 @dataclass(frozen=True, slots=True)
 class SampledCompletion(Completion):
-    """The replies to a sampled call; in itself the first that is there, with the tokens of all."""
+    """The replies to a sampled call; as a completion, the first reply with the tokens of all."""
 
     replies: tuple[Completion | None, ...] = ()
     """By sample; None for one that is missing or unreadable."""
@@ -56,7 +56,7 @@ class Watcher:
     """An observer of one try after the other. Override what is of interest."""
 
     streams: bool = True
-    """Whether pieces of replies are wanted; nothing is streamed for a watcher that ignores them."""
+    """Whether replies are streamed; a watcher that ignores the pieces needs no streaming."""
 
     def wrote(self, call: Call, piece: str, *, reasoning: bool) -> None:
         """Take the next piece of a reply as it is written."""
@@ -76,19 +76,19 @@ SILENT = _Silent()
 
 
 class Engine(Protocol):
-    """A performer of calls. It decides only how; what is asked comes from the method."""
+    """An engine performs calls: it decides how, while their content comes from the method."""
 
     async def complete(self, call: Call, watcher: Watcher = SILENT) -> Completion: ...
 
 
 def most_samples(engine: object, group: SampledCall) -> int:
-    """Say how many samples of a group an engine would ask for in one request now; 1 for most."""
+    """Return how many samples of a group an engine requests at once now; 1 for most engines."""
     ask: Callable[[SampledCall], int] | None = getattr(engine, "most_samples", None)
     return ask(group) if ask else 1
 
 
 class Served(Protocol):
-    """A model that is being served, here or elsewhere; it can sample each call differently."""
+    """A model that is served, here or elsewhere; each call may have a decoding of its own."""
 
     @property
     def model(self) -> str: ...
@@ -110,7 +110,7 @@ class Openable(Protocol):
     async def __aexit__(self, *_: object) -> None: ...
 
 
-# Repetition in a stream: whether each of its events came twice.
+# Repetition in a stream: a faulty proxy may send each event twice.
 
 _PAIRS_WITH_COUNT: Final = 2
 _PAIRS_WITHOUT: Final = 8
@@ -120,9 +120,9 @@ _PAIRS_WITHOUT: Final = 8
 class PairedEvents:
     """The events of one stream, as far as they come in equal pairs.
 
-    The format numbers no events, and a model may well write the same piece twice, so that two equal
-    events prove nothing. They do when all events are paired and they are more than the tokens that
-    the endpoint counted; and, where it counted none, when many different pairs follow each other.
+    Events have no numbers, and a model may well write the same piece twice, so two equal events
+    prove nothing. Repetition is certain when all events are paired and there are more of them than
+    the reported tokens, or, without a token count, when there are many different pairs.
     """
 
     events: int = 0
@@ -151,19 +151,19 @@ class PairedEvents:
 # OpenAI's chat completion format: requests from calls, completions from replies.
 #
 # Pure translation, no I/O. Endpoints differ in where they put reasoning and token counts; all
-# known places are looked at here and nowhere else. A reply without an answer is a fault,
-# to be asked again, and never an empty answer.
+# known fields are read here and nowhere else. A reply without content is a fault to be retried,
+# never an empty answer.
 
 JsonMode: TypeAlias = Literal["schema", "object", "off"]
-"""How a JSON reply is asked for: by its schema, as any object, or in the prompt alone."""
+"""How a JSON reply is requested: by a schema, as any object, or by the prompt alone."""
 
 _FINISH: Final[dict[Json, Finish]] = {"stop": "stop", "length": "length", "max_tokens": "length"}
 _OPENINGS: Final = (b"{", b"[", b"<")
-_MOST_TOKENS: Final = 2**31 - 1  # more is no count of one reply, nor a number that is stored
+_MOST_TOKENS: Final = 2**31 - 1  # a higher count is an error, and too large for an INTEGER column
 
 
 def request_for(call: Call, model: str, decoding: Decoding, mode: JsonMode) -> dict[str, Json]:
-    """Build the request body of a call; what a decoding leaves open is not sent."""
+    """Build the request body of a call; settings that are None are not sent."""
     body: dict[str, Json] = {
         "model": model,
         "messages": [{"role": m.role, "content": m.content} for m in call.messages],
@@ -192,20 +192,20 @@ def completion_from(body: bytes, redaction: Redaction = NOTHING_SECRET) -> Compl
     return reply.completion()
 
 
-# The choices of one reply: several samples of a prompt that were asked for in one request.
+# The choices of one reply: several samples of a prompt from one request (``n``).
 #
-# Each choice is read by itself, so that an unreadable one does not cost the others. The endpoint
-# counts tokens for the request as a whole: every sample has the whole prompt, and the output is
-# divided by the lengths of the texts, so that the parts add up to what was counted.
+# Each choice is parsed by itself, so that an unreadable one does not invalidate the others. The
+# endpoint counts tokens for the whole request: every sample gets the whole prompt, and the output
+# is divided in proportion to the lengths of the texts, so that the parts add up to the count.
 
 
 def sampled_from(
     body: bytes, group: SampledCall, redaction: Redaction = NOTHING_SECRET
 ) -> tuple[SampledCompletion, int]:
-    """Read a reply to a request for several samples, and count the choices that came.
+    """Read a reply to a request for several samples, and count its choices.
 
-    At least one of them must be readable. Where the endpoint counted the tokens of the first alone,
-    the others are dropped: what they cost is unknown.
+    At least one of them must be readable. Where the endpoint counted only the first one's tokens,
+    the others are dropped, because their cost is unknown.
     """
     whole = StreamedReply(redaction)
     event = whole.event(body)
@@ -249,14 +249,14 @@ def _parts(amount: int, weights: Sequence[int]) -> list[int]:
 
 
 def _counts_one(event: dict[str, Json], usage: Usage) -> bool:
-    """Whether only one reply was counted: llama.cpp says how many tokens it predicted for it."""
+    """Whether the count is of one reply only: llama.cpp's timings show the tokens of that one."""
     timings = event.get("timings")
     predicted = timings.get("predicted_n") if isinstance(timings, dict) else None
     return usage.reported and predicted == usage.output
 
 
 def _places(choices: Sequence[Json], samples: int) -> list[int]:
-    """Say which sample each choice is: by its index, or in order where indices make no sense."""
+    """Return the sample of each choice: by its index, or in order where indices are invalid."""
     indices = [choice.get("index") if isinstance(choice, dict) else None for choice in choices]
     named = [index for index in indices if type(index) is int and 0 <= index < samples]
     if len(set(named)) == len(choices):
@@ -278,7 +278,7 @@ _NOT_REPORTED: Final = Usage(reported=False)
 
 
 class StreamedReply:
-    """A reply that is being received: the events of a stream, or one body, put together."""
+    """A reply while it is received: the events of a stream joined, or one body."""
 
     __slots__ = ("_number", "_pairs", "_seen", "finish", "reasoning", "redaction", "text", "usage")
 
@@ -294,7 +294,7 @@ class StreamedReply:
 
     def add(self, data: bytes, key: str = "delta") -> tuple[str, str]:
         choices = cast("list[Json]", self.event(data, key)["choices"])
-        if not choices:  # the event at the end of a stream that only brings the token counts
+        if not choices:  # the last event of a stream has only the token counts
             return "", ""
         if key == "delta" and _is_another(self._object(choices[0], data)):
             return "", ""
@@ -317,7 +317,7 @@ class StreamedReply:
         choice = self._object(value, data)
         text, reasoning = self._contents(choice, key, data)
         if text or reasoning:
-            if self.finish is not None:  # what follows the end of a reply belongs to another
+            if self.finish is not None:  # events after the end of a reply belong to another
                 raise BadReply(
                     "the endpoint's reply goes on after its end, as if it were sent twice"
                 )
@@ -332,7 +332,7 @@ class StreamedReply:
         return text, reasoning
 
     def add_line(self, line: bytes) -> tuple[str, str]:
-        """Take one line of a stream; lines that are not data bring nothing."""
+        """Add one line of a stream; lines that are not data are ignored."""
         if line.lstrip()[:1] in _OPENINGS:
             raise self._unreadable(line, "a stream of events")
         name, _, value = (part.strip() for part in line.partition(b":"))
@@ -374,7 +374,7 @@ class StreamedReply:
         message = self._object({} if message is None else message, data)
         content = message.get("content")
         if content is None and isinstance(refused := message.get("refusal"), str):
-            content = refused  # what the model says in place of an answer
+            content = refused  # the model's refusal, in place of an answer
         text = _text(content)
         if text is None:
             raise BadReply(f"the endpoint's reply has no text: {self._quote(content, data)}")
@@ -408,7 +408,7 @@ def _parse(data: bytes) -> Json:
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError:
-        # It refuses half a surrogate pair and a byte order mark, which well-meant replies can have.
+        # orjson refuses lone surrogates and byte-order marks, which valid replies can have.
         return json.loads(data)
 
 
@@ -417,7 +417,7 @@ def _decode(data: bytes) -> str:
 
 
 def _is_another(choice: dict[str, Json]) -> bool:
-    """Say whether a choice is not the first, and so one that was not asked for."""
+    """Whether a choice is not the first, and so was not requested."""
     index = choice.get("index")
     return isinstance(index, int) and index > 0
 
@@ -437,7 +437,7 @@ def _text(content: Json) -> str | None:
 
 
 def _usage(event: dict[str, Json]) -> Usage:
-    """Read the token counts; a count that is missing or cannot be makes them unreported."""
+    """Read the token counts; a missing or impossible count makes them unreported."""
     usage = event.get("usage")
     spent, written = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
     if spent is None or written is None:
@@ -461,7 +461,7 @@ def _count(value: Json, *path: str) -> int | None:
 
 
 def _brief(value: Json, data: bytes) -> str:
-    """Write a part of a body for a message: its own message, or itself, or else all of the body."""
+    """Quote part of a body: its own error message, else the part, else the whole body."""
     if isinstance(value, dict) and isinstance(message := value.get("message"), str):
         return message
     try:
