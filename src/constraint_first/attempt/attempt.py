@@ -39,8 +39,8 @@ _NO_USAGE: Final = Usage()
 
 
 Status: TypeAlias = Literal["ok", "truncated", "unparsed", "failed"]
-"""How an attempt ended: with an answer; without one because its budget ran out; without one all
-the same; or not at all, because a call never succeeded. Only the last is made again."""
+"""How an attempt ended: with an answer; without one, because its budget ran out; without one for
+another reason; or by a call that never succeeded. Only the last is made again on resuming."""
 
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
 """Every status, in the order in which they are counted and shown."""
@@ -56,20 +56,20 @@ class Attempt:
     transcript: tuple[Entry, ...] = ()
     seconds: float = 0.0
     cost: Cost | None = None
-    """What its calls cost; None where no model has a price."""
+    """The cost of its calls; None where no model has a price."""
     verdict: Verdict | None = None
     """Whether the answer is right; None where that was not judged."""
     error: str | None = None
     """Why it failed; None where its method came to an end."""
     ends: str = "attempt"
-    """What the error of a failed attempt ends, as ``CfrError.ends`` says it."""
+    """The scope that a failed attempt's error ends, as in ``CfrError.ends``."""
     used: Usage | None = None
     """Tokens of a failed attempt; otherwise the transcript has them."""
     name: str = ""
     """The method as it was asked for, options included."""
     model: str = ""
     run: int | None = None
-    """Which run of its problem it is in the store that has it."""
+    """The number of its run in the store."""
 
     @property
     def status(self) -> Status:
@@ -161,10 +161,10 @@ async def make_attempt(
     ahead: tuple[Message, ...] = (),
     prices: PriceList = _NO_PRICES,
 ) -> Attempt:
-    """Solve a problem; what goes wrong is raised.
+    """Solve a problem; every failure is raised.
 
     ``ahead`` are messages before those of each call: a system message, or a conversation so far.
-    Replies are streamed where ``tell`` takes events and ``stream`` is set.
+    Replies are streamed if ``tell`` and ``stream`` are set.
     """
     began = time.monotonic()
     run = await drive(
@@ -190,7 +190,7 @@ async def attempt(
     ahead: tuple[Message, ...] = (),
     prices: PriceList = _NO_PRICES,
 ) -> AsyncGenerator[Event]:
-    """Solve a problem and yield what happens; the last event is ``Ended`` with the attempt."""
+    """Solve a problem and yield events; the last one is ``Ended`` with the attempt."""
     feed = Feed[Event]()
 
     async def work() -> None:
@@ -214,15 +214,15 @@ async def attempt(
 
 
 class Resumable(Journal, Protocol):
-    """A journal that may have answers of an earlier run."""
+    """A journal that may contain stored answers from before an interruption."""
 
     @property
     def replays(self) -> bool:
-        """Whether it has some."""
+        """Whether it contains stored answers."""
         ...
 
     async def forget(self) -> None:
-        """Drop them; what they cost stays counted."""
+        """Delete the stored answers; their cost stays counted."""
         ...
 
 
@@ -236,8 +236,8 @@ async def judged_attempt(
 ) -> Attempt:
     """Run one attempt and judge it; an exception becomes its failed status.
 
-    Only errors that end the whole run are raised. A method that breaks on stored replies would
-    break on them in every run: they are dropped and asked for anew.
+    Only errors that end the whole run are raised. A method that crashes on stored replies would
+    crash on every resume, so they are deleted and the calls are made again.
     """
     began, allowance = time.monotonic(), Allowance(limit)
     try:
@@ -285,11 +285,11 @@ def failed(attempt: Attempt, why: str, used: Usage, seconds: float = 0.0) -> Att
 def _words_of(error: Exception) -> str:
     try:
         return str(error)
-    except Exception:  # it has no words for itself either
+    except Exception:  # its __str__ raises as well
         return "…"
 
 
-# Verdicts: an answer against the gold one, or a whole reply against instructions.
+# Verdicts: an answer compared with the gold answer, or a whole reply with gold instructions.
 
 
 async def judge_attempt(problem: Problem, answer: str | None, text: str) -> Verdict | None:
@@ -304,7 +304,7 @@ async def judge_attempt(problem: Problem, answer: str | None, text: str) -> Verd
 
 
 def judge(problem: Problem, answer: str | None, text: str) -> Verdict | None:
-    """Do the same where nothing else is waiting."""
+    """Judge an attempt as ``judge_attempt`` does, but block while a worker decides."""
     if problem.answer is None:
         return None
     if instructions := read_instructions(problem.answer):
@@ -313,7 +313,7 @@ def judge(problem: Problem, answer: str | None, text: str) -> Verdict | None:
 
 
 def _final(answer: str | None, text: str) -> str | None:
-    """Read the final answer in a whole reply, which is what ``plain`` calls its answer."""
+    """Extract the final answer where the answer is the whole reply, as ``plain`` returns it."""
     is_whole = answer is not None and answer == without_thinking(text).strip()
     return (extract(text).answer or answer) if is_whole else answer
 

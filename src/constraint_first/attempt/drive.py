@@ -1,4 +1,4 @@
-"""Driving a method: its calls by a client, its programs in a sandbox, all answers in a journal."""
+"""Runs a method: calls go to a client, programs to a sandbox, all answers into a journal."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ from constraint_first.thinking import split_thinking
 
 
 class Journal(Protocol):
-    """A record of the answers of one attempt, by the place of their steps in it."""
+    """A record of the answers of one attempt, by the ordinals of their steps."""
 
     def recall(self, ordinal: int, step: Step) -> Answer | None:
-        """Return the stored answer to the attempt's nth step, or None if it was not taken."""
+        """Return the stored answer to the attempt's nth step; None where there is none."""
         ...
 
     async def record(self, ordinal: int, step: Step, answer: Answer) -> None:
-        """Store an answer; the attempt goes on when it is safe."""
+        """Store an answer; the attempt continues once it is durable."""
         ...
 
 
@@ -66,10 +66,10 @@ def require_same(ordinal: int, step: Step, stored: str) -> None:
 
 
 def digest(step: Step) -> str:
-    """Name a step by everything it asks: equal steps have equal digests, in every process.
+    """Hash all of a step's content: equal steps have equal digests, in every process.
 
-    The name of another model that is to answer stands behind the hash, so that a store says who did
-    and calls that name none have the digests that they always had.
+    The name of another model is appended to the hash, so that a store shows which model answered,
+    and calls without one keep the digests of earlier versions.
     """
     asked = hashlib.sha256(repr(step).encode("utf-8", "surrogatepass")).hexdigest()
     model = step.model if isinstance(step, Call) else None
@@ -79,8 +79,8 @@ def digest(step: Step) -> str:
 def storable_call(call: Call) -> Call:
     """Return a call that can be sent and stored.
 
-    A method may quote what a model wrote as an escape in JSON: half a surrogate pair, say, which
-    no request can carry. The call keeps the digest of what was asked for.
+    A method may quote text that a model wrote as a JSON escape, such as a lone surrogate, which
+    UTF-8 and so a request cannot represent. The digest is still that of the original call.
     """
     for message in call.messages:
         if storable_text(message.content) is not message.content:
@@ -90,10 +90,10 @@ def storable_call(call: Call) -> Call:
 
 
 def storable_completion(completion: Completion) -> Completion:
-    """Return a completion that reads the same after it was stored; most are that already.
+    """Return a completion that is unchanged by storing; most are unchanged here, too.
 
-    A method sees it only so: it must decide on the first run as it will on a replay. A reply that
-    is cut for its length counts as one whose budget ran out.
+    A method sees only this form, so that it decides on the first run as on a replay. A reply
+    truncated for its length counts as one whose budget ran out.
     """
     text, reasoning = storable_text(completion.text), storable_text(completion.reasoning)
     usage = storable_usage(completion.usage)
@@ -108,13 +108,13 @@ def storable_program(program: Program) -> Program:
 
 
 def storable_output(output: Output) -> Output:
-    """Return an output that reads the same after it was stored."""
+    """Return an output that is unchanged by storing."""
     seconds = output.seconds if isfinite(output.seconds) else 0.0
     return Output(storable_text(output.text), storable_text(output.error), seconds)
 
 
 def storable_usage(usage: Usage) -> Usage:
-    """Return token counts that a database holds; those that cannot be were not really reported."""
+    """Return token counts that fit into a database; impossible counts become unreported."""
     counts = (usage.input, usage.output, usage.reasoning, usage.cached)
     for count in counts:
         if type(count) is not int or not 0 <= count <= MOST:
@@ -126,9 +126,9 @@ def storable_usage(usage: Usage) -> Usage:
 
 
 class Scripted:
-    """An engine that replies from a list, in order, or by a function, and keeps what was asked.
+    """An engine that replies from a list, in order, or by a function, and records its calls.
 
-    It needs no opening, and however it is to be decoded it replies the same.
+    It needs no opening, and ignores the decoding.
     """
 
     def __init__(
@@ -165,18 +165,18 @@ def _in_order(replies: Iterable[str | Completion]) -> Callable[[Call], str | Com
     return reply
 
 
-# The garbage collector, at the pace of many calls at a time.
+# The garbage collector, tuned for many concurrent calls.
 
 _OBJECTS_A_COLLECTION: Final = 20_000
 
 
 @contextmanager
 def collecting_rarely(objects: int = _OBJECTS_A_COLLECTION) -> Generator[None]:
-    """Let the garbage collector look less often.
+    """Run the garbage collector less often.
 
-    A call makes hundreds of objects that live until its reply comes. At Python's own pace the
-    collector goes through them again and again and finds nothing: a tenth of all time. The more
-    objects come between two looks, the longer each of them stops everything.
+    A call makes hundreds of objects that live until its reply comes. With Python's default
+    threshold the collector scans them again and again and frees nothing, which takes a tenth of
+    the time. A higher threshold makes each collection, which stops all calls, take longer.
     """
     before = gc.get_threshold()
     gc.set_threshold(max(before[0], objects) if before[0] else 0, *before[1:])
@@ -186,15 +186,15 @@ def collecting_rarely(objects: int = _OBJECTS_A_COLLECTION) -> Generator[None]:
         gc.set_threshold(*before)
 
 
-# A bound on the calls and tokens of one attempt.
+# A limit on the calls and tokens of one attempt.
 #
 # A method's options multiply (samples of samples, rounds of revisions), so no check of single
-# options bounds an attempt. Its driver counts every call and refuses the one beyond the bound.
+# options bounds an attempt. Its driver counts every call and refuses the first beyond the limit.
 
 MOST_CALLS: Final = 1_024
 MOST_TOKENS: Final = 20_000_000
 _CHARACTERS_A_TOKEN: Final = 4
-"""A low guess of a prompt's tokens: what is refused by it would surely have been too much."""
+"""Underestimates the tokens of a prompt, so that no call is refused without need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +203,7 @@ class AttemptLimit:
 
     calls: int = MOST_CALLS
     tokens: int = MOST_TOKENS
-    """Input and output together. One call may go beyond, never two."""
+    """Input and output together. One call may exceed it, never two."""
 
 
 _USUAL: Final = AttemptLimit()
@@ -211,19 +211,19 @@ _NOTHING: Final = Usage()
 
 
 class Allowance:
-    """What is left of a limit. Attempts that share one, such as those of one request, share it."""
+    """The rest of a limit, shared by the attempts that the limit is for, such as one request's."""
 
     def __init__(self, limit: AttemptLimit | None = None) -> None:
         self.limit = limit or _USUAL
         self.calls = 0
         self.tokens = 0
         self.usage = _NOTHING
-        """As the endpoint counts; it may count anything."""
+        """Tokens as the endpoint reports them; the report may be wrong."""
         self._reserved = 0
         self._freed: asyncio.Event | None = None
 
     def admit(self, calls: Sequence[Call]) -> None:
-        """Count the calls of a round before any is asked, and refuse the round as a whole."""
+        """Count the calls of a round before any is made; refuse too large a round as a whole."""
         if self.calls + len(calls) > self.limit.calls:
             raise TooExpensive(
                 f"the attempt needs more than {self.limit.calls:,} calls and was ended after "
@@ -235,9 +235,9 @@ class Allowance:
         self.calls += len(calls)
 
     async def reserve(self, call: Call) -> int:
-        """Wait until the call fits beside those under way, however long their replies become.
+        """Wait until the call fits beside those in flight, at the longest replies of all.
 
-        Returns the tokens to ``release`` once the call is over.
+        Returns the tokens to ``release`` after the call.
         """
         most = _prompt_characters(call) // _CHARACTERS_A_TOKEN + call.max_tokens
         while self._reserved and self.tokens + self._reserved + most > self.limit.tokens:
@@ -258,7 +258,7 @@ class Allowance:
         """Count the tokens of a call, at most as many as fit its texts: endpoints miscount."""
         total = completion.usage.total
         written = call.max_tokens + len(completion.text) + len(completion.reasoning)
-        if total > written:  # seldom, and only then the prompt's length is of interest
+        if total > written:  # rare; only then compute the prompt's length
             total = min(total, written + _prompt_characters(call))
         self.tokens += total
         used = completion.usage
@@ -278,7 +278,7 @@ def _prompt_characters(call: Call) -> int:
     return sum([len(message.content) for message in call.messages])
 
 
-# The driver of a method: performs its calls with an engine, its programs in a sandbox.
+# The driver of a method: sends its calls to an engine, its programs to a sandbox.
 
 T = TypeVar("T")
 
@@ -287,13 +287,13 @@ RunProgram: TypeAlias = Callable[[Program], Awaitable[Output]]
 
 
 AsSent: TypeAlias = Callable[[int, Call], Call]
-"""Makes of a call, given its place in the attempt, the one that is sent to the model."""
+"""Maps a call, given its ordinal in the attempt, to the call that is sent to the model."""
 
 
 class RemoteRun(Run[T]):
-    """A run whose rounds are found in another process, and so have to be awaited.
+    """A run whose method runs in another process, so that its rounds are awaited.
 
-    Not an ABC: ``isinstance`` is several times slower with one, and every round asks it.
+    Not an ABC: ``isinstance`` checks are several times slower on one, and every round needs one.
     """
 
     def __init__(self) -> None:
@@ -302,19 +302,19 @@ class RemoteRun(Run[T]):
         self._result = []
 
     async def start(self) -> None:
-        """Find the first round."""
+        """Receive the first round."""
         raise NotImplementedError
 
     async def move(self, answers: tuple[Answer, ...]) -> None:
-        """Hand over the answers of a round, and find the next one."""
+        """Send the answers of a round, and receive the next round."""
         raise NotImplementedError
 
 
 def put_ahead(messages: tuple[Message, ...], first_sample: int = 0) -> AsSent | None:
     """Put messages ahead of each call and shift its seed; None where that changes nothing.
 
-    A series has a system message, and each of its runs seeds of its own. They belong to the series
-    and not to what the method asks: neither the journal nor the transcript has them.
+    The system message and the seeds of a run belong to the series, not to the method's calls, so
+    neither the journal nor the transcript contains them.
     """
     if not messages and not first_sample:
         return None
@@ -337,11 +337,11 @@ async def drive(
 ) -> Run[T]:
     """Run a method to its end. Calls and programs of one round are performed at the same time.
 
-    With a journal, answers it already has are not asked for again, and each new one is stored
-    before the method sees it. Replies and outputs are first made storable, so that the method sees
-    the same on a replay, and thinking inside a reply is set apart. An attempt that goes beyond its
-    allowance fails with ``TooExpensive``. ``conceal`` drops the words of an error that the client
-    did not foresee: they may hold a key or an address.
+    With a journal, stored answers are reused, and each new one is stored before the method sees
+    it. Replies and outputs are first made storable, so that the method sees the same on a replay,
+    and thinking inside a reply is split off. An attempt that exceeds its allowance fails with
+    ``TooExpensive``. ``conceal`` drops the message of an unexpected error: it may contain an API
+    key or an address.
     """
     performer = _Performer(
         client, tell, stream, journal, sandbox, allowance or Allowance(), as_sent, conceal
@@ -352,7 +352,7 @@ async def drive(
     while not run.done:
         steps_now, first = run.round, len(run.transcript)
         performer.allowed.admit([step for step in steps_now if isinstance(step, Call)])
-        if len(steps_now) == 1:  # the usual round; it needs no task
+        if len(steps_now) == 1:  # the usual case: no task needed
             answers = (await performer.answer(steps_now[0], first, client),)
         else:
             answers = await performer.answer_all(steps_now, first)
@@ -380,7 +380,7 @@ class _Performer:
     async def answer_all(self, steps: tuple[Step, ...], first: int) -> tuple[Answer, ...]:
         """Perform a round of several steps.
 
-        All of them come to an end even if one fails: what is paid for is journalled.
+        All steps are completed even if one fails, so that every paid reply is journalled.
         """
         client = Sampler(self.client)
         performed = (self.answer(step, first + n, client) for n, step in enumerate(steps))
@@ -446,9 +446,9 @@ def _mark_shared(
 ) -> tuple[Answer, ...]:
     """Count the input of a call that repeats an earlier one of the attempt as shared.
 
-    It follows from the transcript alone, so that it is the same on every engine and on a replay.
+    It depends on the transcript alone, so it is the same with every engine and on a replay.
     """
-    if len(steps) == 1 and not transcript:  # the usual round: nothing was sent before it
+    if len(steps) == 1 and not transcript:  # the usual case: nothing was sent before
         answer = answers[0]
         if isinstance(answer, Output) or not answer.usage.shared:
             return answers
@@ -467,7 +467,7 @@ def _mark_shared(
 
 
 def _with_thinking_apart(completion: Completion) -> Completion:
-    """Move thinking that a model wrote into its reply to where other endpoints return it."""
+    """Move thinking from the text of a reply to ``reasoning``, where other endpoints put it."""
     thinking, said = split_thinking(completion.text)
     if said is completion.text:
         return completion

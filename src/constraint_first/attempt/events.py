@@ -1,4 +1,4 @@
-"""What happens while an attempt is made, as values, and the ways to follow it."""
+"""The events of an attempt, and ways to follow them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Wrote:
 
 @dataclass(frozen=True, slots=True)
 class Retrying:
-    """A call failed and is asked again after a pause; its words so far are void."""
+    """A call failed and is retried after a pause; its words so far are void."""
 
     call: Call
     fault: Transient
@@ -48,7 +48,7 @@ class Retrying:
 
 @dataclass(frozen=True, slots=True)
 class Adapted:
-    """The model refuses a setting; ``change`` says what is done instead from now on."""
+    """The model refused a setting; ``change`` describes what is sent instead from now on."""
 
     call: Call
     change: str
@@ -61,7 +61,7 @@ class Finished:
     call: Call
     completion: Completion
     written: bool = False
-    """Whether its words came before it; see ``in_order``."""
+    """Whether its words were reported before; see ``InOrder``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +88,11 @@ class Ended:
 
 Event: TypeAlias = Started | Wrote | Retrying | Adapted | Finished | Executing | Executed | Ended
 Tell: TypeAlias = Callable[[Event], object]
-"""Takes events as they happen. It must not wait; what it raises ends the attempt."""
+"""A callback for events as they happen. It must not block; an exception ends the attempt."""
 
 
 class Telling(Watcher):
-    """Turns what a client reports of one call into events."""
+    """Turns a client's reports on one call into events."""
 
     def __init__(self, call: Call, tell: Tell, *, stream: bool) -> None:
         self._call = call
@@ -112,9 +112,9 @@ class Telling(Watcher):
 class InOrder:
     """Puts events in an order that one reader can follow: ``tell=InOrder(tell)``.
 
-    Of calls that run at the same time the first is followed word by word, its thinking set apart.
-    Of the others ``Started`` and ``Wrote`` are dropped; they and what programs printed come when
-    they are complete and no reply is being written.
+    Of concurrent calls the first is reported word by word, its thinking marked. For the others
+    ``Started`` and ``Wrote`` are dropped; their replies, and the outputs of programs, are reported
+    when they are complete and no other reply is being written.
     """
 
     def __init__(self, tell: Tell) -> None:
@@ -162,7 +162,7 @@ class InOrder:
 
 
 class Feed(Generic[E]):
-    """What work tells, for a reader that may be slower: telling never waits."""
+    """An unbounded queue of events, for a reader that may be slower: ``tell`` never blocks."""
 
     def __init__(self) -> None:
         self.waiting: list[E] = []
@@ -179,10 +179,10 @@ class Feed(Generic[E]):
     async def follow(
         self, work: Coroutine[Any, Any, object], silence: float | None = None
     ) -> AsyncGenerator[list[E]]:
-        """Run the work, yield what it tells, then raise what it raised.
+        """Run the work, yield its events, then raise its exception, if any.
 
-        An empty list means that nothing was told for ``silence`` seconds. A reader that leaves
-        early cancels the work (use ``contextlib.aclosing``).
+        An empty list means that no event came for ``silence`` seconds. Closing the generator early
+        cancels the work (use ``contextlib.aclosing``).
         """
         task = asyncio.ensure_future(work)
         task.add_done_callback(lambda _: self._changed.set())
@@ -215,19 +215,19 @@ _TITLES: Final = {
 
 
 def stage_title(stage: Stage) -> str:
-    """Name a stage for a person."""
+    """Return a readable name of a stage."""
     return _TITLES.get(stage, "Solution")
 
 
 @dataclass(frozen=True, slots=True)
 class SolveProgress:
-    """A moment of a solution: what begins or ends, and what all of it has used so far."""
+    """The progress of a solution: the step that begins or ends, and the usage so far."""
 
     stage: str
-    """What a call is for (``direct``, ``stage1``, …), ``program``, or ``model`` for its file."""
+    """The stage of a call (``direct``, ``stage1``, …), ``program``, or ``model``: a download."""
     state: Literal["fetching", "started", "retrying", "finished"]
     detail: str = ""
-    """How much of a file is there, or why a call is asked again."""
+    """How much of a file was downloaded, or why a call is retried."""
     calls: int = 0
     """Calls that have ended."""
     usage: Usage = field(default_factory=Usage)
@@ -245,7 +245,7 @@ class SolveProgress:
 
 
 TellProgress: TypeAlias = Callable[[SolveProgress], object]
-"""A function that takes the progress of a solution; what it raises ends the solution."""
+"""A callback for the progress of a solution; an exception ends the solution."""
 
 
 class ProgressMeter:

@@ -61,18 +61,17 @@ async def asolve(
 
     ``solve`` is the same for ordinary code, a notebook included.
 
-    An engine that is not open yet is opened, and closed again. Without an engine, a model or an
-    address the embedded model does it, on this machine. Other models that the method names are
-    found by their names, unless the engine is a ``Client`` that has them. The method ``auto`` is
-    chosen by the model's name, once that is known.
+    An engine that is not open yet is opened, and closed afterwards. Without an engine, a model or
+    an address, the embedded model on this machine is used. Other models that the method names are
+    resolved by their names, unless the engine is a ``Client`` that has them. The method ``auto``
+    is chosen by the model's name, once that is known.
 
-    ``key`` goes to the endpoint and nowhere else; without it the model's environment variable holds
-    it. ``context`` is in tokens, ``decoding`` says how replies are sampled, ``bounds`` how long one
+    ``key`` is sent to the endpoint only; by default it comes from an environment variable.
+    ``context`` is in tokens, ``decoding`` sets how replies are sampled, ``bounds`` how long one
     may take. ``prompts`` is a folder of own prompts, ``system`` a message ahead of every call.
     ``limit`` bounds the calls and tokens of all stages together.
-    ``progress`` is called at the beginning and the end of every stage, ``tell`` with all that
-    happens (``constraint_first.attempt.events``); ``stream`` says whether the words of replies are
-    part of that.
+    ``progress`` is called at the beginning and the end of every stage, ``tell`` with every event
+    (``constraint_first.attempt.events``), with ``stream`` also for the words of replies.
     """
     posed = problem if isinstance(problem, Problem) else Problem(problem)
     named = make(method) if isinstance(method, str) and method != AUTO else method
@@ -127,7 +126,7 @@ def _refuse_beside_engine(settings: Mapping[str, object]) -> None:
 
 
 def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its end, also where an event loop is running already (a notebook)."""
+    """Run a coroutine to its end, even if an event loop is already running (as in a notebook)."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -141,7 +140,7 @@ def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
 
 
 def synchronous(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
-    """Make of an asynchronous function one for ordinary code, with the same arguments."""
+    """Make a blocking function from an asynchronous one, with the same arguments."""
 
     @wraps(function)
     def run(*args: P.args, **options: P.kwargs) -> T:
@@ -151,9 +150,9 @@ def synchronous(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]
 
 
 def iterate(source: AsyncGenerator[T]) -> Generator[T]:
-    """Read an asynchronous generator from ordinary code, also where an event loop is running.
+    """Iterate over an asynchronous generator in blocking code, even inside a running event loop.
 
-    It runs in a thread of its own, and is cancelled where the reader leaves or is interrupted.
+    It runs in a thread of its own, and is cancelled when the iteration ends early.
     """
     waiting: SimpleQueue[tuple[T] | BaseException | None] = SimpleQueue()
     begun: SimpleQueue[tuple[asyncio.AbstractEventLoop, asyncio.Task[None]]] = SimpleQueue()
@@ -170,12 +169,12 @@ def iterate(source: AsyncGenerator[T]) -> Generator[T]:
     def work() -> None:
         try:
             asyncio.run(main())
-        except BaseException as error:  # any error belongs to the reader
+        except BaseException as error:  # re-raised in the reader's thread
             waiting.put(error)
         else:
             waiting.put(None)
 
-    # As asyncio.run does in this thread: the context variables of the caller hold there.
+    # Copy the caller's context variables, as asyncio.run does in one thread.
     thread = Thread(target=copy_context().run, args=(work,), name="cfr-iterate", daemon=True)
     thread.start()
     loop, task = begun.get()

@@ -1,1 +1,1 @@
-"""Reading and writing: JSON lines, CSV, whole-or-nothing writes, text that is safe to print."""
+"""Reading and writing: JSON Lines, CSV and Parquet, atomic writes, text that is safe to print."""

@@ -36,12 +36,12 @@ T = TypeVar("T")
 
 
 class FieldError(InputError):
-    """A field that is missing, not known, or not of its type."""
+    """A field is missing, unknown, or of the wrong type."""
 
     def __init__(self, message: str, field: str = "") -> None:
         super().__init__(message)
         self.field = field
-        """The name of the field, where that is known."""
+        """The name of the field; empty where it is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class FieldType(Generic[T]):
     fits: Callable[[Any], bool]
 
 
-# By their very type: for isinstance, true is a whole number.
+# Compared by exact type, because ``isinstance(True, int)`` holds.
 TEXT: Final[FieldType[str]] = FieldType("a text", lambda value: type(value) is str)
 FILLED: Final[FieldType[str]] = FieldType(
     "a text that is not blank", lambda value: TEXT.fits(value) and value.strip() != ""
@@ -66,14 +66,14 @@ _NO_CHARACTER: Final = lazy_pattern("[\0\ud800-\udfff]")
 
 
 def one_of(values: Sequence[T]) -> FieldType[T]:
-    """Give the type of a field that is one of a few words or numbers, or null."""
+    """Return the type of a field that is one of a few words or numbers, or null."""
     types = {type(value) for value in values}
     names = ", ".join("null" if value is None else str(value) for value in values)
     return FieldType(f"one of {names}", lambda value: type(value) in types and value in values)
 
 
 def list_of(kind: FieldType[T], names: str) -> FieldType[list[T]]:
-    """Give the type of a list, which may be empty; ``names`` are its values in a message."""
+    """Return the type of a list, which may be empty; ``names`` is for messages."""
     return FieldType(
         f"a list of {names}",
         lambda value: type(value) is list and all(map(kind.fits, cast("list[Any]", value))),
@@ -86,14 +86,14 @@ def read_field(row: Mapping[str, Any], name: str, kind: FieldType[T]) -> T:
         return value
     if value is _ABSENT:
         raise FieldError(f"needs {name!r}, {kind.name}", name)
-    # Cut short: the value may be of any length and depth.
+    # Truncated, because the value may be of any length and depth.
     raise FieldError(f"{name!r} must be {kind.name}, not {reprlib.repr(value)}", name)
 
 
 def read_objects(
     row: Mapping[str, Any], name: str, reader: Callable[[dict[str, Json]], T]
 ) -> tuple[T, ...]:
-    """Read a list of objects, each by the same reader; an error says in which one it is."""
+    """Read a list of objects, each by the same reader; errors name the object."""
     found: list[T] = []
     for number, one in enumerate(read_field(row, name, list_of(OBJECT, "objects")), start=1):
         try:
@@ -104,7 +104,7 @@ def read_objects(
 
 
 def check_fields(row: Mapping[str, Any], kinds: Mapping[str, FieldType[Any]]) -> None:
-    """Refuse a field that is not known or not of its type; none of them must be there."""
+    """Refuse a field that is unknown or of the wrong type; every field is optional."""
     for name in row:
         if name not in kinds:
             close = difflib.get_close_matches(name, kinds, n=1)
@@ -114,7 +114,7 @@ def check_fields(row: Mapping[str, Any], kinds: Mapping[str, FieldType[Any]]) ->
 
 
 def check_text(text: str, name: str, longest: int) -> str:
-    """Return a text that every database and endpoint takes, or say why it is none."""
+    """Return a text that every database and endpoint accepts; raise the reason for any other."""
     if found := _NO_CHARACTER.search(text):
         what = "a NUL character" if found[0] == "\0" else "half a surrogate pair"
         raise FieldError(f"{name!r} has {what} as character {found.start() + 1}; replace it", name)
@@ -125,14 +125,14 @@ def check_text(text: str, name: str, longest: int) -> str:
 
 @contextmanager
 def within(where: object) -> Generator[None]:
-    """Name the place of the fields that are read in this context."""
+    """Add the place of the fields to errors that are raised in this context."""
     try:
         yield
     except FieldError as error:
         raise FieldError(f"{where}: {error}", error.field) from None
 
 
-# TOML files that a person writes.
+# TOML files written by hand.
 
 _LONGEST: Final = 2**22
 
@@ -142,25 +142,25 @@ def parse_toml(where: Path | str, text: str) -> dict[str, Any]:
         raise InputError(f"{where}: longer than {_LONGEST // 2**20} MB, the most that is read")
     try:
         return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # also a number of more digits than Python reads
+    except (ValueError, RecursionError) as error:  # also an integer of too many digits
         reason = str(error).split(";")[0]
         raise InputError(f"{where}: not TOML ({reason}); correct the file") from None
 
 
 def line_of(text: str, name: str, start: int = 0) -> str:
-    """Find the line of a setting, as ``, line 3``, which the TOML reader does not keep."""
+    """Find the line of a setting, as ``, line 3``; the TOML parser does not report it."""
     setting = re.compile(rf"""^[ \t]*["']?{re.escape(name)}["']?\s*=""", re.MULTILINE)
     found = setting.search(text, start) if name else None
     return f", line {text.count(chr(10), 0, found.end()) + 1}" if found else ""
 
 
 def append_row(path: Path, value: Json) -> None:
-    """Add a row to a file, and return once it is on the disk."""
+    """Append a row to a file, and return once it is on disk."""
     try:
         with path.open("ab+") as file:
             if file.tell():
                 file.seek(-1, os.SEEK_END)
-                # A row that was cut off there stays a line of its own, and this one is whole.
+                # A row truncated by a crash stays a line of its own, and the new row is complete.
                 file.write(b"" if file.read() == b"\n" else b"\n")
             file.write(_line(value))
             file.flush()
@@ -176,38 +176,38 @@ def _line(value: Json) -> bytes:
         return json.dumps(value).encode() + b"\n"
 
 
-# JSON Lines files, with the line named whenever one is not what it should be.
+# JSON Lines files; errors name the line.
 
 MOST_TEXT: Final = 2**26
-"""Bytes of a file that is one text: a prompt, a policy, the settings of an experiment."""
+"""The most bytes of a text file: a prompt, a policy, the settings of an experiment."""
 MOST_WHOLE: Final = 2**28
-"""Bytes of a file of rows that is read at once, as all but JSON Lines are."""
+"""The most bytes of a file of rows that is read at once; only JSON Lines files are streamed."""
 MOST_HELD: Final = 2**30
-"""Bytes of memory that the rows of one file may take."""
+"""The most bytes of memory for the rows of one file."""
 LONGEST_LINE: Final = 2**26
 _BLOCK: Final = 2**20
 _SURELY_FINE: Final = 2**23
-"""Bytes that a gzip file may unpack to, however small it is."""
+"""The unpacked bytes that every gzip file is allowed, however small it is."""
 _MOST_RATIO: Final = 100
-"""How many times its size any other may; texts have 3 to 20, and gzip goes up to 1,000."""
+"""The compression ratio allowed beyond that: texts have 3 to 20, a gzip bomb up to 1,000."""
 _VALUE: Final = 64
-"""Bytes that a small value takes in Python, beside its text."""
+"""Bytes of memory that a small Python value takes in addition to its text."""
 
-# The longer marks first: that of UTF-32 begins like that of UTF-16.
+# Longer byte-order marks first: the one of UTF-32 begins with that of UTF-16.
 _MARKS: Final = {
     codecs.BOM_UTF32_LE: "UTF-32",
     codecs.BOM_UTF32_BE: "UTF-32",
     codecs.BOM_UTF16_LE: "UTF-16",
     codecs.BOM_UTF16_BE: "UTF-16",
 }
-# What is no text at all, by its first bytes, and what to do about it.
+# Binary formats by their first bytes, with the advice for the user.
 _FORMATS: Final = {
     b"PK\x03\x04": "a spreadsheet or an archive, not text; save a spreadsheet as CSV",
     b"\xd0\xcf\x11\xe0": "a spreadsheet or a document, not text; save it as CSV",
     b"PAR1": "a Parquet file; end its name in .parquet",
     b"\x1f\x8b": "packed with gzip; end its name in .gz",
 }
-# Where a shell puts what it was told to read: `cfr grade <(…)`, `… | cfr grade /dev/stdin`.
+# Pipes that a shell passes as files: `cfr grade <(…)`, `… | cfr grade /dev/stdin`.
 _SHELL_INPUT: Final = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 
 
@@ -241,7 +241,7 @@ def read_text(path: Path, most: int = MOST_TEXT) -> str:
 
 
 def read_bytes(path: Path, most: int = MOST_TEXT) -> bytes:
-    """Read a whole file of at most so many bytes; ``.gz`` is unpacked."""
+    """Read a whole file of at most ``most`` bytes; ``.gz`` is unpacked."""
     return b"".join(_blocks(path, most))
 
 
@@ -275,7 +275,7 @@ def _blocks(path: Path, most: int) -> Iterator[bytes]:
         raise InputError(f"{path}: not a whole gzip file; fetch or write it again") from None
     except IsADirectoryError:
         raise InputError(f"{path}: a folder, not a file; name a file in it") from None
-    except (OSError, ValueError) as error:  # a name with a NUL in it is no OSError
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         reason = error.strerror if isinstance(error, OSError) else "no file has such a name"
         raise InputError(f"{path}: cannot be read ({reason}); check the path") from None
 
@@ -285,7 +285,7 @@ def _too_large(path: Path, most: int) -> str:
 
 
 def decode_text(data: bytes, where: str) -> str:
-    """Decode UTF-8; ``where`` it comes from is named where it is something else."""
+    """Decode UTF-8; the error for any other encoding names the source, ``where``."""
     refuse_other_formats(data, where)
     try:
         return data.decode("utf-8-sig")
@@ -311,7 +311,7 @@ def _not_utf8(where: str, line: int, byte: int) -> InputError:
 
 @dataclass(slots=True)
 class MemoryBound:
-    """Adds up what rows of a file take in memory, and refuses the file where that is too much."""
+    """Estimates the memory of a file's rows, and refuses the file where it is too much."""
 
     path: Path
     _held: int = 0
@@ -326,7 +326,7 @@ class MemoryBound:
 
 
 def scan(path: Path) -> Iterator[JsonLine | BadLine]:
-    """Read a JSON Lines file; a bad line is yielded, not raised, so that the rest can go on."""
+    """Read a JSON Lines file; a bad line is yielded, not raised, so that reading can continue."""
     bound = MemoryBound(path)
     for number, line in enumerate(_lines(path), start=1):
         bound.add(len(line), count_values(line))
@@ -335,12 +335,12 @@ def scan(path: Path) -> Iterator[JsonLine | BadLine]:
 
 
 def count_values(text: str) -> int:
-    """Count the values of a JSON text, at most: what takes memory beside the text itself."""
+    """Return an upper bound of the values in a JSON text, each of which takes memory."""
     return text.count(",") + text.count("{") + text.count("[")
 
 
 def _lines(path: Path) -> Iterator[str]:
-    """Read the lines of a UTF-8 file one by one; a line without end is not read whole."""
+    """Read the lines of a UTF-8 file one by one; an overlong line is not read to its end."""
     number, length, offset, parts = 1, 0, 0, list[bytes]()
 
     def line(data: bytes) -> str:
@@ -377,7 +377,7 @@ def read_rows(path: Path) -> Iterator[JsonLine]:
 
 
 def require_good(path: Path, rows: Iterable[JsonLine | BadLine]) -> Iterator[JsonLine]:
-    """Pass rows on, and refuse the file at the first that is bad."""
+    """Yield rows; raise an error at the first bad one."""
     for row in rows:
         if isinstance(row, BadLine):
             way = "" if ";" in row.reason else f"; each {row.unit} must be one JSON object"
@@ -386,7 +386,7 @@ def require_good(path: Path, rows: Iterable[JsonLine | BadLine]) -> Iterator[Jso
 
 
 class NotJson(Exception):
-    """A text that is not JSON, or that Python reads as JSON and that means nothing certain."""
+    """A text is not JSON, or ambiguous JSON that Python accepts (NaN, duplicate keys)."""
 
     def __init__(self, reason: str, line: int = 1) -> None:
         super().__init__(reason)
@@ -409,7 +409,7 @@ _DECODER: Final = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs
 
 
 def parse_json(text: str) -> Any:
-    """Parse strict JSON; what is wrong with any other text is raised as ``NotJson``."""
+    """Parse strict JSON; raise ``NotJson`` with the reason for any other text."""
     try:
         return _DECODER.decode(text)
     except json.JSONDecodeError as error:
@@ -439,23 +439,23 @@ _DELIMITERS: Final = (",", ";", "\t")
 _LONGEST_CELL: Final = 4 * LONGEST
 _FIRST_LINE: Final = lazy_pattern(r"\s*([^\r\n]*)")
 _QUOTED: Final = lazy_pattern(r'"[^"]*"?')
-# What makes a spreadsheet compute a cell instead of showing it (OWASP, CSV Injection), full-width
-# forms included. A mere number is none: it means the same either way. What has an apostrophe there
-# already counts as well, so that one can always be taken away again.
+# Beginnings of cells that a spreadsheet evaluates as formulas (OWASP, CSV Injection), full-width
+# forms included. A plain number is not one: it has the same value either way. Apostrophes before
+# them match too, so that ``plain_text`` can remove exactly the one that was added.
 _FORMULA: Final = lazy_pattern(
     r"'*(?:[\t\ufffd]|[\s\ufffd]*(?:[=@＝＠]|[+\-＋－](?![0-9][0-9.,]*\Z)))"
 )
 
 
 def scan_csv(path: Path) -> Iterator[JsonLine | BadLine]:
-    """Read a table with a header, which shows the delimiter; a row has the line that it ends on."""
+    """Read a table; the header shows the delimiter, and a row's line is its last one."""
     text, bound = read_text(path, MOST_WHOLE), MemoryBound(path)
     delimiter = _delimiter(text, "\t" if ".tsv" in map(str.lower, path.suffixes) else ",")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         rows = _filled(reader)
         first = next(rows, list[str]())
-        if first[:1] == ["sep="]:  # a line of Excel's own, about what stands between cells
+        if first[:1] == ["sep="]:  # Excel's own line that declares the delimiter
             first = next(rows, list[str]())
         header = [name.strip() for name in first]
         names = [name.lower() for name in header]
@@ -476,7 +476,7 @@ def scan_csv(path: Path) -> Iterator[JsonLine | BadLine]:
 
 
 def _filled(reader: Iterator[list[str]]) -> Iterator[list[str]]:
-    """Pass rows on that are not empty; a reply may be longer than the module's limit for a cell."""
+    """Yield rows that are not empty; replies may exceed the csv module's limit for a cell."""
     while True:
         before = csv.field_size_limit(_LONGEST_CELL)
         try:
@@ -496,24 +496,24 @@ def _delimiter(text: str, usual: str) -> str:
 
 
 def spreadsheet_text(text: str) -> str:
-    """Make a text safe to open in a spreadsheet: an apostrophe stands before a formula."""
+    """Make a text safe to open in a spreadsheet: put an apostrophe before a formula."""
     shown = printable(text.replace("\r\n", "\n"))
     return f"'{shown}" if _FORMULA.match(shown) else shown
 
 
 def plain_text(cell: str) -> str:
-    """Take away the apostrophe that ``spreadsheet_text`` put before a formula, and no other."""
+    """Remove the apostrophe that ``spreadsheet_text`` put before a formula, and no other."""
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell[1:]) else cell
 
 
 # JSON files that hold rows: a list of objects, one object, or an object with such a list.
 
-# What the list is called in an object that holds it.
+# Names of the list in an object that contains the rows.
 _LISTS: Final = ("data", "rows", "problems", "questions", "examples", "items")
 
 
 def scan_json(path: Path) -> Iterator[JsonLine | BadLine]:
-    """Read the rows of a JSON file, numbered from 1; JSON Lines of that name are read as such."""
+    """Read the rows of a JSON file, numbered from 1; JSON Lines in a .json file are accepted."""
     text = read_text(path, MOST_WHOLE)
     if not text or text.isspace():
         return
@@ -531,7 +531,7 @@ def scan_json(path: Path) -> Iterator[JsonLine | BadLine]:
 
 
 def rows_in(value: object) -> list[Any]:
-    """List the rows of a JSON value: its members, those of the list it holds, or itself alone."""
+    """List the rows of a JSON value: a list, a list in an object, or the object alone."""
     if isinstance(value, list):
         return cast("list[Any]", value)
     if isinstance(value, dict):
@@ -561,7 +561,7 @@ def scan_parquet(path: Path) -> Iterator[JsonLine]:
     try:
         before = 0
         for batch in parquet.ParquetFile(arrow.BufferReader(data)).iter_batches(_ROWS_AT_ONCE):
-            # A file of a few bytes may hold one text in a million rows, or rows without a value.
+            # Parquet compresses: a tiny file may hold one text in a million rows, or empty rows.
             bound.add(batch.nbytes, batch.num_rows * (batch.num_columns + 1))
             for number, row in enumerate(batch.to_pylist(), start=before + 1):
                 plain = {str(name): _plain(value) for name, value in row.items()}
@@ -573,7 +573,7 @@ def scan_parquet(path: Path) -> Iterator[JsonLine]:
 
 
 def _plain(value: Any) -> Json:
-    """Write a value as JSON has it: Parquet also holds dates, decimals and bytes."""
+    """Convert a value to JSON: Parquet also has dates, decimals and bytes."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
@@ -586,7 +586,7 @@ def _plain(value: Any) -> Json:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
-# Files of rows in all formats that people keep them in: the one reader for every command.
+# Files of rows in all supported formats: the one reader for every command.
 
 _SCANS: Final[dict[str, Callable[[Path], Iterator[JsonLine | BadLine]]]] = {
     ".jsonl": scan,
@@ -609,7 +609,7 @@ def all_rows(path: Path) -> Iterator[JsonLine]:
 
 
 def row_format(path: Path) -> str:
-    """Name the format of a file of rows by its ending; empty where it is no such file."""
+    """Return the format of a file of rows by its ending; empty for other files."""
     ending = _unpacked(path).suffix.lower()
     return ending if ending in _SCANS else ""
 
@@ -622,7 +622,7 @@ def _unpacked(path: Path) -> Path:
     return path.with_suffix("") if path.suffix.lower() == ".gz" else path
 
 
-# Columns of a file of rows: which of them holds which field, found by name or chosen.
+# Columns of a file of rows: the column of each field, found by name or chosen by the user.
 
 _MOST_NAMES = 20
 
@@ -634,7 +634,7 @@ class Columns:
     usual: Mapping[str, Sequence[str]]
     """For each field the names that its column may have, the best first; case does not matter."""
     chosen: Mapping[str, str] = field(default_factory=dict[str, str])
-    """For some fields the one column that holds it."""
+    """The column that the user chose, for some fields."""
 
     def __post_init__(self) -> None:
         for name in self.chosen:
@@ -667,7 +667,7 @@ class Columns:
         return (there[one] for one in map(str.lower, wanted) if one in there and one not in others)
 
     def absent(self, row: Mapping[str, object], name: str) -> str:
-        """Say that a row has nothing for a field, what it has, and the way out."""
+        """Return a message: the row lacks a field, its columns, and the way out."""
         if name in self.chosen:
             return f"has no text under {self.chosen[name]!r}"
         first, *others = self.usual[name]
@@ -688,7 +688,7 @@ def _list(names: Mapping[str, object]) -> str:
 
 @dataclass(slots=True)
 class ColumnUse:
-    """Counts what was read from which column, and describes it in one line."""
+    """Counts how often each column was read, and describes that in one line."""
 
     path: Path
     noun: str

@@ -22,17 +22,17 @@ _LONGEST_LINE: Final = 1_000
 _UNPRINTABLE: Final = lazy_pattern(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
-# Marks of direction and width are part of texts that people read; for programs they are escaped.
+# Direction and zero-width marks are kept in texts for people, and escaped in JSON for programs.
 _ESCAPED: Final = lazy_pattern(rf"{_UNPRINTABLE.pattern[:-1]}\u061c\u200b-\u200f\u2060\ufeff]")
 
 
 def printable(text: str) -> str:
-    """Show control characters instead of obeying them, and whatever UTF-8 or XML cannot hold."""
+    """Replace control characters, and characters that UTF-8 or XML cannot represent."""
     return text if text.isprintable() else _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def one_line(text: str) -> str:
-    """Make a name or a message printable and one line long; of a huge one both ends are kept."""
+    """Make a name or a message printable on one line; a huge one keeps its beginning and end."""
     line = printable(" ".join(text.split()))
     if len(line) > _LONGEST_LINE:
         return f"{line[: _LONGEST_LINE // 2]} … {line[-_LONGEST_LINE // 3 :]}"
@@ -40,7 +40,7 @@ def one_line(text: str) -> str:
 
 
 def printable_json(value: Any, indent: int | None = None) -> str:
-    """Write a value as JSON that loses nothing: what is not printable stands there escaped."""
+    """Write a value as JSON without loss: characters that are not printable are escaped."""
     written = json.dumps(value, ensure_ascii=False, indent=indent)
     return written if written.isprintable() else _ESCAPED.sub(_escape, written)
 
@@ -49,21 +49,21 @@ def _escape(character: re.Match[str]) -> str:
     return f"\\u{ord(character[0]):04x}"
 
 
-# Values from outside made fit for a database: the one gate for texts, counts and JSON.
+# Sanitising external values for a database: the only place for texts, counts and JSON.
 #
-# A reply may hold anything. What SQLite, PostgreSQL or a JSON writer would refuse is replaced here;
-# whatever they take as it stands is returned unchanged.
+# A reply may contain anything. Values that SQLite, PostgreSQL or a JSON writer would refuse are
+# replaced here; all others are returned unchanged.
 #
-# - text: NUL and half a surrogate pair become U+FFFD, two halves that meet become their character,
-# and what goes beyond ``LONGEST`` characters is cut off
+# - text: NUL and lone surrogates become U+FFFD, adjacent surrogates their character, and the text
+# is truncated to ``LONGEST`` characters
 # - a count: a whole number from 0 to ``MOST``, the largest that an INTEGER column holds everywhere
 # - JSON: its texts as above, integers beyond 64 bits as text, NaN and infinities as null, values
 # nested too deeply as "…", and nothing after the first ``LONGEST`` characters
 
 LONGEST: Final = 2**22
-"""Characters of a text, or of a JSON value, that are kept: about a million tokens."""
+"""The most characters of a text or a JSON value that are stored: about a million tokens."""
 MOST: Final = 2**31 - 1
-"""The largest count that is kept; more than any model reads or writes at once."""
+"""The largest count that is stored; more than any model reads or writes at once."""
 
 _DEEPEST: Final = 100
 _INTEGERS: Final = range(-(2**63), 2**63)
@@ -71,13 +71,13 @@ _REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
 
 
 def storable_text(text: str) -> str:
-    """Return a text that every database takes, the very same one where it is that already."""
+    """Return a text that every database accepts; the same object where nothing is replaced."""
     if "\0" in text:
         text = text.replace("\0", _REPLACEMENT)
     if not text.isascii():
         try:
             text.encode()
-        except UnicodeEncodeError:  # UTF-16 is where halves of a pair can meet
+        except UnicodeEncodeError:  # decoding UTF-16 joins adjacent surrogates
             text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text[:LONGEST]
 
@@ -88,12 +88,12 @@ def storable_count(count: float) -> int:
 
 
 def storable_json(value: object, room: int = LONGEST) -> str:
-    """Write a value as JSON text that every database takes and every JSON reader reads."""
-    import orjson  # not at the top: a help text imports this module
+    """Write a value as JSON text that every database accepts and every JSON parser reads."""
+    import orjson  # not at the top: showing a help text imports this module
 
     try:
         written = orjson.dumps(value)
-    except TypeError:  # an integer too large, half a surrogate pair, nesting too deep, no JSON
+    except TypeError:  # too large, too deep, a lone surrogate, not JSON
         written = b""
     if not written or len(written) > room or b"\\u0000" in written:
         written = orjson.dumps(_Cut(room).kept(value, _DEEPEST))
@@ -101,7 +101,7 @@ def storable_json(value: object, room: int = LONGEST) -> str:
 
 
 class _Cut:
-    """A walk through a value that copies it piece by piece, as long as there is room."""
+    """Copies a value recursively until ``room`` characters are used."""
 
     def __init__(self, room: int) -> None:
         self._room = room
@@ -140,13 +140,13 @@ def _digits(value: int) -> str:
         return hex(value)
 
 
-# Names for files and ids, made out of any words.
+# Names for files and ids, made from any words.
 
 _LONGEST: Final = 48
 
 
 def file_stem(*words: str) -> str:
-    """Make a name for files and ids out of any words; different words give different names."""
+    """Make a name for a file or an id from any words; different words give different names."""
     whole = "-".join(words)
     if len(whole) <= _LONGEST and re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", whole):
         return whole
@@ -158,19 +158,19 @@ def file_stem(*words: str) -> str:
 
 
 def expand_user(path: str) -> Path:
-    """Put a home folder in the place of ``~``; that of a user who is not known stays as it is."""
+    """Expand ``~`` to the home folder; ``~name`` of an unknown user is kept."""
     try:
         return Path(path).expanduser()
     except RuntimeError:
         return Path(path)
 
 
-# Atomic writes: a file is there whole, or not at all.
+# Atomic writes: a file is complete, or does not exist.
 
 
 @contextmanager
 def atomic_file(path: Path) -> Generator[Path]:
-    """Give a file to write beside the one that is meant; it takes its name once it is complete."""
+    """Yield a temporary file in the same folder, renamed to ``path`` once it is complete."""
     if path.is_dir():
         raise OutputError(f"{path}: a folder, not a file; name a file in it")
     try:
@@ -186,7 +186,7 @@ def atomic_file(path: Path) -> Generator[Path]:
         yield temporary
         mask = os.umask(0)
         os.umask(mask)
-        temporary.chmod(0o666 & ~mask)  # mkstemp keeps its files private
+        temporary.chmod(0o666 & ~mask)  # mkstemp creates files with mode 0600
         temporary.replace(path)
     except OSError as error:
         raise OutputError(f"{path}: cannot be written ({error.strerror})") from None
@@ -195,7 +195,7 @@ def atomic_file(path: Path) -> Generator[Path]:
 
 
 def refuse_overwrite(path: Path, *, force: bool) -> None:
-    """Stop before any work is done where the result would have no place to go."""
+    """Refuse an existing file before any work is done, unless ``force`` is set."""
     if path.is_dir():
         raise OutputError(f"{path}: a folder; name a file in it")
     if path.exists() and not force:
