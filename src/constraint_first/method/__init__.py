@@ -1,4 +1,4 @@
-"""Every way to answer a problem, each a generator of model calls."""
+"""The methods that answer problems, each a generator of model calls."""
 
 from constraint_first.method.baselines import Direct
 from constraint_first.method.constraint_first import CFR, Routed

@@ -22,7 +22,7 @@ from constraint_first.protocol import Call, Completion, Stage, Steps, ask
 
 @dataclass(frozen=True)
 class _OneCall:
-    """A whole solution in one call; only the wording differs."""
+    """A whole solution in one call; subclasses differ only in the prompt."""
 
     stage: ClassVar[Stage] = "solve"
     budget: int = BUDGET
@@ -41,9 +41,8 @@ class Direct(_OneCall):
 
 # Extended CoT (token-matched): is it only the longer reasoning that helps?
 #
-# Paper: Matched Prompting Baselines. The model is told how much to write. Models seldom obey, so
-# the conversation goes on, round by round, until the output tokens that were counted reach the
-# target.
+# Paper: Matched Prompting Baselines. The prompt demands a length. Models seldom comply, so the
+# conversation continues, round by round, until the reported output tokens reach the target.
 
 CFR_OUTPUT: Final = 25_338
 """Mean output tokens of CFR (always-on) on DeepSeek-V4-Pro, as the paper measured them (table
@@ -54,15 +53,15 @@ CFR_OUTPUT: Final = 25_338
 class ExtendedCoT:
     """Direct CoT that reasons on until its output matches a measured CFR budget.
 
-    The latest reply with a final answer counts. All rounds share one budget. Without token
-    counts the first reply stands.
+    The latest reply with a final answer counts. All rounds share one budget. Where the endpoint
+    reports no token counts, the first reply is final.
     """
 
     label: ClassVar[str] = "Extended CoT (token-matched)"
     tokens: int = field(default=CFR_OUTPUT, metadata=option())
     rounds: int = field(default=3, metadata=option())
-    """How often, at most, the model is sent back to its reasoning; 0 leaves it at one call, which
-    is what the paper's input tokens (321 against 305 of Direct CoT) point to."""
+    """The most requests to continue reasoning; 0 means a single call, which is what the paper's
+    input tokens (321 against 305 of Direct CoT) suggest."""
     budget: int = BUDGET
     prompt: Prompt = wording("extended")
     continuing: Prompt = wording("continue")
@@ -90,7 +89,7 @@ class ExtendedCoT:
         return Call(conversation(call, reply, prompt), "continue", self.budget - written)
 
 
-# One call, worded otherwise: the baselines that differ from Direct CoT in their prompt alone.
+# Baselines of one call that differ from Direct CoT in the prompt alone.
 #
 # Paper: Matched Prompting Baselines; appendix "Comparison with Alternative Prompting Strategies".
 # Each has the whole output budget of Direct CoT.
@@ -98,7 +97,7 @@ class ExtendedCoT:
 
 @dataclass(frozen=True)
 class Reminder(_OneCall):
-    """Reminds the model, before it answers, that the problem restricts the final answer."""
+    """Reminds the model that the problem restricts the final answer."""
 
     label: ClassVar[str] = "CoT + final-answer constraint reminder"
     prompt: Prompt = wording("reminder")
@@ -139,8 +138,8 @@ class PlanAndSolve(_OneCall):
 class SelfRefine:
     """Drafts by Direct CoT, then criticises and revises a fixed number of times.
 
-    The number of calls does not depend on what the criticism says, so that the cost of a
-    comparison is known beforehand.
+    The number of calls does not depend on the criticism, so that the cost of a comparison is
+    known beforehand.
     """
 
     label: ClassVar[str] = "Self-Refine"
@@ -164,17 +163,17 @@ class SelfRefine:
         return noting(last_answered(drafts), drafts=[draft.answer for draft in drafts])
 
 
-# A plain reply to any request, and two ways to have the model mind what the request demands.
+# A plain reply to any request, and two prompts that make the model heed the request's demands.
 
 _LIST_BUDGET: Final = 512
 
 Mind: TypeAlias = Literal["nothing", "reminder", "list"]
-"""What is done about demands: nothing; a reminder behind the request; a call that lists them."""
+"""The handling of demands: none; a reminder after the request; a call that lists them first."""
 
 
 @dataclass(frozen=True)
 class Plain:
-    """The request and the reply as they are; ``mind`` adds the paper's baselines for requests."""
+    """The request sent unchanged, its reply as the answer; ``mind`` adds the paper's baselines."""
 
     label: ClassVar[str] = "Plain reply"
     mind: Mind = field(default="nothing", metadata=option())
@@ -211,6 +210,6 @@ class Plain:
 
 
 def whole_reply(completion: Completion) -> Solution:
-    """Make the solution whose answer is the whole reply, without thinking ahead of it."""
+    """Make a solution whose answer is the whole reply without its thinking."""
     text = said(completion)
     return Solution(text or None, text, completion.truncated, {"whole": True})

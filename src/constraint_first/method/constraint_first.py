@@ -53,10 +53,10 @@ from constraint_first.problem import Json, Problem, Prompt, Solution, load
 from constraint_first.protocol import Call, Completion, Exchange, Steps, ask
 from constraint_first.thinking import without_thinking
 
-# Questions of the solver to the constraint stage (paper: Multi-turn constraint refinement).
+# Questions of Stage 2 to Stage 1 (paper: Multi-turn constraint refinement).
 #
-# The solver may ask before it solves, a bounded number of times: what a constraint means, or what
-# it is about. The conversation of Stage 1 goes on to answer it, then that of Stage 2.
+# Before it solves, the Stage 2 call may ask a bounded number of questions about the constraints.
+# The Stage 1 conversation is continued for the answer, then the Stage 2 conversation.
 
 MOST_QUESTIONS: Final = 3
 _LONGEST: Final = 500
@@ -65,7 +65,7 @@ _QUESTION: Final = lazy_pattern(r"\W{0,9}QUESTION\W{1,5}([^\n]+)", re.IGNORECASE
 
 @dataclass(frozen=True, slots=True)
 class QuestionPrompts:
-    """The wording of a question: the offer to ask, what Stage 1 is asked, what Stage 2 is told."""
+    """The prompts for a question: the offer, the question to Stage 1, the answer to Stage 2."""
 
     offer: Prompt = load("constraint_first.method", "question")
     clarify: Prompt = load("constraint_first.method", "clarify")
@@ -75,7 +75,7 @@ class QuestionPrompts:
 def solve_asking(
     call: Call, stage1: Exchange, questions: int, prompts: QuestionPrompts
 ) -> Steps[tuple[Completion, list[Json]]]:
-    """Ask the Stage 2 call, answer what it asks back, and return its reply with the questions."""
+    """Make the Stage 2 call, answer its questions, and return its reply with the questions."""
     asked = list[Json]()
     if questions:
         *before, last = call.messages
@@ -94,7 +94,7 @@ def solve_asking(
 
 
 def read_question(reply: str) -> str:
-    """Read the question that a reply begins with; none where it goes on to an answer."""
+    """Read the question at the start of a reply; empty where an answer follows."""
     text = without_thinking(reply).strip()
     found = _QUESTION.match(text)
     return "" if not found or "\\boxed" in text else found[1].strip()[:_LONGEST]
@@ -106,13 +106,13 @@ def _continued(call: Call, reply: Completion, prompt: str) -> Call:
 
 # Constraint-first reasoning, always on and routed (paper: Method, Algorithm 1).
 #
-# ``CFR`` is the paper's protocol as it stands, and ``BRIEF`` our variant of it for small models.
+# ``CFR`` is the paper's protocol unchanged, and ``BRIEF`` our variant of it for small models.
 
 EXTRACTION_BUDGET: Final = 1_024
 """Output tokens for Stage 1; Stage 2 has the rest of the 32,768 (paper: Implementation Details)."""
 
 Convention: TypeAlias = Literal["none", "aime"]
-"""``aime`` routes every problem of an AIME benchmark whatever its text: the paper's ablation."""
+"""``aime`` routes every problem of an AIME benchmark regardless of its text (an ablation)."""
 
 Stage1Budget: TypeAlias = Literal["fixed", "cues"]
 """``cues`` gives Stage 1 more room the more cues the text has (paper: Adaptive routing with soft
@@ -122,7 +122,7 @@ _A_CUE: Final = 256
 
 
 def label_by_stages(paper: str, brief: str) -> str:
-    """Make a property: the label by whether the two stages are the paper's or our variant's."""
+    """Make a property that returns the label for the paper's prompts or for our variant's."""
 
     def label(method: Any) -> str:
         stages = method if isinstance(method, CFR) else method.constrained
@@ -143,20 +143,20 @@ class CFR:
     extraction_budget: int = EXTRACTION_BUDGET
     solving_budget: int = BUDGET - EXTRACTION_BUDGET
     fallback: Method = Direct()
-    # What goes unsaid is the variant's: it was the default, and stores know it by that.
+    # The repr omits the variant's value, an earlier default: old stores identify methods by it.
     prompts: PromptSet = field(default="paper", repr=False, metadata={UNSAID: "brief"})
     limit: Limit | None = field(
         default=None,
         metadata=option("constraints", read=read_limit, kind=str, unsaid=FEW),
         repr=False,
     )
-    """The most constraints that Stage 1 may list; None for as many as there are."""
+    """The most constraints that Stage 1 may list; None for no limit."""
     json: JsonMode = field(default="object", metadata=option(unsaid="schema"), repr=False)
     extractor: str = field(default="", metadata=option(), repr=False)
     """Another model that answers Stage 1 (paper: Learned constraint extraction)."""
     stage1: Stage1Budget = field(default="fixed", metadata=option("budget"), repr=False)
     questions: int = field(default=0, metadata=option("question"), repr=False)
-    """How often, at most, Stage 2 may ask back (paper: Multi-turn constraint refinement)."""
+    """The most questions that Stage 2 may ask (paper: Multi-turn constraint refinement)."""
     templates: StagePrompts = field(default=StagePrompts(), repr=False)
     asking: QuestionPrompts = field(default=QuestionPrompts(), repr=False)
 
@@ -199,7 +199,7 @@ class CFR:
         noted["constraints"] = recovered.spec.to_json()
         if self.questions:
             noted["questions"] = asked
-            if read_question(stage2.text):  # a number in it is no answer
+            if read_question(stage2.text):  # a number in a question is not an answer
                 return Solution(None, stage2.text, stage2.truncated, {"how": "question", **noted})
         if self.reply == "json":
             noted["reply"] = read_reply(stage2.text)
@@ -275,8 +275,7 @@ class Routed:
 # Stated-CFR: Stage 1 without tokens, by the constraints that the text itself states.
 
 Own: TypeAlias = Literal["off", "join"]
-"""``join`` asks the model for constraints too, and keeps those that the text does not contradict.
-"""
+"""``join`` adds constraints from a Stage 1 call, except those that the text contradicts."""
 
 
 @dataclass(frozen=True)
@@ -286,7 +285,7 @@ class StatedCFR:
     label: ClassVar[str] = "Stated-CFR"
     own: Own = field(default="off", metadata=option())
     base: CFR = BRIEF
-    """What asks for the model's own constraints, and for a solution under all of them."""
+    """The method whose prompts extract the model's own constraints and solve under all."""
 
     @property
     def in_use(self) -> tuple[object, ...]:
@@ -310,7 +309,7 @@ class StatedCFR:
         return solution_from(stage2, constraints=spec.to_json(), **noted)
 
     def _own(self, problem: Problem) -> Steps[tuple[list[tuple[str, str]], list[str]]]:
-        """Ask the model for constraints; give those that can stand, and those that cannot."""
+        """Ask the model for constraints; return those compatible with the text, and the others."""
         reply = yield from ask(self.base.extraction(problem))
         spec = read_spec(reply.text).spec
         listed = [(one.type, one.description) for one in spec.raw_constraints]
@@ -339,7 +338,7 @@ class LLMRouted:
     constrained: Method = field(default=CFR(), metadata=inner_options("budget", "question"))
     otherwise: Method = Direct()
     budget: int = 1_024
-    """For the decision; a few tokens do unless the model thinks first."""
+    """Output tokens for the decision; a few suffice unless the model thinks first."""
     model: str = field(default="", metadata=option(), repr=False)
     """Another model that decides: GPT-4o-mini in the paper's ablation."""
     prompt: Prompt = wording("router")
@@ -367,10 +366,10 @@ def read_decision(reply: str) -> bool | None:
     return _MEANING.get(str(decision).strip(' \n\t".').casefold())
 
 
-# Format-only extraction + solve: two stages, but the first one looks at the answer's form alone.
+# Format-only extraction + solve: two stages, of which the first extracts only the answer's form.
 #
-# Paper: Matched Prompting Baselines. It separates what CFR gains by knowing the form from what it
-# gains by the other constraints.
+# Paper: Matched Prompting Baselines. It separates CFR's gain from the form of the answer from its
+# gain from the other constraints.
 
 
 @dataclass(frozen=True)
@@ -396,21 +395,21 @@ class FormatOnly:
         return noting((yield from ask_once(prompt, "solve", self.solving_budget)), **noted)
 
 
-# Names that methods had before CFR-brief had one of its own.
+# Names of methods before CFR-brief got a name of its own.
 #
 # Until then ``cfr``, ``routed-cfr`` and ``llm-router`` meant our brief variant, and the paper's
-# protocol was an option of theirs, ``prompts=paper``. Stores, exports, labels and policies from
-# then keep their meaning: the code that reads one translates its names. Files written today carry a
-# mark wherever a name could be mistaken for one from then, so apply ``renamed`` once, never twice.
+# protocol was an option of theirs, ``prompts=paper``. Stores, exports, labels and policies of that
+# time keep their meaning: the code that reads them translates their names. New files carry a mark
+# (``NAMES``) wherever a name could be ambiguous. Apply ``renamed`` once, never twice.
 
 NAMES: Final = 2
-"""The version of methods' names in files that are written today."""
+"""The version of methods' names in new files."""
 
 _Change: TypeAlias = Callable[[str, Sequence[str]], tuple[str, Sequence[str]]]
 _RENAMED: Final = ("cfr", "routed-cfr", "llm-router")
 _BRIEF: Final = "-brief"
 _NO_METHODS: Final = frozenset({"extractor", "model", "policy", "wording"})
-"""Options whose values are other people's names."""
+"""Options whose values are names of models, policies or wordings, not of methods."""
 _LABELS: Final = {
     "cfr-brief": BRIEF.label,
     "routed-cfr-brief": Routed(BRIEF).label,
@@ -421,7 +420,7 @@ _OBJECTS: Final = {CFR: "cfr-brief", Routed: "routed-cfr-brief", LLMRouted: "llm
 
 @lru_cache(maxsize=4_096)
 def renamed(method: str) -> str:
-    """Say what a method is called today that was written before CFR-brief had a name."""
+    """Translate a method's name from before CFR-brief had its own to the current one."""
     return _walk(method, _rename)
 
 
@@ -431,12 +430,12 @@ def changed_meaning(method: str) -> bool:
 
 @lru_cache(maxsize=4_096)
 def spelled(method: str) -> str:
-    """Write a name without the option that chose between two sets of prompts: it says nothing."""
+    """Drop the obsolete option ``prompts`` where it has the only value that its method allows."""
     return _walk(method, _leave_out)
 
 
 def renamed_label(method: str, label: str) -> str:
-    """Return today's label of a method from before; an object goes by its ``repr``."""
+    """Return the current label of an old method, given by its name or its ``repr``."""
     if label not in (CFR().label, Routed().label, LLMRouted().label):
         return label
     for kind, name in _OBJECTS.items():
@@ -447,7 +446,7 @@ def renamed_label(method: str, label: str) -> str:
 
 
 def with_current_names(line: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Give a line of a file that is ours the names of today; ``names`` says which ones it has."""
+    """Return a line of a file with current names; its field ``names`` marks it as current."""
     method, label = line.get("method"), line.get("label")
     if line.get("names") or not isinstance(method, str):
         return line
@@ -459,7 +458,7 @@ def _rename(name: str, options: Sequence[str]) -> tuple[str, Sequence[str]]:
     if name not in _RENAMED:
         return name, options
     kept = [one for one in options if _prompts(one) != "paper"]
-    # An option that says prompts=own stays: two series of a store must not become one.
+    # Keep prompts=own: without it, two series of a store would get the same name.
     return (name, kept) if len(kept) < len(options) else (name + _BRIEF, options)
 
 

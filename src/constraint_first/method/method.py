@@ -57,13 +57,13 @@ def option(
 ) -> dict[str, object]:
     """Mark a field as an option in a method's name: ``cfr(constraints=6+3)``.
 
-    ``read`` makes the field's value from what was written, of type ``kind``.
+    ``read`` converts the option's text, of type ``kind``, to the field's value.
     """
     return {_OPTION: (name, kind, read), **metadata}
 
 
 def inner_options(*without: str) -> dict[str, object]:
-    """Mark a field that holds a method whose options, but for some, are those of the outer one."""
+    """Mark a field with an inner method; its options, except some, are also the outer one's."""
     return {_INNER: without}
 
 
@@ -92,18 +92,18 @@ def with_options(method: M, chosen: Mapping[str, object]) -> M:
 
 
 def wording(name: str) -> Any:
-    """Make the field that holds a prompt of this package, which no ``repr`` repeats."""
+    """Make a field for a prompt of this package, left out of the ``repr``."""
     return field(default=load_prompt("constraint_first.method", name), repr=False)
 
 
 @runtime_checkable
 class Method(Protocol):
-    """A frozen dataclass that asks for a solution; its ``repr`` is its configuration.
+    """A frozen dataclass that solves problems by calls; its ``repr`` is its configuration.
 
     It must be deterministic given the completions it receives: a resumed attempt replays it.
-    It may also have ``other_models``, the names of other models that it asks; ``in_use``, those of
-    its prompts and methods that it asks with as it is set; ``revises(problem)``, whether it may
-    change a reply after the model has written it; and ``marks_final``.
+    It may also have ``other_models``, the names of other models that it calls; ``in_use``, the
+    prompts and methods that its configuration uses; ``revises(problem)``, whether it may change a
+    reply after the model has written it; and ``marks_final``.
     """
 
     label: ClassVar[str]
@@ -113,9 +113,9 @@ class Method(Protocol):
 
 
 def may_revise(method: object, problem: Problem) -> bool:
-    """Whether a method, or one that it holds, may change a reply after it was written.
+    """Whether a method, or an inner one, may change a reply after it was written.
 
-    Such a reply must not be shown as the final one before the method has returned.
+    Such a reply must not be shown as final before the method has returned.
     """
     if revises := cast("Callable[[Problem], bool] | None", getattr(method, "revises", None)):
         return revises(problem)
@@ -123,7 +123,7 @@ def may_revise(method: object, problem: Problem) -> bool:
 
 
 def marks_final(method: object) -> bool:
-    """Whether to believe ``Call.final``: ours, and other packages' with ``marks_final = True``."""
+    """Whether ``Call.final`` is reliable: in our methods, and others with ``marks_final`` set."""
     ours = __package__ or ""
     return all(
         type(one).__module__.startswith(ours) or getattr(one, "marks_final", False)
@@ -133,7 +133,7 @@ def marks_final(method: object) -> bool:
 
 
 def parts_of(method: object) -> Iterator[object]:
-    """Go through a method and all methods that it holds."""
+    """Yield a method and all its inner methods."""
     yield method
     for one in held_by(method):
         yield from parts_of(one)
@@ -146,25 +146,24 @@ def held_by(method: object) -> Sequence[object]:
 
 
 def models_of(method: object) -> tuple[str, ...]:
-    """List the other models that a method, and those that it holds, may ask."""
+    """List the other models that a method and its inner methods may call."""
     none: tuple[str, ...] = ()
     listed = (getattr(one, "other_models", none) for one in parts_of(method))
     return tuple(dict.fromkeys(name for names in listed for name in names))
 
 
 def prompts_of(method: object) -> tuple[Prompt, ...]:
-    """List the prompts that a method, and those that it holds, may ask with."""
+    """List the prompts that a method and its inner methods may use."""
     used = cast("Sequence[object]", getattr(method, "in_use", held_by(method)))
     own = (method,) if isinstance(method, Prompt) else ()
     return tuple(dict.fromkeys((*own, *(prompt for one in used for prompt in prompts_of(one)))))
 
 
 def configuration(method: Any) -> str:
-    """Write a method as a dataclass does, without prompts and options at their default.
+    """Write a method as a dataclass's ``repr``, without prompts and options at their default.
 
-    A later option is a field with ``repr=False``, so that attempts in old stores are still the
-    method's own. Where the default has changed since, the field's metadata has the one that
-    goes unsaid.
+    Options added later are fields with ``repr=False``, so that attempts in old stores still match
+    their method. Where a default was changed later, the field's metadata has the value to omit.
     """
     shown = [f for f in fields(method) if f.repr or _is_chosen(f, getattr(method, f.name))]
     options = ", ".join(f"{one.name}={getattr(method, one.name)!r}" for one in shown)
@@ -176,7 +175,7 @@ def _is_chosen(one: Field[Any], value: object) -> bool:
 
 
 def said(reply: Completion | Solution) -> str:
-    """Return a reply without the thinking ahead of it, which no later call may repeat."""
+    """Return a reply without its thinking, which later calls must not contain."""
     return without_thinking(reply.text).strip()
 
 
@@ -185,7 +184,7 @@ def conversation(call: Call, reply: Completion, prompt: str) -> tuple[Message, .
 
 
 def solution_from(completion: Completion, **details: Json) -> Solution:
-    """Make the solution that a solving call's completion amounts to."""
+    """Make a solution from the completion of a solving call."""
     found = extract(completion.text, truncated=completion.truncated)
     return Solution(
         found.answer, completion.text, completion.truncated, {"how": found.how} | details
@@ -198,17 +197,17 @@ def ask_once(prompt: str, stage: Stage, budget: int, *, final: bool = True) -> S
 
 
 def last_answered(solutions: Sequence[Solution]) -> Solution:
-    """Choose the latest of several attempts that has an answer; the last one where none has."""
+    """Return the last solution with an answer; the last of all where none has one."""
     return next((one for one in reversed(solutions) if one.answer), solutions[-1])
 
 
 def noting(solution: Solution, **noted: Json) -> Solution:
-    """Add what a method wants remembered; what the solution itself noted stays."""
+    """Add notes to a solution; its own notes take precedence."""
     return replace(solution, details={**noted, **solution.details})
 
 
 def gathering(chosen: Solution, solutions: Sequence[Solution]) -> Solution:
-    """Keep the programs and interventions of all solutions that one was chosen from, in order."""
+    """Give the chosen solution the programs and interventions of all candidates, in order."""
     kept: dict[str, Json] = {}
     for name in ("programs", "interventions"):
         noted = [one.details.get(name) for one in solutions]
@@ -221,13 +220,13 @@ def gathering(chosen: Solution, solutions: Sequence[Solution]) -> Solution:
 
 Switch: TypeAlias = Literal["on", "off"]
 Check: TypeAlias = Literal["stated", "repair", "off"]
-"""How an answer is checked: by the constraints that the text states; by the same, with a repair
-where one is certain; or not at all."""
+"""How an answer is checked: by the constraints that the text states; by these, with a repair
+where there is only one possible; or not at all."""
 
 
 _DOUBTFUL: Final = frozenset({"congruent", "divisible", "option"})
-"""Ops of constraints that were read from a public problem and broken by its gold answer, or are of
-the same rule as one. They are shown with an answer, and never overrule it."""
+"""Ops that were misread in some public problem, so that its gold answer broke them, and ops of the
+same rule. Their constraints are shown with an answer, but never overrule it."""
 
 
 def stated_in(problem: Problem, check: Check = "stated") -> tuple[Stated, ...]:
@@ -245,17 +244,17 @@ def broken(stated: Iterable[Stated], answer: str) -> tuple[Stated, ...]:
 
 
 def is_sound(stated: Iterable[Stated], answer: str | None) -> bool:
-    """Whether there is an answer, and no constraint that it breaks."""
+    """Whether there is an answer that breaks no constraint."""
     return bool(answer) and not broken(stated, answer or "")
 
 
 def sentences(stated: Iterable[Stated]) -> str:
-    """Write constraints for a prompt, one a line; what the text says twice is said once."""
+    """Write constraints for a prompt, one a line, without duplicates."""
     return "\n".join(dict.fromkeys(f"- {one.sentence}" for one in stated))
 
 
 def mended(stated: Sequence[Stated], solution: Solution, text: str = "") -> Solution:
-    """Make the repair of an answer that is certain, and note it with the words of ``text``."""
+    """Repair an answer where the repair is unambiguous; note it, with the words of ``text``."""
     before = solution.answer or ""
     faults = broken(stated, before)
     after = repair(stated, before) if faults else None
@@ -266,7 +265,7 @@ def mended(stated: Sequence[Stated], solution: Solution, text: str = "") -> Solu
 
 
 def intervened(solution: Solution, made: dict[str, Json]) -> Solution:
-    """Note an intervention behind those that the solution has already."""
+    """Append an intervention to those of the solution."""
     earlier = solution.details.get("interventions")
     made_so_far = [*(earlier if isinstance(earlier, list) else ()), made]
     return replace(solution, details={**solution.details, "interventions": made_so_far})
@@ -275,7 +274,7 @@ def intervened(solution: Solution, made: dict[str, Json]) -> Solution:
 def intervention(
     what: str, before: str, after: str | None, faults: Iterable[Stated], text: str = ""
 ) -> dict[str, Json]:
-    """Describe what was done about an answer, with what it broke and the words that say so."""
+    """Describe an intervention: the answer before and after, and the constraints it broke."""
     listed = [*faults]
     told: list[Json] = [one.sentence for one in listed]
     quoted: list[Json] = [*dict.fromkeys(one.quote(text) for one in listed)] if text else []
@@ -285,7 +284,7 @@ def intervention(
 
 # Methods that other packages bring, found by their entry points in the group ``cfr.methods``.
 #
-# A package is imported only when its method is named, so a broken one harms no other method.
+# A package is imported only when its method is named, so a broken one affects no other method.
 
 GROUP: Final = "cfr.methods"
 
@@ -295,7 +294,7 @@ class MethodError(CfrError):
 
 
 def names() -> tuple[str, ...]:
-    """List the methods that are installed beside the built-in ones; none is imported."""
+    """List the methods of other installed packages, without importing any."""
     return tuple(sorted({point.name for point in entry_points(group=GROUP)}))
 
 
@@ -310,7 +309,7 @@ def load(name: str) -> Callable[..., object] | None:
     (point, *_) = points
     try:
         factory: object = point.load()
-    except Exception as error:  # whatever another package raises while it is imported
+    except Exception as error:  # importing another package may raise anything
         raise MethodError(
             f"method {name!r}: {point.value} of the package {_package(point)} cannot be loaded "
             f"({type(error).__name__}: {error}); update or remove that package"
@@ -329,15 +328,14 @@ def _package(point: EntryPoint) -> str:
 
 # How a method is written: ``NAME`` or ``NAME(OPTION=VALUE,…)``.
 #
-# What an option takes is what its field declares, or the parameter of a plugin's factory: a whole
+# The type of an option is that of its field, or of the parameter of a plugin's factory: a whole
 # number, a text, one of a few words, another method, or several methods joined by ``+``. ``none``
-# stands for no method where there need not be one. A value with commas or brackets stands in
-# quotation marks.
+# means no method where one is optional. A value with commas or brackets is put in quotation marks.
 
 Make: TypeAlias = Callable[[str], object]
 
 DEEPEST: Final = 16
-"""How many brackets within brackets a method's name may have."""
+"""The deepest nesting of brackets in a method's name."""
 _QUOTES: Final = ('"', "'")
 _SHAPE: Final = lazy_pattern(r"(?P<name>[\w-]+)(?:\((?P<options>.*)\))?", re.DOTALL)
 
@@ -373,7 +371,7 @@ def read_options(
 
 
 def split_options(options: str, mark: str = ",") -> Iterator[str]:
-    """Split at the marks that stand outside inner brackets and quoted values."""
+    """Split at the marks that are outside brackets and quoted values."""
     depth, quote, piece = 0, "", ""
     for character in options:
         if quote:
@@ -392,7 +390,7 @@ def split_options(options: str, mark: str = ",") -> Iterator[str]:
 
 
 def unquote(where: str, value: str) -> str:
-    """Take the quotation marks off a value that has some."""
+    """Remove the quotation marks around a value, if any."""
     if value[:1] not in _QUOTES:
         return value
     inner, closed, rest = value[1:].partition(value[0])
@@ -402,7 +400,7 @@ def unquote(where: str, value: str) -> str:
 
 
 def _convert(where: str, kind: object, value: str, make: Make) -> object:
-    if NoneType in get_args(kind):  # None is what it is when it is not given
+    if NoneType in get_args(kind):  # T | None: the written value is a T
         (kind,) = (given for given in get_args(kind) if given is not NoneType)
         if value == "none" and kind is Method:
             return None
@@ -421,7 +419,7 @@ def _convert(where: str, kind: object, value: str, make: Make) -> object:
 
 
 def suggest(name: str, known: Sequence[str]) -> str:
-    """Say what could have been meant instead of a name that is not known."""
+    """Suggest a known name for one that is unknown."""
     close = difflib.get_close_matches(name, known, n=1)
     if close:
         return f"did you mean {close[0]!r}?"

@@ -42,9 +42,9 @@ from constraint_first.problem import Json, Problem, Solution
 from constraint_first.protocol import Message, Steps
 
 SCHEMA: Final = 2
-"""The version of a policy's file: from the second on, methods have the names of today."""
+"""The version of a policy's file; from version 2 on, methods have their current names."""
 NOT: Final = "not "
-"""Stands ahead of a feature that a problem must lack."""
+"""The prefix of a feature that a problem must lack."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +56,9 @@ class Evidence:
     after: float
     gain: float
     interval: tuple[float, float] | None = None
-    """95 %, over problems; None where all gain alike."""
+    """The 95 % interval over problems; None where all gain alike."""
     tokens: float | None = None
-    """Output tokens for each one of the baseline's; None where they were not counted."""
+    """The ratio of output tokens to the baseline's; None where they were not counted."""
 
     def to_json(self) -> dict[str, Json]:
         return _known(self)
@@ -74,7 +74,7 @@ class Rule:
     """Its name, as on the command line."""
     evidence: Evidence | None = None
     held_out: Evidence | None = None
-    """On the same problems, each by rules that were learnt without it."""
+    """Cross-validated: each problem by rules that were learnt without it."""
 
     def fits(self, features: Collection[str]) -> bool:
         return all((one.removeprefix(NOT) in features) != one.startswith(NOT) for one in self.when)
@@ -114,33 +114,34 @@ def _known(part: Evidence | RunsEvidence) -> dict[str, Json]:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Rules for one model, what to do where none fits, and what all of it was learnt from."""
+    """Rules for one model, the method where none fits, and the evidence for them."""
 
     model: str
     rules: tuple[Rule, ...] = ()
-    """The first that fits a problem counts."""
+    """The first rule that fits a problem applies."""
     otherwise: str = "direct"
     made: str = ""
     command: str = ""
     answer: str = ""
-    """Whether to switch it on, in words."""
+    """Advice in words on whether to use it."""
     price: float = 0.0
-    """Points of accuracy that 1,000 more output tokens had to bring."""
+    """The points of accuracy that 1,000 more output tokens had to gain."""
     most_tokens: float | None = None
-    """The most output tokens that it was allowed, for each one of the baseline's."""
+    """The highest ratio of output tokens to the baseline's that was allowed."""
     by_problem: Evidence | None = None
     """Cross-validated: each problem by rules that were learnt without it."""
     by_family: Evidence | None = None
     """Likewise, with whole families of problems left out."""
     runs: tuple[RunsEvidence, ...] = ()
     first_names: tuple[str, ...] = field(default=(), compare=False)
-    """What a file of the first schema calls its methods, ``otherwise`` ahead; else empty."""
+    """The names of methods in a file of schema 1, ``otherwise`` first; else empty."""
 
     @property
     def digest(self) -> str:
-        """Hash what the policy decides, by the names that its file was written with.
+        """Hash the policy's rules, with the method names in its file.
 
-        Stores know series by it; a second schema counts only where it makes a difference.
+        Stores identify series by this hash, so schema 2 enters it only where a name has changed
+        its meaning.
         """
         current = (self.otherwise, *(rule.method for rule in self.rules))
         schema = 1 if self.first_names or not any(map(changed_meaning, current)) else SCHEMA
@@ -150,7 +151,7 @@ class Policy:
         return hashlib.sha256(json.dumps(decided).encode()).hexdigest()[:16]
 
     def choose(self, features: Collection[str]) -> int | None:
-        """Find the rule for a problem by its place, from 0; None where none fits."""
+        """Return the index of the first rule that fits a problem; None where none fits."""
         return next((at for at, rule in enumerate(self.rules) if rule.fits(features)), None)
 
     def to_json(self) -> dict[str, Json]:
@@ -168,8 +169,8 @@ class Policy:
 
 # The file of a policy: short TOML that a person can read, check and change; read strictly.
 #
-# The policies that come with the package are in ``policies`` beside this file, each under the
-# name of its model; two are for models without one.
+# The policies of the package are in ``policies`` beside this file, each under the name of its
+# model; two are for models without a policy of their own.
 
 PAPER: Final = "paper"
 UNMEASURED: Final = "unmeasured"
@@ -177,7 +178,7 @@ UNMEASURED: Final = "unmeasured"
 
 
 def _ranged(name: str, low: float, high: float) -> FieldType[float]:
-    # An end that is infinite is open: neither infinity nor NaN is a number here.
+    # An infinite limit means no limit; infinity and NaN themselves are not accepted.
     return FieldType(
         name, lambda value: NUMBER.fits(value) and low <= value <= high and abs(value) < math.inf
     )
@@ -229,7 +230,7 @@ _POLICY: Final[dict[str, FieldType[Any]]] = {
 
 
 def find_policy(name: str) -> Policy:
-    """Read the policy that a name means: a ``.toml`` file, or one that comes with the package."""
+    """Read a policy by its name: a ``.toml`` file, or a model's name for one of the package."""
     if name.lower().endswith(".toml"):
         return parse_policy(name, read_text(expand_user(name)))
     if name not in shipped_names():
@@ -242,7 +243,7 @@ def find_policy(name: str) -> Policy:
 
 
 def shipped_names() -> tuple[str, ...]:
-    """List the policies that come with the package: the names of their models."""
+    """List the package's policies, by the names of their models."""
     found = (entry.name for entry in _shipped().iterdir())
     return tuple(sorted(name.removesuffix(".toml") for name in found if name.endswith(".toml")))
 
@@ -254,7 +255,7 @@ def shipped_for(model: str) -> str:
 
 
 def plain_model(name: str) -> str:
-    """Name a model without folder, capitals, file type and quantization."""
+    """Return a model's name in lower case, without folder, file type and quantization."""
     return _FILE.sub("", re.split(r"[/\\]", name)[-1].casefold())
 
 
@@ -268,7 +269,7 @@ def _shipped() -> Any:
 
 
 def parse_policy(where: Path | str, text: str) -> Policy:
-    """Read a policy's text; what is not known, missing or of another type is refused."""
+    """Read a policy's text; unknown, missing and mistyped fields are refused."""
     table = parse_toml(where, text)
     with _located(where, text):
         _check_schema(table)
@@ -287,7 +288,7 @@ def parse_policy(where: Path | str, text: str) -> Policy:
 
 
 def _with_current_names(policy: Policy) -> Policy:
-    """Give the methods of a policy of the first schema the names that they have today."""
+    """Translate the method names of a policy of schema 1 to the current ones."""
     rules = tuple(replace(rule, method=renamed(rule.method)) for rule in policy.rules)
     runs = tuple(replace(one, methods=tuple(map(renamed, one.methods))) for one in policy.runs)
     first = (policy.otherwise, *(rule.method for rule in policy.rules))
@@ -297,7 +298,7 @@ def _with_current_names(policy: Policy) -> Policy:
 
 @contextmanager
 def _located(where: Path | str, text: str, table: str = "", number: int = 0) -> Generator[None]:
-    """Add to an error where in the file it is: in which table, of several by its number."""
+    """Add the line to an error: the table's, found by name and number."""
     try:
         yield
     except FieldError as error:
@@ -348,9 +349,9 @@ def _rule(table: dict[str, Json]) -> Rule:
 
 
 def _read_method(table: Mapping[str, Any], name: str) -> str:
-    """Read a method's name; whether there is such a method, the registry says."""
+    """Read a method's name; the registry checks later that the method exists."""
     method = read_field(table, name, FILLED)
-    if re.search(r"\bcalibrated\b", method):  # it might lead back here, without end
+    if re.search(r"\bcalibrated\b", method):  # it could recurse without end
         raise FieldError(f"{name!r} may not be another policy; name the method itself", name)
     return method
 
@@ -401,27 +402,27 @@ def _pairs(table: Mapping[str, Json]) -> Iterator[str]:
 def _value(value: Json) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_value, value))}]"
-    if isinstance(value, str):  # as in JSON, but for one character that TOML wants escaped as well
+    if isinstance(value, str):  # as in JSON, but TOML also requires DEL to be escaped
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     return repr(value)
 
 
-# Calibrated routing: the method that measured best on problems like this one, else Direct CoT.
+# Calibrated routing: the method that measured best on similar problems, else Direct CoT.
 #
 # Where Routed-CFR decides by cues alone, a policy decides by evidence: ``cfr calibrate`` learns
 # it from graded runs of one model. That evidence is about problems, so a policy acts on problems,
 # and on texts that demand something of their reply; every other text goes to the model untouched.
 
 _NO_NUMBER: Final = ("asks.choice", "asks.list", "asks.expression")
-"""Forms of an answer that a program, which prints one number, does not give."""
+"""Features of answers that a program cannot give, because it prints one number."""
 
 _GATE: Final = 1
-"""The version of the rules in ``choose`` that come before those of a policy: in the fingerprint, so
-that a series from before them is not continued under them."""
+"""The version of the fixed rules in ``choose`` that precede a policy's own. It is part of the
+fingerprint, so that a series is not resumed under other rules."""
 
 
 class Chosen(NamedTuple):
-    """A policy's decision: the method, the number of its rule (0 where none counts), and why."""
+    """A policy's decision: the method, the number of its rule (0 for none), and the reason."""
 
     method: Method
     rule: int
@@ -430,21 +431,21 @@ class Chosen(NamedTuple):
 
 @dataclass(frozen=True)
 class Calibrated:
-    """A policy with its methods made; ``policy`` decides, the rest follows from it."""
+    """A policy with its methods constructed; all other fields follow from ``policy``."""
 
     label: ClassVar[str] = "Calibrated"
     digest: str
-    """The hash of what the policy decides, with the version of the rules ahead of it."""
+    """The policy's digest, with the version of the fixed rules before it."""
     methods: tuple[Method, ...]
     otherwise: Method
     policy: Policy = field(repr=False)
     sound: Method = field(default=Sound(add="off", then="off"), repr=False)
-    """For a text that demands something of its reply, where no rule is for such texts: one call,
-    because nothing was measured that would be worth a second one."""
+    """The method for texts with demands on their reply, where no rule fits: one call, because no
+    measurement has shown a gain from a second one."""
     plain: Method = field(default=Plain(), repr=False)
-    """For every text that is neither a problem nor demands anything: it is sent as it is."""
+    """The method for texts that are neither problems nor have demands: sent unchanged."""
     alone: bool = field(default=True, repr=False)
-    """Whether the text is all that the model is told; see ``in_conversation``."""
+    """Whether the model gets no other messages than the text; see ``in_conversation``."""
 
     def choose(self, problem: Problem) -> Chosen:
         kind = read_kind(problem.text)
@@ -454,8 +455,8 @@ class Calibrated:
         at = self.policy.choose(features)
         fits = Chosen(self.otherwise, 0) if at is None else Chosen(self.methods[at], at + 1)
         if kind.what == "demand":
-            # A rule counts only where it leads to a whole reply: what was learnt from mathematics
-            # says nothing about such texts.
+            # A rule applies only if its method returns a whole reply: rules learnt from
+            # mathematics are no evidence for such texts.
             return fits if isinstance(fits.method, Plain | Sound) else Chosen(self.sound, 0)
         if not self.alone:
             return Chosen(self.plain, 0, "it belongs to a conversation")
@@ -470,7 +471,7 @@ class Calibrated:
         return fits
 
     def explain(self, problem: Problem) -> str:
-        """Say in words what is done with a text, and what a rule gained where it was measured."""
+        """Describe the method for a text, and the measured gain of its rule."""
         chosen, rule, why = self.choose(problem)
         if chosen is self.plain:
             return f"passed to the model untouched, because {why}"
@@ -514,9 +515,9 @@ _WHO: Final = lazy_pattern(r"\s*(?:you are\b[^.!?\n]{1,80}[.!]?\s*){1,3}", re.IG
 
 
 def in_conversation(method: Method, ahead: Sequence[Message]) -> Method:
-    """Have a policy solve nothing behind other messages: the text is not the whole problem.
+    """Keep a policy from solving a text after other messages: it may not be the whole problem.
 
-    A system message that only says who the model is does not count.
+    A system message that only gives the model a role does not count.
     """
     alone = all(one.role == "system" and _WHO.fullmatch(one.content) for one in ahead)
     return method if alone or not isinstance(method, Calibrated) else replace(method, alone=False)

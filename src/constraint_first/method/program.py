@@ -1,4 +1,4 @@
-"""Solving by a program: the model writes it, the sandbox runs it, its output is the answer."""
+"""Methods that solve by a program: the model writes it, and its output is the answer."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ AVAILABLE: Final = (
     f"These modules are there: {', '.join(MODULES)}. There is no input, no file, no network, and "
     "no other module. Use plain functions; classes must not inherit."
 )
-"""One paragraph that tells a model what its program has."""
+"""A paragraph for the prompt that lists the modules of the sandbox."""
 
 
-# Solving by a program: the model writes one, the sandbox runs it, what it prints is the answer.
+# Solving by a program: the model writes it, the sandbox runs it, its output is the answer.
 #
-# The idea is that of PAL (Gao et al., 2023) and of Program of Thoughts (Chen et al., 2023): the
-# model says what to compute, an interpreter computes it.
+# After PAL (Gao et al., 2023) and Program of Thoughts (Chen et al., 2023): the model states the
+# computation, an interpreter performs it.
 
 Style: TypeAlias = Literal["plain", "thinking", "bare", "short"]
-"""``thinking`` has the program begin with comments on what is asked, which are its reasoning.
+"""``thinking`` requests a program that begins with comments on the question, as its reasoning.
 
-``bare`` asks for a reply that is the program and nothing else, with its reasoning in comments;
-``short`` for few lines too.
+``bare`` requests the program alone as the reply, with the reasoning in comments; ``short`` also
+limits its length.
 """
 
 Tell: TypeAlias = Literal["stated", "off"]
@@ -63,7 +63,7 @@ Modules: TypeAlias = Literal["untold", "told"]
 
 @dataclass(frozen=True)
 class Programmed:
-    """One program; another method where it crashes, prints no answer or breaks a constraint."""
+    """One program; a fall-back method if it crashes, prints no answer or breaks a constraint."""
 
     label: ClassVar[str] = "Program"
     style: Style = field(default="plain", metadata=option())
@@ -118,9 +118,9 @@ class Programmed:
 
 
 def run_program(reply: Completion) -> Steps[Solution]:
-    """Run the program of a reply and read what it prints.
+    """Run the program of a reply and read its output.
 
-    A program that the budget cut off is not run: what it prints so far need not be its answer.
+    A program that was cut off by the budget is not run: its output need not be its answer.
     """
     source, blocks = read_program(reply.text), list(_blocks(without_thinking(reply.text)))
     if source is None:
@@ -151,7 +151,7 @@ class _Block(NamedTuple):
     language: str
     source: str
     open: bool = False
-    """Whether the text ended before it did."""
+    """Whether the text ended before the block was closed."""
 
 
 def _blocks(text: str) -> Iterator[_Block]:
@@ -167,9 +167,9 @@ def _blocks(text: str) -> Iterator[_Block]:
         yield _Block(language, dedent(text[start:]), open=True)
 
 
-# --- What it printed.
+# --- The output.
 
-# Python's spelling of numbers: Fraction(3, 4), Decimal('1.5'), and 12.0 for a whole number.
+# Numbers as Python prints them: Fraction(3, 4), Decimal('1.5'), and 12.0 for an integer.
 _FRACTION: Final = lazy_pattern(r"\bFraction\((-?\d+)(?:, ?(\d+))?\)")
 _DECIMAL: Final = lazy_pattern(r"\bDecimal\(['\"](-?[\d.]+)['\"]\)")
 _WHOLE: Final = lazy_pattern(r"(?<![\d.])(\d+)\.0(?![\d.eE])")
@@ -180,7 +180,7 @@ _FEW_DIGITS: Final = 10
 
 
 def read_output(output: Output) -> Extracted:
-    """Read the last line that a program printed, with Python's spelling of numbers removed."""
+    """Read the last line that a program printed, with Python's notation of numbers removed."""
     if output.error:
         return Extracted(None, "program crashed")
     lines = (line.strip() for line in reversed(output.text.splitlines()))
@@ -199,6 +199,6 @@ def _respell(line: str) -> str:
 
 
 def _without_noise(digits: str) -> str:
-    """Round away what floating-point arithmetic adds, where a short number is left."""
+    """Round away floating-point noise, if that leaves a short number."""
     short = f"{float(digits):.12g}"
     return short if len(short) <= _FEW_DIGITS else digits

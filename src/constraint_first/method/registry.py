@@ -52,7 +52,7 @@ from constraint_first.method.vote import Prove, Search, SelfConsistency, UntilAg
 from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Prompt
 
-_EMBEDDED: Final = "qwen2.5-coder-1.5b-instruct"  # its policy comes with the package
+_EMBEDDED: Final = "qwen2.5-coder-1.5b-instruct"  # the package has its policy
 _BRIEF: Final = "-brief"
 
 
@@ -185,7 +185,7 @@ def _options(factory: Callable[..., object]) -> Mapping[str, object]:
 
 
 def _require_prompts(name: str, given: object) -> None:
-    """Accept an option of earlier versions, which chose between what are two methods now."""
+    """Check the obsolete option ``prompts``, which chose between what are now two methods."""
     brief = name.endswith(_BRIEF)
     known = "own" if brief else "paper"
     if given is None or given == known:
@@ -196,10 +196,10 @@ def _require_prompts(name: str, given: object) -> None:
     raise ValueError(f"prompts={given} is the method {other} now; name that")
 
 
-# Rewording of a method: a person's own prompts in the place of those that it comes with.
+# Rewording of a method: the user's own prompts in place of its original ones.
 #
-# A method holds its prompts as fields, so a reworded one is a value of its own: nothing else in the
-# process is changed, and two wordings can be run side by side.
+# A method has its prompts as fields, so a reworded one is a separate object: nothing else in the
+# process changes, and two wordings can run side by side.
 
 M = TypeVar("M")
 _CHOOSING: Final = (
@@ -213,11 +213,11 @@ _WORDED: Final = lazy_pattern(r"(?P<before>.*?)[(,]wording=[^,()]*\)", re.DOTALL
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """A person's own prompts, under one name that tells it from other wordings."""
+    """A user's own prompts, under a name that distinguishes them from other wordings."""
 
     name: str
     prompts: tuple[Prompt, ...]
-    """Those alone that differ from the originals."""
+    """Only the prompts that differ from the originals."""
 
 
 def original_prompts() -> dict[str, Prompt]:
@@ -226,7 +226,7 @@ def original_prompts() -> dict[str, Prompt]:
 
 
 def prompt_users() -> dict[str, list[str]]:
-    """Name the built-in methods that ask with each prompt, with whatever options that takes."""
+    """Map each prompt to the built-in methods that use it under any of their options."""
     users: dict[str, list[str]] = {name: [] for name in original_prompts()}
     for method in METHODS:
         made = [one for options in _CHOOSING if (one := _made(f"{method}({options})"))]
@@ -243,7 +243,7 @@ def _made(name: str) -> Method | None:
 
 
 def reword(method: M, wording: Wording) -> M:
-    """Put own prompts into a method and those it holds; unchanged where it uses none."""
+    """Put own prompts into a method and its inner methods; unchanged where it uses none."""
     used = {*map(_NAME, prompts_of(method))}
     own = {prompt.name: prompt for prompt in wording.prompts if prompt.name in used}
     return cast("M", _reworded(method, own)) if own else method
@@ -252,7 +252,7 @@ def reword(method: M, wording: Wording) -> M:
 def _reworded(part: Any, own: Mapping[str, Prompt]) -> Any:
     if isinstance(part, Prompt):
         found = own.get(part.name, part)
-        # A method of another package may have a prompt of the same name, for other places.
+        # Another package's method may have a prompt of the same name with other placeholders.
         return found if found.places == part.places else part
     if isinstance(part, list | tuple):
         members = cast("Sequence[Any]", part)
@@ -276,7 +276,7 @@ def worded_name(method: str, wording: Wording) -> str:
 
 
 def plain_name(method: str) -> str:
-    """Return the name of the method that was reworded; one that was not keeps its own."""
+    """Return the name of a method without its wording."""
     found = _WORDED.fullmatch(method)
     if not found:
         return method
@@ -284,10 +284,10 @@ def plain_name(method: str) -> str:
     return f"{before})" if "(" in before else before
 
 
-# Own prompts from a folder, and a system message from a file, as a person keeps them.
+# Own prompts from a folder, and a system message from a file.
 
 _LONGEST: Final = 100_000
-"""Most characters of a prompt or a system message."""
+"""The most characters of a prompt or a system message."""
 _LONGEST_NAME: Final = 60
 
 
@@ -302,13 +302,13 @@ def read_wording(folder: str | Path, more: Iterable[Prompt] = ()) -> Wording:
         )
     read = (_read(file, known) for file in files)
     own = (prompt for prompt in read if prompt.text != known[prompt.name].text)
-    # Named after its folder, in characters that can stand in a method's name.
+    # Named after its folder, in the characters allowed in a method's name.
     name = re.sub(r"[^\w.-]+", "-", path.resolve().name).strip("-")
     return Wording(name[:_LONGEST_NAME] or "own", tuple(own))
 
 
 def _prompt_files(folder: Path, known: Mapping[str, Prompt]) -> Iterator[Path]:
-    """List what is meant for a prompt: every text file, and any other that is named like one."""
+    """List the files meant as prompts: text files, and others with the name of a prompt."""
     try:
         entries = sorted(folder.iterdir())
     except NotADirectoryError:
@@ -352,7 +352,7 @@ def _read_bounded(path: Path) -> str:
     try:
         size = path.stat().st_size
     except OSError:
-        size = 0  # reading it says what is wrong
+        size = 0  # reading it raises the error
     if size > 4 * _LONGEST:
         raise InputError(f"{path}: {size:,} bytes are too long; {_LONGEST:,} characters are most")
     with within(path):
@@ -360,7 +360,7 @@ def _read_bounded(path: Path) -> str:
 
 
 def require_used(wording: Wording, methods: Iterable[object]) -> None:
-    """Refuse own prompts of which no method asks with any: a person would wait for a change."""
+    """Refuse own prompts that no method uses: the user would see no effect."""
     names = ", ".join(f"{prompt.name}.txt" for prompt in wording.prompts)
     if names and all(reword(method, wording) is method for method in methods):
         raise InputError(
@@ -389,5 +389,5 @@ def read_system(given: str) -> str:
 
 
 def check_system(text: str) -> str:
-    """Return a system message that can be sent and stored; a blank one is none."""
+    """Return a system message that can be sent and stored; empty for a blank one."""
     return check_text(text.strip(), "system", _LONGEST)

@@ -1,10 +1,10 @@
-"""Sound answers and replies: what a text states is checked, and what breaks it is repaired.
+"""Sound answers and replies: checked by what the text states, and repaired where they break it.
 
-The final answer of any method is held against the constraints that the problem's text states.
+The final answer of any method is checked by the constraints that the problem's text states.
 
-Of a whole reply, what the request demands is read and run. Telling a small model what to mind does
-harm; executing it helps. First come edits that keep every word and cost no call; then a short
-addition where something is missing; then a turn that names what is broken, or a fresh sample."""
+A whole reply is checked by the demands of its request. Reminding a small model of the demands does
+harm; enforcing them in code helps. First come edits that keep every word and cost no call; then a
+short addition where something is missing; then a request for a correction, or a fresh sample."""
 
 from __future__ import annotations
 
@@ -49,19 +49,19 @@ from constraint_first.protocol import Call, Message, Steps, altered, ask, undeci
 
 @dataclass(frozen=True)
 class Checked:
-    """A method whose answer is mended where it breaks a stated constraint.
+    """A method whose answer is corrected where it breaks a stated constraint.
 
-    Three things are tried until one leads to an answer that breaks none: a certain repair; one
-    more turn that names what is broken; a fresh sample. Where all fail, or the model repeats
-    itself, the first answer stands: the text may have been misread.
+    Three ways are tried until an answer breaks no constraint: an unambiguous repair; one more turn
+    that names the broken constraints; a fresh sample. Where all fail, or the model repeats itself,
+    the first answer is returned: the text may have been misread.
     """
 
     label: ClassVar[str] = "Checked"
     base: Method = field(default=Direct(), metadata=option())
     budget: int = BUDGET
-    """For the turn that names what is broken."""
+    """For the turn that names the broken constraints."""
     repair: Switch = field(default="on", metadata=option(), repr=False)
-    """Whether a certain repair is made; without it the model is asked."""
+    """Whether an unambiguous repair is made without a call."""
     pose: Prompt = wording("direct")
     correct: Prompt = wording("correct")
 
@@ -106,17 +106,17 @@ class Checked:
         return solution_from((yield from ask(Call(messages, "correct", self.budget))))
 
 
-# What a final answer is worth: the checks that it passed, and how far to trust it.
+# Assessment of a final answer: the checks that it passed, and the confidence in it.
 #
-# A reply to a request has no final answer but itself: it is checked by the demands on replies
-# alone. Both are added to every solution where it is made final, whatever method it comes from.
+# The final answer of a reply to a request is the reply itself, which is checked by demands alone.
+# Checks and confidence are added to the final solution of every method.
 
 _WRONG_ANSWERS: Final = 5
-"""How many wrong answers a model chooses from, as the formula has it."""
+"""The number of wrong answers that the confidence formula assumes."""
 
 
 def is_held(method: Method, problem: Problem) -> bool:
-    """Whether replies to a text with demands are only drafts until the method has returned."""
+    """Whether replies to a text with demands are drafts, which must not be shown yet."""
     return may_revise(method, problem) and bool(read_demands(problem.text))
 
 
@@ -140,7 +140,7 @@ def assess(problem: Problem, solution: Solution) -> Solution:
     return replace(solution, details={**solution.details, **noted})
 
 
-@lru_cache(maxsize=2_048)  # a series makes all problems once before it makes any again
+@lru_cache(maxsize=2_048)  # a series goes through all problems once per run
 def _read(text: str) -> tuple[tuple[Stated, ...], tuple[Stated, ...], tuple[str, ...]]:
     demands = read_demands(text)
     return read_stated(text), demands, tuple(map(tell_conflict, find_conflicts(demands)))
@@ -151,7 +151,7 @@ def _confidence(solution: Solution, truths: list[Truth]) -> float:
         return 0.0
     noted = solution.details.get("votes")
     counts = noted.items() if isinstance(noted, dict) else ()
-    # A method of another package may keep something else under this name.
+    # Another package's method may use this name for something else.
     votes = {answer: count for answer, count in counts if type(count) is int and count > 0}
     if not votes:
         return _ONE_SAMPLE
@@ -162,8 +162,8 @@ def _confidence(solution: Solution, truths: list[Truth]) -> float:
 def confidence_of(own: int, votes: list[int]) -> float:
     """Return the probability that an answer with ``own`` of the votes is right.
 
-    Bayes' rule for samples that are right half of the time and else give one of five wrong
-    answers: n votes weigh 5ⁿ. Alone 0.50, two that agree 0.83, two of three 0.74.
+    Bayes' rule for samples that are right half of the time and otherwise give one of five wrong
+    answers: n votes weigh 5ⁿ. One vote gives 0.50, two of two 0.83, two of three 0.74.
     """
     weights = [_WRONG_ANSWERS**count for count in votes or [own]]
     unseen = max(0, _WRONG_ANSWERS + 1 - len(weights))
@@ -173,7 +173,7 @@ def confidence_of(own: int, votes: list[int]) -> float:
 _ONE_SAMPLE: Final = confidence_of(1, [])
 
 
-# Checks, interventions and votes, read back from a solution's details in whatever form they are.
+# Checks, interventions and votes, read leniently from a solution's details.
 #
 # Details may come from an old store, or from a method of another package.
 
@@ -189,7 +189,7 @@ class CheckedSentence(NamedTuple):
 
 
 class Intervention(NamedTuple):
-    """What was done about an answer that broke a constraint."""
+    """A change to an answer that broke a constraint."""
 
     what: str
     before: str
@@ -203,13 +203,13 @@ class Intervention(NamedTuple):
 
 class CheckSummary(NamedTuple):
     checks: tuple[CheckedSentence, ...]
-    """What the text says twice is there once."""
+    """Without duplicates."""
     interventions: tuple[Intervention, ...]
     samples: tuple[str | None, ...]
     """The answers that voted; None for a sample without one."""
     confidence: float
     known: bool
-    """Whether the details say anything of it."""
+    """Whether the details have anything to show."""
     conflicts: tuple[str, ...] = ()
     """Sentences on demands that contradict each other."""
 
@@ -255,28 +255,28 @@ def _words(check: Mapping[str, Json], problem: str) -> str:
 
 
 _ADDED: Final = 192
-"""Output tokens of an addition, unless a length that is missing needs more."""
+"""Output tokens of an addition, unless a demanded length needs more."""
 _TOKENS_A_WORD: Final = 2
 
 Retry: TypeAlias = Literal["turn", "sample", "off"]
-"""What is tried where edits do not help: a turn that names what is broken, a fresh sample, or
-nothing."""
+"""The next step where edits do not help: a turn that names the broken demands, a fresh sample, or
+none."""
 
 
 @dataclass(frozen=True)
 class Sound:
-    """A reply that is checked by what its request demands, and edited or asked for again.
+    """A reply that is checked by the demands of its request, and edited or requested again.
 
-    A reply that breaks nothing is never touched; where nothing helps, the one that breaks least
-    stands. ``interventions`` among the details has each change, with the text before and after.
+    A reply that breaks no demand is never changed; where nothing helps, the one that breaks fewest
+    is returned. ``interventions`` in the details has each change, with the text before and after.
     """
 
     label: ClassVar[str] = "Sound reply"
     base: Method = field(default=Plain(), metadata=option())
     most: int = field(default=2, metadata=option())
-    """Whole replies at most, the first one among them."""
+    """The most whole replies, including the first."""
     repair: Switch = field(default="on", metadata=option())
-    """Whether edits are made; they keep all that a reply says."""
+    """Whether edits are made, which keep the content of a reply."""
     add: Switch = field(default="on", metadata=option())
     """Whether the model is asked for a short addition where one can help."""
     then: Retry = field(default="sample", metadata=option())
@@ -320,7 +320,7 @@ class Sound:
         return noting(_best(demands, tried), interventions=[])
 
     def _mend(self, problem: Problem, demands: Sequence[Stated], solution: Solution) -> Solution:
-        """Make the edits that keep all that the reply says, and note them as one intervention."""
+        """Make the edits that keep the reply's content, and note them as one intervention."""
         faults = broken(demands, solution.text) if self.repair == "on" else ()
         edited = repair_reply(demands, solution.text) if faults else solution.text
         return _changed(problem, solution, "repair", edited, faults)
@@ -328,7 +328,7 @@ class Sound:
     def _complete(
         self, problem: Problem, demands: Sequence[Stated], best: Solution
     ) -> Steps[tuple[Solution, ...]]:
-        """Ask for what is missing of a reply, where nothing else is wrong with it."""
+        """Request a missing part of a reply, where it has no other faults."""
         faults = broken(demands, best.text)
         if not (self.add == "on" and faults and all(map(can_be_added, faults))):
             return ()
@@ -363,7 +363,7 @@ class Sound:
     def _candidates(
         self, problem: Problem, demands: Sequence[Stated], first: Solution, other: Solution
     ) -> Iterator[Solution]:
-        """Take another reply by itself, and behind the first where several were asked for."""
+        """Yield another reply by itself, and after the first where several were requested."""
         what = "turn" if self.then == "turn" else "fresh sample"
         faults = broken(demands, first.text)
         for text in (other.text, *join_responses(faults, first.text, other.text)):
@@ -372,7 +372,7 @@ class Sound:
 
 
 def _mendable(demands: Sequence[Stated], reply: str) -> tuple[Stated, ...]:
-    """List what a reply breaks and could meet: not what contradicts a demand that it does meet."""
+    """List the broken demands that can be met: not those that contradict a demand already met."""
     faults = broken(demands, reply)
     conflicts = find_conflicts(demands) if faults else ()
     hopeless = [
@@ -385,7 +385,7 @@ def _mendable(demands: Sequence[Stated], reply: str) -> tuple[Stated, ...]:
 
 
 def _best(demands: Sequence[Stated], tried: Sequence[Solution]) -> Solution:
-    """Choose the reply that breaks least; of several the first."""
+    """Return the reply that breaks the fewest demands; of equals the first."""
     # An empty reply breaks more than any other.
     return min(tried, key=lambda one: (not one.text.strip(), len(broken(demands, one.text))))
 
@@ -393,7 +393,7 @@ def _best(demands: Sequence[Stated], tried: Sequence[Solution]) -> Solution:
 def _changed(
     problem: Problem, solution: Solution, what: str, text: str, faults: Sequence[Stated]
 ) -> Solution:
-    """Put another text in the place of a reply, and note what was done."""
+    """Replace the text of a reply, and note the change."""
     if text == solution.text:
         return solution
     made = intervention(what, solution.text, text, faults, problem.text)
@@ -401,7 +401,7 @@ def _changed(
 
 
 def _room(faults: Sequence[Stated], budget: int) -> int:
-    """Say how long an addition may be: a length that is demanded needs room."""
+    """Return the tokens for an addition: a demanded length needs more."""
     lengths = (part for one in faults for part in parts(one.predicate) if part["op"] == "words")
     words = max((low for one in lengths if isinstance(low := one.get("low"), int)), default=0)
     return min(budget, _ADDED + _TOKENS_A_WORD * min(words, budget))

@@ -1,7 +1,7 @@
 """Self-Consistency: ask several times and let the answers vote (Wang et al., 2023).
 
-The paper leaves voting out of its primary results and names it in "Comparison with Alternative
-Prompting Strategies" as something that CFR can be combined with: any method can be the base.
+The paper leaves voting out of its primary results. In "Comparison with Alternative Prompting
+Strategies" it says that CFR can be combined with voting; here any method can be the base.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ from constraint_first.problem import Json, Problem, Prompt, Solution
 from constraint_first.protocol import Call, Completion, Exchange, Steps, altered, ask, together
 from constraint_first.thinking import without_thinking
 
-# All samples of a vote are asked at once, and each is a full solution.
+# All samples of a vote are requested at once, and each is a full solution.
 _MOST_SAMPLES: Final = 1_000
 _MOST_VOTES: Final = 97
-# Beyond the numbers of a vote's samples, and within those that one run may use.
+# Above the numbers of a vote's samples, and below the seeds of the next run.
 _FRESH: Final = 500
 
 
@@ -57,8 +57,8 @@ class Sampled:
 class SelfConsistency(Sampled):
     """Majority vote over samples of another method, which run side by side.
 
-    Answers are compared by how they are written; a tie goes to the earliest vote. A sample
-    without an answer does not vote; where none has one, the first is the solution.
+    Answers are compared as text; a tie goes to the earliest vote. A sample without an answer does
+    not vote; where none has one, the first sample is the solution.
     """
 
     label: ClassVar[str] = "Self-Consistency"
@@ -76,7 +76,7 @@ class SelfConsistency(Sampled):
         ]
         solutions = yield from together(samples)
         votes = Counter(ballot(one.answer) for one in solutions if one.answer)
-        # The tie rule: of equal counts, max finds the one that was met first.
+        # The tie rule: of equal counts, max returns the first in insertion order.
         winner = max(votes, key=votes.__getitem__, default="")
         having = (s for s in solutions if s.answer and ballot(s.answer) == winner)
         chosen = next(having, solutions[0])
@@ -85,8 +85,8 @@ class SelfConsistency(Sampled):
 
 
 def as_sample(number: int, *, may_end: bool = False) -> Callable[[Call], Call]:
-    """Number the calls of a sample; ``may_end`` says that this sample decides."""
-    # Votes within votes: their samples still have numbers of their own.
+    """Number the calls of a sample; ``may_end`` means that it may be the final one."""
+    # Samples of nested votes need distinct numbers, too.
     return lambda call: replace(
         call, sample=call.sample * _MOST_VOTES + number, final=call.final and may_end
     )
@@ -122,12 +122,12 @@ _NOISE: Final = lazy_pattern(r"\\(?:left|right)(?![a-zA-Z])|\\[,;:! ()\[\]]|[\s$
 _WRAPPED: Final = lazy_pattern(r"\\(?:text|mathrm|mathbf|boxed)\{([^{}]*)\}")
 _FRACTION: Final = lazy_pattern(r"\\[dt]frac(?![a-zA-Z])")
 _GROUPED: Final = lazy_pattern(r"[+-]?\d{1,3}(?:(?:,|\{,\})\d{3})+(?:\.\d+)?")
-# Written so that no text makes it try a position twice: what votes comes from a model.
+# Written without backtracking, because the answers are text of a model.
 _WHOLE: Final = lazy_pattern(r"([+-]?)0*(0|[1-9]\d*)(?:\.0*)?")
 
 
 def ballot(answer: str) -> str:
-    """Write an answer the way it is counted: without what differs only in notation."""
+    """Normalise an answer for counting: without differences of notation."""
     text = _WRAPPED.sub(r"\1", _FRACTION.sub(r"\\frac", _NOISE.sub("", answer))).rstrip(".")
     if _GROUPED.fullmatch(text):
         text = re.sub(r"[{},]", "", text)
@@ -140,13 +140,13 @@ def ballot(answer: str) -> str:
 # Agreement of sound answers: a vote, and samples drawn one by one until two agree.
 #
 # Self-Consistency (Wang et al., 2023) with two changes. An answer that breaks a constraint of the
-# text does not vote, and one vote decides nothing unless that is allowed: where no two sound
-# answers agree, another method is asked, and its answer joins the vote.
+# text does not vote, and a single vote does not decide unless ``agree`` is 1: where no two sound
+# answers agree, another method runs, and its answer joins the vote.
 
 _AGREE: Final = 2
-"""How many equal answers settle a problem, so that no more samples are drawn."""
+"""The number of equal answers at which no more samples are drawn."""
 
-# 6 am is not 6 pm, and 2024-03-05 is no subtraction.
+# 6 am is not 6 pm, and 2024-03-05 is not a subtraction.
 _TIME: Final = lazy_pattern(
     r"\d([-/.])\d{1,2}\1\d|\d\s?[ap]\.?m\b"
     r"|\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
@@ -156,13 +156,13 @@ _TIME: Final = lazy_pattern(
 
 
 def _voters(bases: tuple[Method, ...]) -> tuple[Method, ...]:
-    """Take its fall-back from each program that votes: where it crashes it has no vote."""
+    """Remove the fall-back of each program that votes: a program that crashes has no vote."""
     return tuple(replace(b, fallback=None) if isinstance(b, Programmed) else b for b in bases)
 
 
 @dataclass(frozen=True)
 class _Agreement(Sampled):
-    """What both have in common: samples of one or several methods, taken in turn."""
+    """The base of ``Vote`` and ``UntilAgreed``: samples of one or several methods, in turn."""
 
     bases: tuple[Method, ...] = field(
         default=(Programmed(fallback=None),), metadata=option("base", read=_voters)
@@ -171,8 +171,8 @@ class _Agreement(Sampled):
     check: Check = field(default="stated", metadata=option())
     fallback: Method | None = field(default=Direct(), metadata=option())
     agree: int = field(default=_AGREE, metadata=option())
-    """How many equal answers are enough in the end. With 1 the fall-back is asked only where no
-    sample has a sound answer: the earliest of the commonest is taken."""
+    """The number of equal answers required after the last sample. With 1 the most frequent sound
+    answer wins (of equals the earliest), and the fall-back runs only where there is none."""
 
     def __post_init__(self) -> None:
         check_samples(self, fewest=_AGREE)
@@ -195,7 +195,7 @@ class _Agreement(Sampled):
         return solution
 
     def _conclude(self, problem: Problem, drawn: Sequence[Solution]) -> Steps[Solution]:
-        """Take the answer that enough samples give; else ask the fall-back, and count again."""
+        """Return the answer that enough samples give; else run the fall-back, and count again."""
         stated = stated_in(problem, self.check)
         solutions = list(drawn)
         votes = count_sound(stated, solutions)
@@ -211,7 +211,7 @@ class _Agreement(Sampled):
 
 @dataclass(frozen=True)
 class Vote(_Agreement):
-    """The commonest sound answer of several samples, which run side by side."""
+    """The most frequent sound answer of several samples, which run side by side."""
 
     label: ClassVar[str] = "Checked vote"
 
@@ -222,7 +222,7 @@ class Vote(_Agreement):
 
 @dataclass(frozen=True)
 class UntilAgreed(_Agreement):
-    """The first sound answer that two samples give, or more where more must agree."""
+    """Samples drawn one by one until two, or ``agree``, have the same sound answer."""
 
     label: ClassVar[str] = "Until two agree"
     samples: int = field(default=4, metadata=option("most"))
@@ -237,7 +237,7 @@ class UntilAgreed(_Agreement):
 
 
 def value_ballot(answer: str) -> str:
-    """Write an answer by its value, if it has one: a program prints 3/4 for a LaTeX fraction."""
+    """Write an answer by its value, if it has one, so that 3/4 equals a LaTeX fraction."""
     value = None if _TIME.search(answer) else read_answer(answer)
     if value is None:
         return ballot(answer)
@@ -247,13 +247,13 @@ def value_ballot(answer: str) -> str:
 
 
 def count_sound(stated: Sequence[Stated], solutions: Sequence[Solution]) -> Counter[str]:
-    """Count the answers that break no constraint, the first ones first."""
+    """Count the answers that break no constraint, in order of first occurrence."""
     sound = (one.answer for one in solutions if is_sound(stated, one.answer))
     return Counter(value_ballot(answer) for answer in sound if answer)
 
 
 def first_with(vote: str, solutions: Sequence[Solution]) -> Solution:
-    """Find the first solution whose answer is counted under a vote."""
+    """Return the first solution whose answer was counted under ``vote``."""
     return next(one for one in solutions if one.answer and value_ballot(one.answer) == vote)
 
 
@@ -264,7 +264,7 @@ def _settled(votes: Counter[str], agree: int = _AGREE) -> bool:
 def _choose(
     stated: Sequence[Stated], votes: Counter[str], solutions: Sequence[Solution], agree: int
 ) -> Solution:
-    """Choose the earliest answer that enough agree on; else the last sound one."""
+    """Return the earliest answer with enough votes; else the last sound one."""
     sound = [one for one in solutions if is_sound(stated, one.answer)]
     if _settled(votes, agree):
         ((winner, _),) = votes.most_common(1)
@@ -274,10 +274,10 @@ def _choose(
 
 # Search that drops branches early (paper: Integration with search-based methods).
 #
-# Several branches begin a solution and say what they have found out about the answer. A branch
-# whose claims break a constraint of the text is abandoned before the expensive part; the others
-# go on, and their answers vote. It is a beam of one step, after Tree of Thoughts (Yao et al.,
-# 2023).
+# Several branches begin a solution and state claims about the answer. A branch whose claims
+# contradict a constraint of the text is dropped before the expensive part; the others are
+# continued, and their answers vote. It is a beam search of one step, after Tree of Thoughts (Yao
+# et al., 2023).
 
 _EXPLORING: Final = 1_024
 _CLAIM: Final = lazy_pattern(r"^\W{0,9}CLAIM\W{1,5}([^\n]+)", re.IGNORECASE | re.MULTILINE)
@@ -290,9 +290,9 @@ _MOST_CLAIMS: Final = 8
 
 @dataclass(frozen=True)
 class Search(Sampled):
-    """Branches that are begun side by side, pruned by what they claim, and finished.
+    """Branches that are begun side by side, pruned by their claims, and finished.
 
-    Direct CoT where none survives; unsound answers vote only where there are no others.
+    Direct CoT where no branch is left; unsound answers vote only where there are no others.
     """
 
     label: ClassVar[str] = "Constraint search"
@@ -332,7 +332,7 @@ class Search(Sampled):
 
 
 def _fails(stated: Sequence[Stated], begun: Completion, problem: str) -> bool:
-    """Whether a branch claims something that cannot be beside what the text states."""
+    """Whether a branch claims something that contradicts the text."""
     claims: list[str] = _CLAIM.findall(without_thinking(begun.text))[:_MOST_CLAIMS]
     values = [found[1].strip("$*") for claim in claims if (found := _VALUE.search(claim.strip()))]
     return any(broken(stated, value) for value in values) or any(
@@ -344,7 +344,7 @@ def _fails(stated: Sequence[Stated], begun: Completion, problem: str) -> bool:
 #
 # "Not All Votes Count! Programs as Verifiers Improve Self-Consistency of Language Models for Math
 # Reasoning": several chains of thought, each translated into a program; those whose program prints
-# another answer are left out of the vote.
+# a different answer do not vote.
 
 
 @dataclass(frozen=True)
