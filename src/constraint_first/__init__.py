@@ -1,7 +1,7 @@
 """Constraint-First: make language models respect what a problem demands of its answer.
 
 The names below are the public ones; each is imported from its module when it is first used, so
-that ``import constraint_first`` costs nothing.
+that ``import constraint_first`` stays fast.
 """
 
 from __future__ import annotations

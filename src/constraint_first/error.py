@@ -8,25 +8,25 @@ Ends: TypeAlias = Literal["attempt", "series", "run"]
 
 
 class CfrError(Exception):
-    """Something that a person can put right.
+    """An error that the user can correct.
 
-    The message is one line that names the input and the way out; the command line prints it as it
-    stands and exits with ``exit_code``. It never carries a key.
+    The message is one line that names the input and the way out; the command line prints it
+    unchanged and exits with ``exit_code``. It never contains an API key.
     """
 
     exit_code = 1
     ends: Ends = "attempt"
-    """What it ends in an evaluation: one attempt; a series without a success so far, each of whose
-    attempts would fail alike; or the whole run."""
+    """The scope that it ends in an evaluation: one attempt; a series, if it had no success so far
+    and all its attempts would fail alike; or the whole run."""
 
 
 class InputError(CfrError):
-    """A file that cannot be read, or does not hold what was asked for."""
+    """A file cannot be read, or lacks the expected content."""
 
     exit_code = 2
 
 
 class OutputError(CfrError):
-    """A file that cannot, or should not, be written."""
+    """A file cannot, or should not, be written."""
 
     exit_code = 2

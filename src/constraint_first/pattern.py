@@ -1,6 +1,6 @@
 """Regular expressions that are compiled when they are first used.
 
-Compiling all patterns of the package takes most of a second, and one command uses a few of them.
+Compiling all patterns of the package takes most of a second, and a command uses only a few.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class _LazyPattern:
         self._flags = flags
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):  # what copy and pickle ask of an object that has no state yet
+        if name.startswith("_"):  # copy and pickle look up such names before __init__ ran
             raise AttributeError(name)
         compiled = re.compile(self.pattern, self._flags)
         self.__dict__.update((each, getattr(compiled, each)) for each in _FORWARDED)

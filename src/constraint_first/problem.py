@@ -1,4 +1,4 @@
-"""What goes into a method and what comes out of it."""
+"""The input and the output of a method: problem and solution; and prompts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | Non
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem as posed. Methods see its text alone; the rest is for those who score and store."""
+    """A problem as posed. Methods see its text alone; the rest is for grading and storing."""
 
     text: str
     id: str = ""
@@ -34,7 +34,7 @@ class Solution:
     text: str
     """The reply that the answer was read from."""
     truncated: bool = False
-    """Whether that reply ended because its budget ran out."""
+    """Whether the reply was cut off by its budget."""
     details: Mapping[str, Json] = field(default_factory=dict[str, Json])
     """The method's notes (cues, Stage 1 rung, constraints, …), ready to be stored."""
 
@@ -44,10 +44,10 @@ class Solution:
         return self.details.get("whole") is True
 
 
-# Prompts are text files with named places, ``[[like this]]``, that are filled in one pass.
+# Prompts are text files with placeholders, ``[[like this]]``, that are filled in one pass.
 #
-# What is filled in is never read as a template itself, so a problem may contain braces,
-# backslashes, JSON, or ``[[problem]]``, and arrives at the model as it was written.
+# Inserted text is never read as a template itself, so a problem may contain braces, backslashes,
+# JSON, or ``[[problem]]``, and reaches the model unchanged.
 
 _PLACE: Final = lazy_pattern(r"\[\[(\w+)\]\]")
 
@@ -57,7 +57,7 @@ class Prompt:
     name: str
     text: str
     replaced: bool = False
-    """Whether a user put it in the place of the one that comes with the method."""
+    """Whether it is a user's own, in place of the method's original."""
 
     @property
     def places(self) -> frozenset[str]:

@@ -1,9 +1,9 @@
-"""Processes that do one task after another and may be killed at any moment, from any thread.
+"""Worker processes that run one task after another and may be killed at any time, by any thread.
 
-A worker reads one JSON array a line, the name of a task and its arguments, and answers with what
-the task returns. Its time is counted in processor seconds by the system itself, so a busy machine
-changes no verdict. No signal handler is set in the parent and no process is forked, so a pool lives
-beside any event loop, thread pool or server.
+A worker reads one JSON array a line, the name of a task and its arguments, and writes the result.
+The operating system counts its time in processor seconds, so load on the machine changes no
+verdict. The parent sets no signal handler and never forks, so a pool can be used with any event
+loop, thread pool or server.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from typing import IO, Generic, Protocol, Self, TypeAlias, TypeVar, cast
 from constraint_first.problem import Json
 
 Task: TypeAlias = Callable[..., Json]
-"""What a worker can be asked to do, with arguments and a result that JSON can carry."""
+"""A function that a worker can run; its arguments and result are JSON."""
 
 CPU_SECONDS = 2.0
 MEMORY_BYTES = 1 << 30
 PATIENCE = 30.0
-"""Wall-clock seconds after which a worker that uses no processor time is given up."""
+"""Wall-clock seconds after which a worker is killed even if it uses no processor time."""
 START_PATIENCE = 60.0
 
 
@@ -38,7 +38,7 @@ class Undecided(Exception):
 
 
 class NotStarted(Undecided):
-    """The worker did not start, or had died before it was asked: nothing is known of the task."""
+    """The worker did not start, or had died before the task: no evidence about the task."""
 
 
 class Worker:
@@ -49,7 +49,7 @@ class Worker:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env={**environment, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
-            start_new_session=True,  # Ctrl-C is for the parent, which then ends its workers
+            start_new_session=True,  # Ctrl-C reaches only the parent, which then ends its workers
         )
         self._requests = cast("IO[bytes]", self._process.stdin)
         self._replies = cast("IO[bytes]", self._process.stdout)
@@ -61,7 +61,7 @@ class Worker:
         return self._process.pid
 
     def ask(self, task: str, *arguments: Json, patience: float = PATIENCE) -> Json:
-        """Have one task done; raise Undecided where the worker does not survive it."""
+        """Run one task; raise Undecided where the worker dies or is killed."""
         if not self._ready:
             try:
                 self._line(START_PATIENCE)
@@ -77,18 +77,18 @@ class Worker:
         return json.loads(self._line(patience))
 
     def close(self) -> None:
-        """End the process now, and those that it has started."""
-        if self._process.returncode is None:  # and not waited for: its number is still its own
+        """Kill the process and its children."""
+        if self._process.returncode is None:  # not reaped yet, so no other process has its id
             with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
         for pipe in (self._requests, self._replies):
-            with suppress(OSError):  # closing flushes into a pipe without a reader
+            with suppress(OSError):  # closing flushes into a broken pipe
                 pipe.close()
         self._process.wait()
 
     def _line(self, patience: float) -> bytes:
         output = self._replies.fileno()
-        waiting = select.poll()  # and not select.select, which knows no file beyond the 1,024th
+        waiting = select.poll()  # select.select refuses descriptors from 1,024 on
         waiting.register(output, select.POLLIN)
         deadline = time.monotonic() + patience
         pieces, last = [self._buffer], self._buffer
@@ -143,9 +143,9 @@ class Pool:
             try:
                 yield worker
             except BaseException:
-                # Its pipe may hold half a reply. The next one starts while the caller goes on.
+                # Its pipe may hold half a reply. Its successor starts while the caller continues.
                 worker.close()
-                with suppress(OSError):  # no room for a process now; the next caller tries again
+                with suppress(OSError):  # no process can be started now; the next call retries
                     self._give_back(Worker(self._program, self._environment))
                 raise
             self._give_back(worker)
@@ -172,7 +172,7 @@ P = TypeVar("P", bound=_Closes)
 
 
 class OnePerProcess(Generic[P]):
-    """Workers made at first use, closed at exit, and made anew in a forked child."""
+    """Workers created at first use, closed at exit, and recreated in a forked child."""
 
     def __init__(self, make: Callable[[], P]) -> None:
         self._make = make
@@ -189,10 +189,10 @@ class OnePerProcess(Generic[P]):
 
 
 def serve(tasks: Mapping[str, Task], cpu_seconds: float = CPU_SECONDS) -> None:
-    """Do tasks until standard input ends, or until one takes too much time or memory."""
+    """Run tasks until standard input ends, or until one exceeds its time or memory."""
     replies = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what a library prints must not be read as a reply
-    with suppress(ImportError):  # a system without these limits; the parent's clock still holds
+    os.dup2(2, 1)  # output of a library must not be read as a reply
+    with suppress(ImportError):  # no such limits on this system; the parent's timeout remains
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
@@ -207,6 +207,6 @@ def serve(tasks: Mapping[str, Task], cpu_seconds: float = CPU_SECONDS) -> None:
 
 
 def _start_clock(seconds: float) -> None:
-    """Have the system end this process after so much processor time; zero stops the clock."""
+    """Let the system kill this process after so much processor time; zero means never."""
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_PROF, seconds)

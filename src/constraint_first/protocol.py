@@ -17,7 +17,7 @@ T = TypeVar("T")
 A = TypeVar("A", bound="Completion | Output")
 
 Stage: TypeAlias = Literal["direct", "stage1", "stage2"] | str
-"""What a call is for. Tokens are accounted by stage; methods may add stages of their own."""
+"""The purpose of a call. Tokens are counted by stage; methods may add stages of their own."""
 
 Finish: TypeAlias = Literal["stop", "length", "other"]
 """Why the model stopped: it was done, its budget ran out, or anything else the endpoint names."""
@@ -33,7 +33,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One question to a model: what is asked, for which stage, and how long the reply may be.
+    """One question to a model: its messages, its stage, and how long the reply may be.
 
     Temperature, top-p and seed are absent on purpose. They belong to the engine, so that every
     method in a comparison is decoded alike by construction.
@@ -52,8 +52,8 @@ class Call:
     """Another model that is to answer it; None for the one that the method is run with."""
     # Not in ``repr``, whose hash names stored calls.
     final: bool = field(default=False, repr=False, compare=False)
-    """The method returns the text of the reply as its solution's, whatever it says, so that it may
-    be shown as the solution while it is written."""
+    """Whether the method returns the reply as its solution in any case, so that the reply may be
+    shown as the solution while it is written."""
 
     @classmethod
     def user(
@@ -79,11 +79,11 @@ class Usage:
     output: int = 0
     """All generated tokens, the reasoning ones among them."""
     reasoning: int = 0
-    """Those of the output that the endpoint counts as reasoning."""
+    """The part of the output that the endpoint counts as reasoning."""
     cached: int = 0
-    """Those of the input that the endpoint took from its prompt cache."""
+    """The part of the input that the endpoint read from its prompt cache."""
     reported: bool = True
-    """False when a completion came without counts, so that a sum over it is only a lower bound."""
+    """False where a completion had no counts, so that a sum is only a lower bound."""
     shared: int = 0
     """Input that an earlier call of the attempt had sent to the same model."""
 
@@ -104,7 +104,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a model replied to one call.
+    """A model's reply to one call.
 
     A truncated or malformed reply is a completion like any other; a call that got no reply is not,
     and never reaches a method.
@@ -113,7 +113,7 @@ class Completion:
     text: str
     finish: Finish = "stop"
     reasoning: str = ""
-    """The thinking text, whether the endpoint returned it apart or the reply began with it."""
+    """The thinking text, returned by the endpoint separately or at the start of the reply."""
     usage: Usage = field(default_factory=Usage)
 
     @property
@@ -132,12 +132,12 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What became of a program. One that crashed, or was stopped, is an answer like any other."""
+    """The result of a program. A crash or a time-out is a result like any other."""
 
     text: str
-    """What it printed, cut to a bound."""
+    """What it printed, truncated to a limit."""
     error: str = ""
-    """Why it did not run to its end, in one line; empty where it did."""
+    """Why it stopped early, in one line; empty where it ran to its end."""
     seconds: float = 0.0
 
 
@@ -158,10 +158,10 @@ class Execution:
 
 
 Step: TypeAlias = Call | Program
-"""What a method may have done for it."""
+"""A request of a method: a call to a model, or a program to run."""
 
 Answer: TypeAlias = Completion | Output
-"""What it receives: a completion for a call, an output for a program."""
+"""The answer to a step: a completion for a call, an output for a program."""
 
 Entry: TypeAlias = Exchange | Execution
 """A step with its answer."""
@@ -171,13 +171,13 @@ Steps: TypeAlias = Generator[tuple[Step, ...], tuple[Answer, ...], T]
 
 
 def ask(call: Call) -> Steps[Completion]:
-    """Ask one call by itself: ``completion = yield from ask(call)``."""
+    """Make a single call: ``completion = yield from ask(call)``."""
     (answer,) = yield (call,)
     return _require(answer, Completion)
 
 
 def execute(program: Program) -> Steps[Output]:
-    """Have one program run by itself: ``output = yield from execute(program)``."""
+    """Run a single program: ``output = yield from execute(program)``."""
     (answer,) = yield (program,)
     return _require(answer, Output)
 
@@ -204,7 +204,7 @@ def undecided(steps: Steps[T]) -> Steps[T]:
 
 
 def together(branches: Iterable[Steps[T]]) -> Steps[tuple[T, ...]]:
-    """Run branches in lock-step: each round asks for the steps of all of them."""
+    """Run branches in lock-step: each round has the steps of all of them."""
     runs = [Run(steps) for steps in branches]
     while steps := tuple(step for run in runs for step in run.round):
         answers = iter((yield steps))
@@ -250,7 +250,7 @@ class Run(Generic[T]):
         return self._result[0]
 
     def advance(self, answers: tuple[Answer, ...]) -> None:
-        """Hand over the answers of this round, in the order of its steps."""
+        """Send the answers of this round to the method, in the order of its steps."""
         if self.done:
             raise RuntimeError("the run is done and takes no more answers")
         if len(answers) != len(self.round):
@@ -266,7 +266,7 @@ class Run(Generic[T]):
 
     @staticmethod
     def _expect(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-        # An empty round would make "no steps left" mean two things; a method has no use for one.
+        # An empty round means that the run is done, so a method must not yield one.
         if not steps:
             raise ValueError("a method yielded an empty round")
         return steps

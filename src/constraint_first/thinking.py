@@ -1,9 +1,9 @@
-"""Thinking that a model writes into its reply, ahead of what it means to say.
+"""Thinking that a model writes into its reply, before the reply proper.
 
-Endpoints that know their model return its thinking apart. Others leave it in the reply between two
-marks, without the first where the chat template has it, or without the last where the budget ran
-out. An engine's driver takes it out of every reply; methods drop it again, because stores hold
-replies that were made before it did.
+Endpoints with a parser for their model return its thinking in a separate field. Others leave it in
+the reply between two marks, without the first where the chat template contains it, or without the
+last where the budget ran out. The driver of methods removes it from every reply; methods remove it
+again, because stores contain replies from versions in which the driver did not.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def without_thinking(text: str) -> str:
 
 
 def split_thinking(text: str) -> tuple[str, str]:
-    """Split a reply into its thinking and what it says; JSON objects are never split."""
+    """Split a reply into its thinking and the rest; JSON objects are never split."""
     start, end = _said(text)
     if (start, end) == (0, len(text)) or text.lstrip()[:1] == "{":
         return "", text
@@ -39,7 +39,7 @@ def split_thinking(text: str) -> tuple[str, str]:
 
 def _said(text: str) -> tuple[int, int]:
     start, end = 0, len(text)
-    # One character is found far faster than several, and most replies have none of these.
+    # Searching one character is far faster than several, and most replies have none of these.
     if "<" not in text and "◁" not in text and "[THINK]" not in text:
         return start, end
     for opening, closing in _MARKS:
@@ -51,7 +51,7 @@ def _said(text: str) -> tuple[int, int]:
 
 
 class ThinkingStream:
-    """Sorts a reply into thinking and the rest while it is written."""
+    """Splits a reply into thinking and the rest while it is streamed."""
 
     def __init__(self) -> None:
         self._held = ""
@@ -59,7 +59,7 @@ class ThinkingStream:
         self._is_json: bool | None = None
 
     def add(self, piece: str) -> Iterator[tuple[str, bool]]:
-        """Return what can be shown of a piece, each part with whether it is thinking."""
+        """Yield the parts of a piece that can be shown, and whether each is thinking."""
         text, self._held = self._held + piece, ""
         if self._is_json is None and text.strip():
             self._is_json = text.lstrip()[0] == "{"

@@ -1,4 +1,4 @@
-"""The sandbox as engines see it: a program in, its output out, whatever the program is."""
+"""The sandbox's interface: run a program and return its output, however hostile it is."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from constraint_first.protocol import Output, Program
 
 PROGRAM: Final = ("-m", "constraint_first.sandbox.worker")
 PATIENCE: Final = 0.6
-"""Seconds that a worker has to hand over a program's output when its time is up."""
+"""Seconds that a worker has to return a program's output after the program's time is up."""
 
-# What Python needs to find its libraries; keys and tokens stay with us.
+# The variables that Python needs to find its libraries; no others, which may hold API keys.
 _HANDED_ON: Final = ("HOME", "PATH", "LANG", "LC_ALL", "TMPDIR", "MONTY_BIN")
 
 
 class SandboxMissing(EngineError):
-    """The interpreter that programs run in is not installed, or does not start."""
+    """The interpreter for programs is not installed, or does not start."""
 
     exit_code = 2
     ends = "series"
@@ -30,7 +30,7 @@ class SandboxMissing(EngineError):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one program may take."""
+    """The limits of one program."""
 
     seconds: float = 1.5
     memory: int = 256
@@ -38,7 +38,7 @@ class Limits:
 
 
 class Sandbox:
-    """A few worker processes that run programs, each killed and replaced where one goes too far."""
+    """A few worker processes that run programs; a worker that exceeds its limits is replaced."""
 
     def __init__(self, limits: Limits | None = None, count: int | None = None) -> None:
         _require_interpreter()
@@ -47,7 +47,7 @@ class Sandbox:
         self._threads = ThreadPoolExecutor(self._workers.count, "cfr-sandbox")
 
     async def run(self, program: Program) -> Output:
-        """Run a program, at the same time as others where there are workers enough."""
+        """Run a program, concurrently with others if there are enough workers."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._threads, self.run_now, program)
 
@@ -59,7 +59,7 @@ class Sandbox:
             reply = self._workers.ask("run", program.source, seconds, memory, patience=patience)
         except (NotStarted, OSError):
             raise SandboxMissing(_BROKEN.format("its worker does not start")) from None
-        except Undecided:  # it took the worker with it, or did not let go of it
+        except Undecided:  # the program crashed its worker, or did not stop
             return Output("", f"TimeoutError: stopped after {seconds:g} s", seconds)
         said = cast("dict[str, Any]", reply)
         if "fault" in said:
@@ -98,5 +98,5 @@ _own: Final = OnePerProcess(Sandbox)
 
 
 async def run_program(program: Program) -> Output:
-    """Run a program in this process's own sandbox, which is made when first needed."""
+    """Run a program in this process's sandbox, which is created at first use."""
     return await _own().run(program)

@@ -1,10 +1,10 @@
-"""The process that stands between us and the interpreter of programs.
+"""The process between the engine and the interpreter of programs.
 
-It parses, rewrites and runs one program after another and hands back a short reply. Whatever a
-program does to a parser, to the library that speaks with the interpreter or to the interpreter
-itself happens here or below, in processes that are killed and replaced; the parent sees one
-bounded line of JSON. The interpreter is Monty: Python in Rust, with nothing of the host inside.
-Each program has a process of its own, without environment variables.
+It parses, rewrites and runs one program after another and returns a short reply. A program may
+crash the parser, the interpreter's client library or the interpreter only here or in child
+processes, which are killed and replaced; the parent reads one bounded line of JSON. The
+interpreter is Monty: Python written in Rust, without access to the host. Each program has a
+process of its own, without environment variables.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from constraint_first.sandbox.rewrite import Unreadable, rewrite
 OUTPUT: Final = 1 << 16
 """The most bytes that a program may print."""
 GRACE: Final = 0.15
-"""Seconds after its time in which a program may still be stopped in good order."""
+"""Seconds after a program's time limit before its interpreter is killed."""
 
 _DEPTH: Final = 5_000
 _ADDRESSES: Final = 1 << 30
 _LONGEST_ERROR: Final = 400
-# A program sees the same clock and the same dice whenever it is run.
+# The clock and the random numbers are fixed, so that a program's output is reproducible.
 _SAME_ALWAYS: Final = pydantic_monty.OSPolicy(
     datetime=datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC),
     sleep="zero",
@@ -46,9 +46,9 @@ def main() -> None:
 
 
 def run(source: str, seconds: float, memory: int) -> dict[str, Json]:
-    """Run a program: what it printed, why it did not end well, how long it took.
+    """Run a program; return its output, its error and its time.
 
-    A ``fault`` in its place is one of the installation, and says nothing of the program.
+    A ``fault`` instead of these is one of the installation, not of the program.
     """
     try:
         _pool()
@@ -87,7 +87,7 @@ def _run(source: str, seconds: float, memory: int, sink: pydantic_monty.CollectS
 
 @cache
 def _pool() -> pydantic_monty.Monty:
-    # Where a package was put into a folder of its own its programs lie there too.
+    # A package installed with ``pip --target`` has its executables in ``bin`` beside it.
     beside = Path(pydantic_monty.__file__).parents[1] / "bin" / "monty"
     pool = pydantic_monty.Monty(
         binary_path=beside if beside.is_file() else None,
@@ -95,13 +95,13 @@ def _pool() -> pydantic_monty.Monty:
         max_checkouts_per_worker=1,
         feed_duration_limit_grace=GRACE,
     ).__enter__()
-    with pool.checkout() as session:  # one that fails at this would fail at every program
+    with pool.checkout() as session:  # fail now if it cannot run anything
         session.feed_run("None")
     return pool
 
 
 def _limit(pid: int | None, seconds: float) -> None:
-    """Have the system end the interpreter too, should nobody be left who does."""
+    """Set resource limits on the interpreter, which end it even if this process dies."""
     if pid is None or not hasattr(resource, "prlimit"):
         return
     most = int(seconds) + 2
@@ -111,7 +111,7 @@ def _limit(pid: int | None, seconds: float) -> None:
 
 
 def _described(error: pydantic_monty.MontyError, seconds: float, memory: int) -> str:
-    """Say in one line why a program ended, the same words on every machine."""
+    """Describe in one line why a program ended, in the same words on every machine."""
     if isinstance(error, pydantic_monty.MontyCrashedError):
         return _TOO_LONG.format(seconds) if error.timed_out else _CRASHED
     said = str(error)[: 4 * _LONGEST_ERROR]
