@@ -39,32 +39,32 @@ from constraint_first.pattern import lazy_pattern
 
 
 class StoreError(CfrError):
-    """A store that cannot be opened, is in use, or holds something else than what is run now."""
+    """A store that cannot be opened, is in use, or contradicts the current run."""
 
     exit_code = 5
     ends = "run"
 
 
 class Unstorable(CfrError):
-    """A row that its database refuses while it takes others."""
+    """A row that the database rejects although it accepts other rows."""
 
     exit_code = 5
 
 
 class LeaseLost(CfrError):
-    """An attempt that another worker has taken over: this one has to leave it."""
+    """An attempt whose lease has passed to another worker; this worker must abandon it."""
 
     exit_code = 5
     ends = "run"
 
 
-# Where PostgreSQL names no state of its own (the constants of its manual, appendix A), it is the
-# client that speaks.
+# SQLSTATE codes (PostgreSQL manual, appendix A). An error without a code was raised by the client
+# library, not by the server.
 _PASSES: Final = lazy_pattern(r"08...|40...|53300|57P0[123]")
 _ROW: Final = lazy_pattern(r"22...|23502|23514|54...")
 _ROW_OF_SQLITE: Final = ("SQLITE_CONSTRAINT_NOTNULL", "SQLITE_CONSTRAINT_CHECK", "SQLITE_TOOBIG")
 
-# What the database complained about, and what a person can do.
+# Patterns of database errors, and the remedy to suggest for each.
 _WAYS_OUT: Final = (
     (r"locked|busy", "close the program that holds it"),
     (r"malformed|not a database|disk I/O|decode", "restore it from a copy, or name another store"),
@@ -76,7 +76,7 @@ _SERVER: Final = "see that its server runs and that the address is right"
 
 
 def is_outage(error: Exception) -> bool:
-    """Say whether a server could not be reached or broke off, which may pass; SQLite has none."""
+    """Return whether a server's connection failed, which may be temporary; SQLite has none."""
     if not isinstance(error, DBAPIError):
         return False
     state = getattr(error.orig, "sqlstate", "none")
@@ -86,8 +86,8 @@ def is_outage(error: Exception) -> bool:
 
 
 def is_of_the_row(error: Exception) -> bool:
-    """Say whether it is a row's values that were refused; other rows may fare better."""
-    if not isinstance(error, DBAPIError):  # a value that could not even be sent
+    """Return whether the error is due to a row's values, so that other rows can be written."""
+    if not isinstance(error, DBAPIError):  # the driver could not encode a value
         others = StoreError | SQLAlchemyError
         return isinstance(error, StatementError) or not isinstance(error, others)
     orig: Any = error.orig
@@ -99,7 +99,7 @@ def is_of_the_row(error: Exception) -> bool:
 
 
 def cannot_be(done: str, url: str, error: Exception) -> StoreError:
-    """Say in a sentence what cannot be done to a store, why, and what helps."""
+    """Make an error that names the failed operation, its cause and a remedy."""
     why = reason(error)
     found = (way for sign, way in _WAYS_OUT if re.search(sign, why, re.IGNORECASE))
     way_out = _SERVER if is_outage(error) else next(found, "put that right")
@@ -107,7 +107,7 @@ def cannot_be(done: str, url: str, error: Exception) -> StoreError:
 
 
 def reason(error: Exception) -> str:
-    """Say in a line what a database complained about, without the statement and its values."""
+    """Return a database error's message in one line, without the statement and its values."""
     orig: Any = error.orig if isinstance(error, DBAPIError) else error
     said = getattr(getattr(orig, "diag", None), "message_primary", None) or str(orig)
     return printable(" ".join(str(said).split())[:160])
@@ -115,14 +115,15 @@ def reason(error: Exception) -> str:
 
 # The database behind a store, opened by its address: a SQLite file or PostgreSQL.
 #
-# One that must be there already is opened without being touched: the file may belong to another
-# program, or lie on a read-only medium.
+# With ``existing`` the file is not written to on opening: it may belong to another program, or be
+# on a read-only medium.
 
 T = TypeVar("T")
 
 _OUTAGE: Final = 60.0
 _LONGEST_PAUSE: Final = 2.0
-# A server that is gone without a word must not be waited for as long as TCP would.
+# By default TCP takes many minutes to report a server that vanished without closing the
+# connection.
 _POSTGRES: Final = {"connect_timeout": "10", "keepalives_idle": "30", "tcp_user_timeout": "60000"}
 
 
@@ -143,29 +144,29 @@ def sqlite_path(url: str) -> Path | None:
             raise StoreError(f"{url}: there is no folder {path.parent}; make it first")
         if path.exists() and not path.is_file():
             raise StoreError(f"{url}: not a file; name a file for the store")
-    except OSError as error:  # a folder that one may not look into, a name too long
+    except OSError as error:  # no permission to read the folder, or a name too long
         raise StoreError(f"{url}: cannot be opened ({error.strerror}); name another") from None
-    return Path(os.path.realpath(path))  # SQLite keeps its log beside the file, not beside a link
+    return Path(os.path.realpath(path))  # SQLite's log is beside the file, not beside a link
 
 
 def open_database(url: str, *, existing: bool) -> sa.Engine:
-    """Open the database of a store; whether it is one will show."""
+    """Open the database of a store, without checking that it is a store."""
     path = sqlite_path(url)
     if path:
         return _sqlite_reader(path) if existing else _sqlite_writer(path)
     parsed = _parsed(url)
     parsed = parsed.set(drivername="postgresql+psycopg", query={**_POSTGRES, **parsed.query})
     try:
-        # A run retries on a broken connection, and need not ping it first; a reader cannot retry in
-        # the middle of a stream.
+        # A run retries after a broken connection, so it need not ping the connection first. A
+        # reader must: it cannot retry in the middle of a stream of rows.
         return sa.create_engine(parsed, pool_pre_ping=existing)
     except ModuleNotFoundError:
         raise StoreError("PostgreSQL needs: pip install 'constraint-first[postgres]'") from None
 
 
 def sqlite_tables(url: str, path: Path) -> set[str]:
-    """List the tables of a SQLite file without leaving a trace beside it."""
-    # Without a log beside it there is no writer, and SQLite need not make a log.
+    """List the tables of a SQLite file without creating files beside it."""
+    # Without a write-ahead log there is no writer, and with immutable=1 SQLite creates no log.
     mode = "mode=ro" if Path(f"{path}-wal").exists() else "immutable=1"
     query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
     try:
@@ -177,7 +178,7 @@ def sqlite_tables(url: str, path: Path) -> set[str]:
 
 
 def save_copy(database: sa.Engine, path: Path) -> tuple[Path, int]:
-    """Copy what SQLite has open beside ``path``, or into this folder where that one is gone."""
+    """Copy the open database to a file beside ``path``, or here if that folder is gone."""
     folder = path.parent if path.parent.is_dir() else Path.cwd()
     copy = next(
         one
@@ -210,7 +211,7 @@ def without_password(url: str) -> str:
 def patiently(
     url: str, done: str, work: Callable[[], T], hasty: Callable[[], bool] = lambda: False
 ) -> T:
-    """Work with a database, again if its server is away for a short time, unless ``hasty()``."""
+    """Call ``work``; retry it for a while if the server is unreachable, unless ``hasty()``."""
     waits = pauses()
     while True:
         try:
@@ -223,7 +224,7 @@ def patiently(
 
 
 def pauses() -> Iterator[float]:
-    """Yield the seconds to wait after each try, for as long as an outage is waited out."""
+    """Yield the seconds to wait after each try; ends when an outage has lasted too long."""
     deadline, pause = time.monotonic() + _OUTAGE, 0.05
     while time.monotonic() < deadline:
         yield pause
@@ -252,8 +253,9 @@ def _sqlite_writer(path: Path) -> sa.Engine:
 
 
 def _sqlite_reader(path: Path) -> sa.Engine:
-    # To read a file that has a log SQLite makes files beside it, and takes them away again. Where
-    # it cannot it must be told that nothing will change.
+    # To read a file in WAL mode SQLite creates files beside it and deletes them again. In a folder
+    # that cannot be written to, reading works only with immutable=1, which promises that no writer
+    # changes the file.
     still = not os.access(path.absolute().parent, os.W_OK) and not Path(f"{path}-wal").exists()
     query = {"immutable": "1"} if still else {"mode": "rw"}
     file = f"file:{quote(str(path.absolute()))}"
@@ -264,7 +266,8 @@ def _sqlite_reader(path: Path) -> sa.Engine:
 _WAITING: Final = {"timeout": 30}
 
 
-# The file of a SQLite store itself, whatever name leads to it: its lock, and whether it is there.
+# The file of a SQLite store, identified by its inode and not by its name: its lock, and checks
+# that it still exists.
 #
 # Closing any descriptor of a file drops all POSIX locks that the process has on that file
 # (fcntl(2)), SQLite's own among them. So a descriptor that was opened here is closed only when
@@ -273,7 +276,8 @@ _WAITING: Final = {"timeout": 30}
 _Identity: TypeAlias = tuple[int, int]
 """Device and inode."""
 
-# SQLite locks bytes from 2**30 on and no file reaches this one, so neither sees the other's lock.
+# SQLite locks bytes from 2**30 on, and no file is large enough to reach this byte, so our lock
+# never conflicts with SQLite's.
 _LOCKED_BYTE: Final = 2**62
 _MAGIC: Final = b"SQLite format 3\0"
 _BESIDE: Final = ("-wal", "-shm")
@@ -287,7 +291,7 @@ _unused: Final = list[tuple[_Identity, int]]()
 
 @contextmanager
 def opening() -> Generator[None]:
-    """Close no descriptor while SQLite opens a file that is not counted yet."""
+    """Close no descriptor while SQLite opens a file that is not registered in ``_in_use`` yet."""
     global _opening
     with _guard:
         _opening += 1
@@ -300,7 +304,7 @@ def opening() -> Generator[None]:
 
 
 class StoreFile:
-    """The file that SQLite has open under a name; make it within ``opening()``, after SQLite."""
+    """The file that SQLite has open under a path; create it within ``opening()``, after SQLite."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -308,13 +312,13 @@ class StoreFile:
         found = path.stat() if self.descriptor is None else os.fstat(self.descriptor)
         self.identity = _identity(found)
         self._beside: dict[Path, _Identity] = {}
-        """The log and its index, once they were seen."""
+        """Identities of the write-ahead log and its index, once they exist."""
         self._locked = False
         with _guard:
             _in_use.add(self)
 
     def close(self) -> None:
-        """Give the descriptor up, after SQLite's connections are closed."""
+        """Release the descriptor; call this after SQLite's connections are closed."""
         with _guard:
             _in_use.discard(self)
             if self.descriptor is not None:
@@ -323,13 +327,13 @@ class StoreFile:
             _close_unused()
 
     def lock(self) -> bool:
-        """Lock the file where the system can; False where another holder has locked it already."""
+        """Lock the file where the system supports it; return False if it is locked already."""
         if self.descriptor is None:
             return True
         try:
             _fcntl.fcntl(self.descriptor, _fcntl.F_OFD_SETLK, _request("F_WRLCK"))
         except OSError as error:
-            # A file system that knows no locks leaves it at the lock beside the file.
+            # On a file system without such locks, the lock beside the file has to suffice.
             return error.errno not in (errno.EAGAIN, errno.EACCES)
         self._locked = True
         return True
@@ -349,7 +353,7 @@ class StoreFile:
         return False
 
     def find_damage(self) -> str:
-        """Describe the loss where the name no longer leads to the file that was opened."""
+        """Describe the damage if the path no longer refers to the opened file; empty if none."""
         try:
             found = self.path.stat()
         except FileNotFoundError:
@@ -375,7 +379,7 @@ class StoreFile:
         return ""
 
     def drop_log(self) -> None:
-        """Delete the log that was left under the name of a file that is gone.
+        """Delete the write-ahead log that is left of a database file that is gone.
 
         SQLite would replay it into the next file of that name. Call this only once all of it is
         saved elsewhere.
@@ -405,9 +409,10 @@ def _close_unused() -> None:
 
 def _after_fork() -> None:
     global _guard, _opening
-    _guard, _opening = threading.Lock(), 0  # another thread of the parent may have had it
+    _guard, _opening = threading.Lock(), 0  # another thread of the parent may hold the lock
     for file in _in_use:
-        # It would keep the lock of a parent that died; SQLite's own locks are the parent's alone.
+        # Locks of an open file description are inherited: this descriptor would keep the store
+        # locked after the parent dies. SQLite's own locks belong to the parent alone.
         if file.descriptor is not None:
             os.close(file.descriptor)
             file.descriptor = None
@@ -436,19 +441,20 @@ def _request(kind: str) -> bytes:
     return _FLOCK.pack(getattr(_fcntl, kind), os.SEEK_SET, _LOCKED_BYTE, 1, 0)
 
 
-# The lock on a store: one run has it alone, or workers share it.
+# The lock on a store: exclusive to one run, or shared by workers.
 #
-# SQLite: a lock on the file itself, which holds whatever name leads to it, and one on
-# ``NAME.lock`` beside it, which is all there is where a system has no lock of the first kind
-# (only Linux has), and which earlier versions of cfr look at. PostgreSQL: an advisory lock. All
-# end with the process that holds them, however it ends. Workers of a PostgreSQL store share the
-# lock, since leases tell them apart; a file is one run's.
+# SQLite: a lock on the file itself, which is independent of the path that names it, and one on
+# ``NAME.lock`` beside it. The first needs Linux; the second is the only lock elsewhere, and the
+# one that earlier versions of cfr check. PostgreSQL: an advisory lock. The operating system or the
+# server releases all of them when the process that holds them ends. Workers of a PostgreSQL store
+# share the lock, since leases assign each attempt to one of them; a SQLite file belongs to one
+# run.
 
 _NUMBER: Final = 0x63_66_72  # "cfr"
 _MOMENT: Final = 0.5
 _LOOK_EVERY: Final = 1.0
 _SHARING: Final = 5.0
-"""Seconds to wait for an exclusive holder, which the first worker is for a moment."""
+"""Seconds to wait for an exclusive lock to be released: the first worker holds it briefly."""
 _HOLDERS: Final = (
     "SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = database"
     " WHERE locktype = 'advisory' AND granted AND classid = 0 AND objid = :number"
@@ -459,7 +465,7 @@ _IS_HELD: Final = sa.text(_HOLDERS + " AND pid = pg_backend_pid()").bindparams(n
 
 
 class LockFile:
-    """The lock of a SQLite store; while it is held, a file that goes away is noticed."""
+    """The lock of a SQLite store; while it is held, ``check`` detects the loss of the file."""
 
     def __init__(self, url: str, file: StoreFile, save: Callable[[Path], str]) -> None:
         self._url = url
@@ -473,7 +479,7 @@ class LockFile:
     @contextmanager
     def held(self) -> Generator[None]:
         try:
-            # Another process that only looks whether it is taken has it for a moment.
+            # Another process that tests whether the store is locked holds the lock for a moment.
             beside = FileLock(self._path, timeout=_MOMENT).acquire(poll_interval=_MOMENT / 10)
         except Timeout:
             raise _in_use_lock(self._url, _ONE_RUNNER) from None
@@ -494,11 +500,11 @@ class LockFile:
                 self._file.unlock()
 
     def shared(self, first: Callable[[], None]) -> AbstractContextManager[None]:  # noqa: ARG002
-        """Hold it alone: nothing tells the attempts of two runs on a file apart."""
+        """Hold the lock exclusively: without leases two runs would make the same attempts."""
         return self.held()
 
     def check(self) -> None:
-        """Raise where the file is no longer under its name: what is written there would be lost."""
+        """Raise if the path no longer refers to the opened file: further writes would be lost."""
         with self._guard:
             if self._lost is None and self._wanted and (damage := self._file.find_damage()):
                 saved = self._save(self._file.path)
@@ -521,12 +527,12 @@ class LockFile:
 
 
 class AdvisoryLock:
-    """The lock of a PostgreSQL store, which belongs to a connection and not to a transaction.
+    """The lock of a PostgreSQL store, which belongs to a connection, not to a transaction.
 
-    The connection commits by itself: a transaction that is open as long as a run would keep the
-    server from cleaning up, and servers may end those that are idle. They may end the connection
-    too, and the lock with it; so it is looked at before anything is written, and taken again where
-    no other run took it meanwhile.
+    The connection is in autocommit mode: a transaction as long as a run would keep the server from
+    vacuuming, and servers may terminate idle transactions. They may also close the connection,
+    which releases the lock; so the lock is checked before each write, and acquired again unless
+    another run has acquired it meanwhile.
     """
 
     def __init__(self, url: str, database: sa.Engine) -> None:
@@ -542,7 +548,7 @@ class AdvisoryLock:
         return self._hold(self._take, 0.0, _WAIT)
 
     def shared(self, first: Callable[[], None]) -> AbstractContextManager[None]:
-        """Hold it with others; the first has it alone while it calls ``first``."""
+        """Share the lock with other workers; the first calls ``first`` while it is exclusive."""
         return self._hold(lambda: self._join(first), _SHARING, _ALONE)
 
     @contextmanager
@@ -579,7 +585,7 @@ class AdvisoryLock:
         return True
 
     def _retake(self) -> bool:
-        """Take it again; a worker that comes first has it alone for a moment."""
+        """Acquire the lock again; wait a moment for a first worker that holds it exclusively."""
         deadline = time.monotonic() + (_SHARING if self._shared else 0.0)
         while not (taken := self._take()) and time.monotonic() < deadline:
             time.sleep(_MOMENT / 10)
@@ -596,7 +602,7 @@ class AdvisoryLock:
             if self._lost:
                 raise self._lost
             if self._shared and time.monotonic() < self._look_at:
-                return  # leases guard every row, so the lock need not be seen before each commit
+                return  # leases guard every row; the lock need not be checked each time
             self._look_at = time.monotonic() + _LOOK_EVERY
             if not self._wanted or self._is_held():
                 return
@@ -635,7 +641,7 @@ class AdvisoryLock:
         return False
 
     def _release(self) -> None:
-        """Give the lock back, which its pooled connection would keep; raise where it was lost."""
+        """Release the lock, which a pooled connection would keep; raise if it was lost."""
         with self._guard:
             held, self._connection, self._wanted = self._connection, None, False
         if held is None:
@@ -717,7 +723,8 @@ series = sa.Table(
     sa.UniqueConstraint("benchmark", "method", "model", "decoding"),
 )
 
-# Own prompts in the place of a method's; stores from before there were any lack the table.
+# A user's prompts that replace those of a method. Stores that are older than this feature lack the
+# table.
 prompts = sa.Table(
     "prompts",
     METADATA,
@@ -736,15 +743,15 @@ attempts = sa.Table(
     *_tokens(),
     sa.Column("seconds", sa.Float, nullable=False),
     sa.Column("finished_at", sa.Float, nullable=False),
-    # What may be long comes last: SQLite reads a row only as far as it has to.
+    # Columns with long values come last: SQLite reads a row only up to the last column of a query.
     sa.Column("answer", sa.Text),
     sa.Column("error", sa.Text),
     *_texts("details", "text"),
     sa.PrimaryKeyConstraint(*_KEY),
 )
 
-# Calls and the programs among them; a program's row is described at ``writer.EXECUTED``. Behind an
-# @ a digest ends with the model that answered, where that is not the one of the series.
+# Calls and the programs among them; a program's row is described at ``writer.EXECUTED``. If
+# another model than that of the series answered, the digest ends with @ and its name.
 calls = sa.Table(
     "calls",
     METADATA,
@@ -759,31 +766,32 @@ calls = sa.Table(
     sa.PrimaryKeyConstraint(*_KEY, "ordinal"),
 )
 
-# What follows is for many workers on one store and therefore on PostgreSQL alone. Stores from
-# before there were any get these tables when they are next run.
+# The following tables are for several workers on one store, and therefore only on PostgreSQL.
+# Older stores get these tables at their next run.
 
-# The attempts that are to be made: a row without an owner is free, one with an owner is that
-# worker's until it expires, and one that was made is gone. No foreign keys: there may be millions
-# of rows, and they do not last.
+# The queue of attempts to make. A row without an owner is free; a row with an owner is leased to
+# that worker until it expires; the row is deleted when the attempt is stored. No foreign keys:
+# there may be millions of short-lived rows.
 leases = sa.Table(
     "leases",
     METADATA,
     *(sa.Column(name, sa.Integer, nullable=False, autoincrement=False) for name in _KEY),
     sa.Column("owner", sa.Text),
     sa.Column("expires", sa.DateTime(timezone=True)),
-    # Whether there may be calls of it: an earlier run, or a worker that had it before.
+    # Whether calls of the attempt may be stored, by an earlier run or an earlier owner.
     sa.Column("begun", sa.Boolean, nullable=False),
     sa.PrimaryKeyConstraint(*_KEY),
 )
-# As text: an Index with postgresql_where imports that dialect at every start, SQLite or not.
+# As text: an Index with postgresql_where imports the PostgreSQL dialect at every start, also for
+# SQLite.
 for index in (
     "leases_free ON leases (series, run, problem) WHERE owner IS NULL",
     "leases_owned ON leases (owner) WHERE owner IS NOT NULL",
 ):
     listen(leases, "after_create", sa.DDL(f"CREATE INDEX {index}"))
 
-# What a worker elsewhere needs to know of a series, beside the tables above: how its models are
-# named and where they are served, as JSON and without any key, and its budget.
+# The settings of a series that a worker on another machine needs beside the tables above: the
+# names and endpoints of its models, as JSON and without keys, and its budget.
 run_settings = sa.Table(
     "run_settings",
     METADATA,
@@ -805,8 +813,9 @@ budgets = sa.Table(
     sa.Column("lost_cost", sa.Float, nullable=False),
 )
 
-# What each worker has set aside for calls under way, until it expires. ``change`` is the number of
-# the last change, so that one that is sent twice is made once.
+# The amount that each worker has reserved for calls under way, until it expires. ``change`` is the
+# number of the last change, so that a change that is sent again after a lost reply is applied
+# once.
 reservations = sa.Table(
     "reservations",
     METADATA,
@@ -821,16 +830,17 @@ reservations = sa.Table(
 SHARED: Final = (leases, run_settings, budgets, reservations)
 
 ONE_BY_ONE: Final = sa.select(sa.func.pg_advisory_xact_lock(0x63_66_73))
-"""Makes transactions that enter something wait for each other: both would find it missing."""
+"""Serializes transactions that insert a row if it is missing: two at a time would both insert
+it."""
 
 
 def make_tables(connection: sa.Connection) -> bool:
-    """Make the tables that a store lacks; say whether it was there before."""
+    """Create the tables that a store lacks; return whether it existed before."""
     later = SHARED if connection.dialect.name == "postgresql" else ()
     if _is_complete(connection, later):
         return True
     if later:
-        connection.execute(ONE_BY_ONE)  # workers that start together
+        connection.execute(ONE_BY_ONE)  # workers may start at the same time
     if _is_complete(connection):
         METADATA.create_all(connection, later)
         return True
@@ -843,22 +853,23 @@ _FIRST: Final = tuple(table for table in METADATA.sorted_tables if table not in 
 
 
 def _is_complete(connection: sa.Connection, later: Sequence[sa.Table] = ()) -> bool:
-    """Say whether the making of a store came to its end, and these tables are there too."""
+    """Return whether a store was created completely and has the ``later`` tables too."""
     there = {*sa.inspect(connection).get_table_names()}
     if not {store.name, *(table.name for table in later)} <= there:
         return False
     return connection.scalar(sa.select(store.c.version)) is not None
 
 
-# The tables of batches. A store gets them with its first batch; they are apart from the others, so
-# that stores from before there were batches, and those that never have one, stay as they are.
+# The tables of batches. A store gets them with its first batch; they are separate from the others,
+# so that stores without batches keep their schema.
 
 BATCHES: Final = sa.MetaData()
 OPEN: Final = ("collected", "uploaded", "created", "ended")
-"""States of a batch that was not collected to its end; the others are closed and forgotten."""
+"""States of a batch whose results are not all stored; the final states are closed and
+forgotten."""
 
-# The endpoint is an address without anything secret, or a folder; the price factor is what a call
-# costs, as a part of the model's price.
+# The endpoint is an address without anything secret, or a folder; the price factor is the fraction
+# of the model's price that a call costs.
 batches = sa.Table(
     "batches",
     BATCHES,
@@ -875,9 +886,9 @@ batches = sa.Table(
     ),
 )
 
-# One for each request of a batch; its custom_id is made of these columns (model/batch.py). The
-# status is HTTP's, 0 where the request was not performed, NULL while nothing is known; ``said`` is
-# the text of a refusal.
+# One row for each request of a batch; its custom_id is made of these columns (model/batch.py). The
+# status is that of HTTP, 0 if the request was not performed, NULL while there is no result;
+# ``said`` is the text of a refusal.
 requests = sa.Table(
     "batch_requests",
     BATCHES,

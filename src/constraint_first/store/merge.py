@@ -1,8 +1,8 @@
-"""Merging of stores: the series, problems, attempts and calls of several in one, with none lost.
+"""Merge several stores into one, with all series, problems, attempts and calls.
 
-All goes into the target in one transaction, and a new file takes its name only when it is complete:
-a merge that is interrupted leaves things as they were. What two stores both have must be the same.
-Only an attempt that was not finished gives way, to one that was or that got further.
+All goes into the target in one transaction, and a new file takes its name only when it is
+complete: an interrupted merge changes nothing. Rows that two stores have in common must be equal.
+Only an unfinished attempt is replaced, by a finished one or by one with more calls.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ class Merged:
     calls: int
     added: int
     known: int
-    """Attempts of which the target or an earlier store had the same, or a better one."""
+    """Attempts that the target or an earlier store already had, equal or further along."""
     replaced: int
     left_out: tuple[tuple[str, int], ...] = ()
     """Stores that have attempts without their series or problem, and how many of these."""
 
 
 class Standing(NamedTuple):
-    """How far an attempt is: the further one is kept."""
+    """How far an attempt got: of two, the one that got further is kept."""
 
     finished: bool
     calls: int
@@ -76,7 +76,7 @@ def merge(
     prefer: Prefer | None = None,
     progress: Progress = lambda _done, _total: None,
 ) -> Merged:
-    """Join stores in one: a new file, or a store that is there already."""
+    """Merge stores into a new file or an existing store."""
     others = [store for store in sources if not _is_at(store, target)]
     path = sqlite_path(target)
     if path is None or path.exists():
@@ -106,7 +106,7 @@ def _merge_into(
         merging = _Merging(connection, prefer, progress, total, [name] if name else [])
         for source in sources:
             merging.add(source)
-        if target.has_leases:  # merged attempts need not be made any more
+        if target.has_leases:  # merged attempts must leave the queue
             drop_finished(connection)
         return merging.result()
 
@@ -120,7 +120,7 @@ def _count(read: Callable[[sa.Select[Any]], Any], table: sa.Table, *where: Any) 
 
 @contextmanager
 def snapshot(store: Store) -> Generator[sa.Connection]:
-    """Open a connection that sees a store as it is now, whatever a run adds to it meanwhile."""
+    """Open a read transaction, which does not see rows that a run adds later."""
     with store.database.connect() as connection:
         if connection.dialect.name == "sqlite":
             connection.exec_driver_sql("BEGIN")
@@ -151,7 +151,7 @@ class MergeSource:
                 yield dict(row)
 
     def move(self, rows: Iterable[Mapping[str, Any]], series: int) -> Iterator[dict[str, Any]]:
-        """Give rows the numbers that they have in the target; leave out those without a problem."""
+        """Translate the rows' numbers to those of the target; leave out rows without a problem."""
         for row in rows:
             if row["problem"] in self.problems:
                 yield {**row, "series": series, "problem": self.problems[row["problem"]]}
@@ -171,7 +171,7 @@ class MergeSource:
 
 
 def read_standing(connection: sa.Connection, series: int) -> dict[AttemptKey, Standing]:
-    """Say of each attempt of a series how far it is, also where it has calls alone."""
+    """Return how far each attempt of a series got, also if it has only calls."""
     calls, attempts = schema.calls.c, schema.attempts.c
     key = (calls.problem, calls.run)
     counted = sa.select(*key, sa.func.count()).where(calls.series == series).group_by(*key)
@@ -300,7 +300,7 @@ class _Merging:
     def _differing(
         self, source: MergeSource, series: Mapping[str, Any], number: int, both: set[AttemptKey]
     ) -> set[AttemptKey]:
-        """Find the attempts that both finished otherwise, as far as the later ones are wanted."""
+        """Return differing attempts that the later store replaces; raise without ``prefer``."""
         table = schema.attempts
         query = sa.select(table).where(table.c.series == number)
         streamed = self.connection.execute(query, execution_options=_STREAMED).mappings()

@@ -1,4 +1,4 @@
-"""Everything that is read from a store: attempts, series with their counts, costs, regrading."""
+"""Queries on a store: attempts, series with their counts, costs, regrading."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from constraint_first.store.writer import (
 )
 
 MODEL_AT: Final = 66
-"""Where a call's digest has the name of another model: 64 characters of a hash, an @, the name."""
+"""Position of another model's name in a call's digest: 64 characters of a hash, an @, the name."""
 _KEY: Final = ("series", "problem", "run")
 _ALL_SERIES: Final = sa.select(schema.series).order_by(schema.series.c.id)
 _TOKENS: Final = tuple(usage_columns(Usage()))
@@ -57,7 +57,7 @@ def _same(one: sa.FromClause, other: sa.FromClause) -> sa.ColumnElement[bool]:
 
 
 def _model(calls: sa.FromClause) -> sa.Function[str]:
-    """Name another model that answered a call than the one of the series; empty without one."""
+    """Select the name of the model that answered a call; empty for the model of the series."""
     return sa.func.substr(calls.c.digest, MODEL_AT)
 
 
@@ -71,10 +71,10 @@ def _sum(column: sa.ColumnElement[Any]) -> sa.ColumnElement[int]:
 
 
 def shared_tokens() -> sa.ScalarSelect[int]:
-    """Build the column of attempts that counts input tokens which an earlier call had sent.
+    """Build a column of attempts: input tokens that repeat an earlier call's messages.
 
-    They follow from the calls by the rule that ``Usage.shared`` states: a call whose messages are
-    those of an earlier call to the same model. So stores of every age have them.
+    They are computed from the calls by the rule of ``Usage.shared`` (a call whose messages are
+    those of an earlier call to the same model), so that stores of any version have them.
     """
     attempts, calls, earlier = schema.attempts, schema.calls, schema.calls.alias()
     said_before = sa.exists().where(
@@ -139,16 +139,15 @@ def attempt_columns() -> dict[str, type]:
 def attempt_rows(store: Store) -> Iterator[RowValues]:
     """List every attempt with its problem and series, without loading them all at once.
 
-    ``names`` is the version of methods' names: a reader must know which ones these are.
-    ``stages`` says as JSON how many calls, tokens and seconds each stage took, how many programs it
-    ran, and which model answered it where that is not the one of the series.
+    ``names`` is the version of the methods' names. ``stages`` is JSON: the calls, tokens, seconds
+    and programs of each stage, and its model if that is not the one of the series.
     """
     key = (schema.attempts.c[name].label(f"key_{name}") for name in _KEY)
     with closing(_stages_by_attempt(store)) as stages:
         at, found = next(stages, _NO_MORE)
         for row in map(_named, _stream(store, _attempts().add_columns(*key))):
             here = tuple(row.pop(f"key_{name}") for name in _KEY)
-            while at is not None and at < here:  # an attempt that was begun and not finished
+            while at is not None and at < here:  # an unfinished attempt has calls but no row
                 at, found = next(stages, _NO_MORE)
             yield row | {"stages": orjson.dumps(found if at == here else {}).decode()}
 
@@ -179,7 +178,7 @@ def stage_rows(store: Store) -> Iterator[RowValues]:
 def transcript_rows(
     store: Store, wanted: Collection[RecordKey]
 ) -> Iterator[tuple[RecordKey, RowValues]]:
-    """Find attempts with all that they have, those of many problems of a series at once."""
+    """Find attempts with their texts and calls, many problems of a series per query."""
     p, a = schema.problems, schema.attempts
     names = ("benchmark", "method", "model", "decoding")
     runs: dict[tuple[str, str, str, str], dict[str, set[int]]] = {}
@@ -208,7 +207,7 @@ _names_today = lru_cache(names_today)
 
 
 def find_numbers(rows: Iterable[Any], **wanted: str) -> list[int]:
-    """Find series among rows of their table by their names of today."""
+    """Find series among rows of their table by their current names."""
     found: list[int] = []
     for row in rows:
         method, label, _ = _names_today(row.method, row.label, row.fingerprint)
@@ -231,7 +230,7 @@ def _stages_by_attempt(store: Store) -> Generator[tuple[tuple[Any, ...], dict[st
 
 
 def _stage(row: RowValues) -> RowValues:
-    """Tell calls from programs; leave out what is zero, and the series' own model."""
+    """Count calls without programs; drop optional fields that are zero or empty."""
     row["calls"] -= row["programs"]
     return {name: value for name, value in row.items() if name not in _OPTIONAL or value}
 
@@ -251,21 +250,20 @@ def _stream(store: Store, query: sa.Select[Any]) -> Generator[RowValues]:
         def begin() -> sa.CursorResult[Any]:
             connection = opened.enter_context(store.database.connect())
             chosen = connection.execution_options(yield_per=_AT_ONCE)
-            # A cursor on the server, which must be closed also if it is not read to its end.
+            # A server-side cursor must be closed even if its rows are not read to the end.
             return opened.enter_context(chosen.execute(query))
 
         for row in patiently(store.url, "read", begin).mappings():
             yield dict(row)
 
 
-# One stored series problem by problem, and how a store has grown; for people who look through it.
+# One stored series problem by problem, and how a store has grown; for the pages.
 #
-# The database selects and counts: a series may have more attempts than anybody wants to see at
-# once.
+# Selection and counting happen in SQL: a series may have too many attempts to load at once.
 
 Shown: TypeAlias = Literal["all", "right", "mixed", "wrong", "unanswered", "failed"]
-"""Which problems: those with all runs right, some, none; with a run that has no answer, or
-failed."""
+"""Filter of problems: all runs right, some right, none right, a run without an answer, a failed
+run."""
 SHOWN: Final[tuple[Shown, ...]] = get_args(Shown)
 _OPENING: Final = 300
 _MOST_POINTS: Final = 400
@@ -298,7 +296,7 @@ class ProblemPage:
 
 @dataclass(frozen=True, slots=True)
 class SeriesGrowth:
-    """How a series or a store grew: at each time, attempts so far and how many were right."""
+    """The growth of a series or a store: attempts and right attempts up to each time."""
 
     times: tuple[float, ...]
     attempts: tuple[int, ...]
@@ -329,7 +327,7 @@ def find_series(store: Store, benchmark: str, method: str, model: str, decoding:
 def list_problems(
     store: Store, series: int, shown: Shown = "all", search: str = "", *, at: int = 0, most: int
 ) -> ProblemPage:
-    """List problems of a series from the ``at``-th on, those whose name or text has some words."""
+    """List problems of a series from the ``at``-th on whose name or text contains some words."""
     a, p = schema.attempts.c, schema.problems.c
     counted = {
         "right": _count(a.verdict == "correct"),
@@ -373,7 +371,7 @@ def _wanted(found: sa.Subquery, shown: Shown) -> sa.ColumnElement[bool]:
 def _lines(store: Store, series: int, rows: Sequence[Any]) -> tuple[ProblemLine, ...]:
     a = schema.attempts.c
     numbers = [row.problem for row in rows]
-    # What was read from a reply that is judged whole is no answer.
+    # Gold instructions judge the whole reply, so an extracted answer has no meaning there.
     answer = sa.case((a.tier == "instructions", None), else_=a.answer)
     query = sa.select(a.problem, a.run, a.status, a.verdict, answer).where(
         a.series == series, a.problem.in_(numbers)
@@ -403,7 +401,7 @@ def count_begun(store: Store) -> dict[int, int]:
 
 
 def read_growth(store: Store, series: int | None = None) -> SeriesGrowth:
-    """Follow how a store grew, or one of its series, in a few hundred steps at most."""
+    """Read how a store or one of its series grew, in at most a few hundred steps."""
     a = schema.attempts.c
     query = sa.select(a.finished_at, a.verdict).order_by(a.finished_at)
     if series is not None:
@@ -428,7 +426,7 @@ _ENDED: Final = ("status", "answer", "verdict", "tier", "error", "text", *_TOKEN
 
 @dataclass(frozen=True, slots=True)
 class SeriesName:
-    """A series as a user names it: by number or method, where need be with more."""
+    """A series as a user names it: by number or method, with more fields if ambiguous."""
 
     name: str
     benchmark: str | None = None
@@ -437,7 +435,7 @@ class SeriesName:
 
 @dataclass(frozen=True, slots=True)
 class StoredAttempt:
-    """All that is stored of an attempt; one that was not finished has no ending."""
+    """A stored attempt with its calls; an unfinished attempt has no status."""
 
     series: dict[str, Json]
     problem: dict[str, Json]
@@ -445,7 +443,7 @@ class StoredAttempt:
     ending: dict[str, Json] | None
     details: dict[str, Json]
     steps: tuple[dict[str, Json], ...]
-    """Calls, and programs (which have a ``program``), in their order."""
+    """Calls and programs in their order; a program has the field ``program``."""
 
     @property
     def gold_name(self) -> str:
@@ -453,7 +451,7 @@ class StoredAttempt:
 
     @property
     def gold_shown(self) -> str:
-        """The gold answer, or the gold instructions in words; "none" where there is neither."""
+        """The gold answer, or the gold instructions in words; "none" if it has neither."""
         return "none" if self._gold is None else describe_gold(self._gold)
 
     @property
@@ -473,7 +471,7 @@ class StoredAttempt:
 
 
 def read_attempt(store: Store, named: SeriesName, problem: str, run: int) -> StoredAttempt:
-    """Find an attempt; a problem goes by its id, or by its place in the benchmark from 1 on."""
+    """Find an attempt; a problem is named by its id or by its place in the benchmark, from 1."""
     series = _find_series(store, named)
     number, posed = _find_problem(store, series, problem)
     key = {"series": series.number, "problem": posed.id, "run": run}
@@ -551,7 +549,7 @@ def _find_series(store: Store, named: SeriesName) -> Series:
 
 
 def _called(rows: Sequence[Series], name: str) -> list[Series]:
-    """Find the series of a number, else of a method's name, else of its label or family."""
+    """Find series by number, else by the method's name, else by its label or family."""
     wanted = name.casefold()
     by_number = [row for row in rows if str(row.number) == name]
     by_method = [row for row in rows if row.method == name]
@@ -634,18 +632,18 @@ def explain_ending(found: StoredAttempt) -> Iterator[str]:
     yield f"{used}, {write_seconds(ending)}"
 
 
-# Regrading: stored answers judged anew, with the grader as it is now. No model is asked.
+# Regrading: stored answers are judged again by the current grader. No model is called.
 #
-# Memory does not grow with the store. Attempts are read a page at a time, by key and without their
-# texts, and changed verdicts are written a batch at a time. Where gold instructions are checked on
-# whole texts, pages are small. No read is open while anything is written or judged: it would hold a
-# lock on SQLite and a transaction on PostgreSQL.
+# Memory does not grow with the store. Attempts are read in pages (keyset pagination) and without
+# their texts, and changed verdicts are written in batches. Pages are small if gold instructions
+# need the whole texts. No read is open during grading or writing: it would hold a lock on SQLite
+# and a transaction on PostgreSQL.
 
 _REGRADE_KEY: Final = tuple(schema.attempts.primary_key)
 _REGRADE_AT_ONCE: Final = 500
 """Attempts in a page that is read, and verdicts in a batch that is written."""
 _TEXTS_AT_ONCE: Final = 20
-"""Attempts in a page that is read with their texts, of which each may have millions of letters."""
+"""Attempts in a page that includes their texts, each of which may have millions of characters."""
 _Rows: TypeAlias = Iterator[sa.Row[Any]]
 
 
@@ -661,9 +659,9 @@ def regrade(store: Store) -> int:
 
 
 def _changes(store: Store) -> Iterator[RowValues]:
-    """Yield the key and the new verdict of each attempt that is judged otherwise than before."""
+    """Yield the key and the new verdict of each attempt whose verdict changes."""
     beginning = sa.func.substr(schema.problems.c.answer, 1, len(INSTRUCTION_MARK))
-    instructed = beginning == INSTRUCTION_MARK  # LIKE would not tell capitals on SQLite
+    instructed = beginning == INSTRUCTION_MARK  # LIKE ignores case on SQLite
     answers = _regraded(store, ("answer",), sa.not_(instructed), _REGRADE_AT_ONCE)
     replies = _regraded(store, ("text",), instructed, _TEXTS_AT_ONCE)
     for row, verdict in _judged(answers, replies):
@@ -673,9 +671,9 @@ def _changes(store: Store) -> Iterator[RowValues]:
 
 
 def _judged(answers: _Rows, replies: _Rows) -> Iterator[tuple[sa.Row[Any], Verdict]]:
-    ahead, rows = tee(answers)  # the grader reads ahead, by a bounded number of cases
-    # An answer that was stored by an earlier version may be a sentence; reading the answer out of
-    # it once more changes nothing in one that was read to its end.
+    ahead, rows = tee(answers)  # the grader reads ahead by a bounded number of cases
+    # An earlier version may have stored a whole sentence as the answer. Extraction is idempotent,
+    # so repeating it does not change answers that are extracted already.
     cases = (GradingCase.from_reply(row.answer, row.gold, row.posed) for row in ahead)
     yield from zip(rows, grade_each(cases), strict=True)
     for row in replies:
@@ -707,10 +705,10 @@ def _regraded(
         page = query.where(sa.tuple_(*_REGRADE_KEY) > found[-1][: len(_REGRADE_KEY)])
 
 
-# The counts of a series: how its attempts ended, as a run goes on and as a store has them.
+# The counts of a series: how its attempts ended, during a run and as stored.
 
 ProblemScores: TypeAlias = Counter[tuple[int, int]]
-"""Problems, counted by how many of their runs were right and how many were judged."""
+"""The number of problems by right runs and judged runs."""
 
 _NUMBERED: Final = lazy_pattern(r"(?<!HTTP )\b[\w.-]*\d[\w.-]*")
 _COUNTED: Final = ("ok", "truncated", "unparsed", "failed", "correct", "undecided")
@@ -728,15 +726,15 @@ class Tally:
     undecided: int = 0
     usage: Usage = field(default_factory=Usage)
     cost: Cost | None = None
-    """At the prices of today; None where no model has a price."""
+    """At current prices; None if no model has a price."""
     resumed: int = 0
-    """Attempts that were there before this run."""
+    """Attempts that were stored before this run."""
     made: int = 0
-    """Attempts that this run made itself and that did not fail."""
+    """Attempts that this run made and that did not fail."""
     refused: str = ""
-    """Why the endpoint refuses every call, where it said so before any success."""
+    """Why the endpoint refuses every call, if it did so before any success."""
     left: str = ""
-    """Likewise, where the series was left to other workers."""
+    """The same reason, if the series was left to other workers."""
     reasons: Counter[str] = field(default_factory=Counter[str])
     """Why attempts of this run failed, and how many for each reason."""
 
@@ -756,7 +754,7 @@ class Tally:
         self.usage += usage
 
     def count(self, made: Attempt, usage: Usage) -> None:
-        """Count an attempt of this run, with the tokens that are not counted yet."""
+        """Add an attempt of this run, with its tokens that are not counted yet."""
         self.add(made.status, made.verdict and made.verdict.verdict, usage)
         if made.error is not None:
             self.reasons[made.error] += 1
@@ -764,7 +762,7 @@ class Tally:
             self.made += 1
 
     def uncount(self, made: Attempt) -> None:
-        """Take an attempt back that could not be stored; its tokens are spent all the same."""
+        """Subtract an attempt that could not be stored; its tokens stay counted as spent."""
         self.add(made.status, made.verdict and made.verdict.verdict, Usage(), count=-1)
 
     def recount(self, found: Tally) -> None:
@@ -774,7 +772,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class SeriesResult:
-    """A series and its counts; those by problem are there when the run has ended."""
+    """A series and its counts; the counts by problem are set when the run has ended."""
 
     series: Series
     tally: Tally
@@ -782,7 +780,7 @@ class SeriesResult:
 
     @property
     def accuracy(self) -> float | None:
-        """The mean over problems of the share of right runs; None where none was judged."""
+        """The mean over problems of the share of right runs; None if no attempt was judged."""
         return mean_share(self.scores)
 
     def to_json(self) -> dict[str, Json]:
@@ -806,14 +804,14 @@ class SeriesResult:
 
 
 def mean_share(scores: Mapping[tuple[int, int], int], whole: float = 1.0) -> float | None:
-    """Average the share of right runs over problems, as parts of ``whole``; None without any."""
+    """Average the share of right runs over problems, times ``whole``; None without problems."""
     problems = sum(scores.values())
     shares = (count * right / runs for (right, runs), count in scores.items())
     return whole * math.fsum(shares) / problems if problems else None
 
 
 def explain_missing(results: Sequence[SeriesResult]) -> str:
-    """Say how many attempts are missing and why; empty where none is."""
+    """Say how many attempts are missing and why; empty if none is missing."""
     failed = sum(one.tally.failed for one in results)
     total = sum(one.tally.total for one in results)
     if failed:
@@ -828,7 +826,7 @@ def explain_missing(results: Sequence[SeriesResult]) -> str:
 
 
 def most_frequent_reason(results: Iterable[SeriesResult]) -> tuple[str, int]:
-    """Find out why most of the failed attempts failed, and how many; at least one must have."""
+    """Return the most frequent reason of failures and its count; at least one must have failed."""
     together = sum((result.tally.reasons for result in results), Counter[str]())
     alike: Counter[str] = Counter()
     for reason, count in together.items():
@@ -838,7 +836,7 @@ def most_frequent_reason(results: Iterable[SeriesResult]) -> tuple[str, int]:
 
 
 def without_numbers(reason: str) -> str:
-    """Leave out of a reason what differs from call to call: times, counts, names of requests."""
+    """Replace what differs between calls in a reason by #: times, counts, names of requests."""
     return _NUMBERED.sub("#", reason)
 
 
@@ -870,7 +868,7 @@ def summaries(store: Store) -> list[SeriesResult]:
 
 
 def problem_scores(store: Store, *where: sa.ColumnElement[bool]) -> dict[int, ProblemScores]:
-    """Count the problems of each series by how many of their runs were right, of how many."""
+    """Count the problems of each series by their right runs and judged runs."""
     a = schema.attempts
     problems = (
         sa.select(
@@ -911,7 +909,7 @@ class Failure:
 
     @property
     def way_out(self) -> str:
-        """What a user can do about it: a reason that knows says so after its last semicolon."""
+        """The remedy for a user: the text after the last semicolon of a reason, if any."""
         if self.benchmark == SERVED:
             return "nothing is left to do: whoever asked was told"
         told = self.reason.rpartition("; ")[2]
@@ -923,7 +921,7 @@ class Failure:
 
 
 def failures(store: Store) -> list[Failure]:
-    """List why attempts failed, the most frequent reason first; numbers in it make no other."""
+    """List why attempts failed, the most frequent first; reasons differ by more than numbers."""
     s, p, a = schema.series, schema.problems, schema.attempts
     query = (
         sa.select(s, a.c.error, p.c.name, a.c.run)
@@ -943,7 +941,7 @@ def failures(store: Store) -> list[Failure]:
     return sorted(found.values(), key=lambda failure: -failure.count)
 
 
-# The attempts of one run: what is finished, what was begun, how they ended.
+# The attempts of one run: finished ones, begun ones, their statuses.
 
 
 def finished_keys(store: Store, series: int) -> set[AttemptKey]:
@@ -968,12 +966,12 @@ def count_attempts(
 ) -> Tally:
     """Count how attempts of a series ended, whichever worker made them.
 
-    Where a run is only begun (``resumed``), none has failed yet. Without a ``total``, every
-    attempt that is queued counts as one to be made.
+    At the start of a run (``resumed``) none counts as failed. Without a ``total``, every queued
+    attempt counts as missing.
     """
     tally, a = Tally(total or 0), schema.attempts.c
     by = (a.status, a.verdict)
-    # The database adds up: a row for each attempt would take longer than all the rest.
+    # Sums are computed in SQL: fetching a row for each attempt would dominate the time.
     query = sa.select(*by, sa.func.count(), *_summed_usage()).where(*share.finished).group_by(*by)
     for status, verdict, count, *used in store.read(query):
         tally.add(status, verdict, _usage(used), count)
@@ -990,7 +988,7 @@ def count_attempts(
 
 
 def _count_failures(store: Store, share: SeriesShare) -> Sequence[Any]:
-    """Count the attempts that failed and are not queued again by now."""
+    """Count the failed attempts that are not queued again."""
     a = schema.attempts.c
     where = [*share.attempts, a.status == "failed"]
     if store.has_leases:
@@ -1000,7 +998,7 @@ def _count_failures(store: Store, share: SeriesShare) -> Sequence[Any]:
 
 
 def require_finished(store: Store, share: SeriesShare, count: int) -> None:
-    """Raise where fewer finished attempts can be read than were written."""
+    """Raise if fewer finished attempts can be read than were written."""
     query = sa.select(sa.func.count()).select_from(schema.attempts).where(*share.finished)
     found = store.read_from_disk(query)[0][0]
     if found < count:
@@ -1013,9 +1011,9 @@ def require_finished(store: Store, share: SeriesShare, count: int) -> None:
 
 # Calls and tokens by the model that answered, and what they cost.
 #
-# A store keeps tokens and no prices, and of a batch its part of the price. The cost is worked out
-# when it is shown, at the prices that ``models.toml`` has then: one that was entered late or
-# corrected holds for old runs too.
+# A store has tokens but no prices, except the price factor of batches. The cost is computed when
+# it is shown, at the current prices of ``models.toml``: a price that is added or corrected later
+# applies to old runs too.
 
 _NOTHING: Final = Usage()
 
@@ -1024,11 +1022,11 @@ class ModelUse(NamedTuple):
     calls: int
     usage: Usage
     saved: Usage = _NOTHING
-    """Those of the tokens that batches made free of charge."""
+    """The tokens that the price factor of batches made free of charge."""
 
 
 UseByModel = Mapping[str, ModelUse]
-"""By the name that the method has for a model; the series' own has an empty one."""
+"""By the model's name in the method; the series' own model has an empty name."""
 
 
 def use_by_model(store: Store, *where: sa.ColumnElement[bool]) -> dict[int, UseByModel]:
@@ -1081,7 +1079,7 @@ def saved_by_batches(store: Store, *where: sa.ColumnElement[bool]) -> dict[tuple
 
 
 def cost_of(use: UseByModel, prices: PriceList) -> Cost | None:
-    """Price what models used; None where none of them has a price."""
+    """Compute the cost of what models used; None if none of them has a price."""
     if not prices.has_prices:
         return None
     full = sum((prices.cost(one.usage, model) for model, one in use.items()), Cost())
@@ -1090,7 +1088,7 @@ def cost_of(use: UseByModel, prices: PriceList) -> Cost | None:
 
 
 def series_costs(store: Store, models: Mapping[int, str]) -> dict[int, Cost | None]:
-    """Price each series of a store, of which ``models`` names the model, at today's prices."""
+    """Compute the cost of series at current prices; ``models`` has the model of each."""
     if not any(preset.price for preset in presets().values()):
         return dict.fromkeys(models)
     used = use_by_model(store)
@@ -1109,7 +1107,7 @@ class EarlierUse(NamedTuple):
 
 
 def earlier_use(store: Store, model: str) -> list[EarlierUse]:
-    """Read what finished attempts with a model took, of series whose tokens were all counted."""
+    """Read the usage of a model's finished attempts, for series whose tokens were all counted."""
     s, a = schema.series, schema.attempts
     finished = (a.c.status != "failed", s.c.model == model)
     columns = (s, sa.func.count().label("attempts"), sa.func.sum(a.c.seconds).label("seconds"))

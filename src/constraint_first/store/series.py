@@ -1,7 +1,7 @@
 """A series: one method on one benchmark with one model and one decoding, over several runs.
 
-Its row in a store says by the fingerprint which names it has: one with a mark behind it was written
-with the names of today. Only names that meant something else before need the mark.
+A stored fingerprint that ends with a mark belongs to a row with current method names. Only names
+whose meaning has changed need the mark.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from constraint_first.store import database as schema
 from constraint_first.store.database import StoreError
 
 SERVED: Final = "served"
-"""The benchmark that questions to a server are filed under."""
+"""The benchmark of requests to ``cfr serve``."""
 _DECODING: Final = tuple(one.name for one in fields(Decoding))
 
 
@@ -49,15 +49,15 @@ class Series:
     model: str
     decoding: Decoding = field(default_factory=Decoding)
     system: str = ""
-    """A system prompt that goes ahead of every call; the paper's main runs have none."""
+    """A system prompt before the messages of every call; the paper's main runs have none."""
     given: Method | None = field(default=None, compare=False)
-    """The method itself, where it was given as an object and cannot be made from its name."""
+    """The method itself, if it was given as an object and cannot be built from its name."""
     number: int = field(default=0, compare=False)
-    """In its store; this and the rest are empty where it was not read from one."""
+    """Its key in the store; this and the following fields are empty unless read from a store."""
     label: str = field(default="", compare=False)
     fingerprint: str = field(default="", compare=False)
     stored: str = field(default="", compare=False)
-    """The settings as the store has them, which may be those of another version."""
+    """The settings as stored, perhaps by another version."""
 
     def __post_init__(self) -> None:
         if not self.stored:
@@ -81,12 +81,12 @@ class Series:
 
     @property
     def settings(self) -> dict[str, Json]:
-        """How it is decoded, in a form that can be stored and compared."""
+        """Its decoding, in a form that can be stored and compared."""
         if self.stored:
             return orjson.loads(self.stored)
         decoding = asdict(self.decoding)
         for name in ("max_tokens", "extra"):
-            if not decoding[name]:  # as in stores that were made before there was one
+            if not decoding[name]:  # as in stores that are older than the field
                 del decoding[name]
         return decoding | ({"system": self.system} if self.system else {})
 
@@ -94,7 +94,7 @@ class Series:
         return self.given or make(self.method)
 
     def reworded(self, wording: Wording) -> Series:
-        """Return the series with own prompts, under a name that says so; itself without any."""
+        """Return the series with own prompts, named in its method; itself without own prompts."""
         method = self.build()
         own = reword(method, wording)
         if own is method:
@@ -102,9 +102,9 @@ class Series:
         return replace(self, method=worded_name(self.method, wording), given=own)
 
 
-# The fingerprint of a method: all that it asks about small problems, hashed.
+# The fingerprint of a method: a hash of all its calls for small problems.
 
-# One problem with cues and one without, so that both branches of a router are seen.
+# One problem with cues and one without, so that both branches of a router are covered.
 _PROBES: Final = (
     Problem("Find the remainder when $2^{10}$ is divided by 7.", benchmark="probe"),
     Problem("Compute $1 + 1$.", benchmark="probe"),
@@ -114,7 +114,8 @@ _REQUEST: Final = Problem(
     "in German.",
     benchmark="probe",
 )
-"""For methods that reply to requests, which have no fingerprints in older stores."""
+"""A probe for methods that reply to requests. Older stores have no fingerprints of these
+methods."""
 _PROBE_REPLY: Final = Completion(
     '{"raw_constraints": [{"id": "C1", "type": "domain", "description": "an integer"}],'
     ' "answer_format": "integer", "final_answer": "2"}\n\\boxed{2}',
@@ -124,10 +125,10 @@ _CONSTRAINTS: Final = (
     '{"restrictive": "yes", "raw_constraints": [{"id": "C1", "type": "domain", "description": '
     '"an integer"}], "answer_format": "integer", "final_answer": "2"}'
 )
-# A method asks for different stages after different replies. The first of these is an answer, a
-# list of constraints and a router's yes in one; the second is empty, which a router takes for a no
-# and which sends a method with two stages to its fallback; the third is an answer that breaks a
-# constraint; the fourth asks back.
+# The stages that a method calls depend on the replies. The first reply is an answer, a list of
+# constraints and a router's yes in one; the second is empty, which a router reads as a no and
+# which sends a method with two stages to its fallback; the third is an answer that breaks a
+# constraint; the fourth is a question.
 _REPLIES: Final = tuple(
     Completion(text, usage=Usage(10, 10))
     for text in (
@@ -138,16 +139,16 @@ _REPLIES: Final = tuple(
     )
 )
 _LATER_STAGES: Final = frozenset({"program", "translate", "correct", "clarify", "explore"})
-"""Stages of methods that are known by all that they may ask. Older methods have their fingerprints
-in stores already, made of what they ask after one reply."""
+"""Stages of the methods whose fingerprint covers the calls after every reply. The fingerprints of
+older methods are in stores already; they cover the calls after one reply."""
 _PROBE_OUTPUT: Final = Output("2")
 _MOST_ROUNDS: Final = 64
 
 
 def fingerprint(method: Method) -> str:
-    """Name a method by its configuration and by all that it asks: prompts, budgets, formats."""
+    """Hash a method's configuration and its calls: prompts, budgets, formats."""
     seen = hashlib.sha256(repr(method).encode("utf-8", "surrogatepass"))
-    for own in own_prompts(method).items():  # also one that the probes below do not lead to
+    for own in own_prompts(method).items():  # also prompts that the probes below do not reach
         seen.update(repr(own).encode("utf-8", "surrogatepass"))
     calls, more = [*probe_calls(method)], [*all_probe_calls(method)]
     if any(call.stage in _LATER_STAGES for call in more):
@@ -164,9 +165,9 @@ def own_prompts(method: Method) -> dict[str, str]:
 
 
 def all_probe_calls(method: Method) -> Iterator[Call]:
-    """List what a method asks about two small problems after replies of several kinds.
+    """List a method's calls for two small problems after replies of several kinds.
 
-    Of a policy, it is what each of its methods asks: its rules are for other problems than these.
+    For a policy these are the calls of each of its methods: its rules may not match the probes.
     """
     made = (*method.methods, method.otherwise) if isinstance(method, Calibrated) else (method,)
     for one in made:
@@ -177,7 +178,7 @@ def all_probe_calls(method: Method) -> Iterator[Call]:
 def probe_calls(
     method: Method, reply: Completion = _PROBE_REPLY, problems: tuple[Problem, ...] = _PROBES
 ) -> Iterator[Call]:
-    """List what a method asks about two small problems, where every reply is the same."""
+    """List a method's calls for two small problems if every reply is the same."""
     for problem in problems:
         yield from play(method, problem, lambda _call: reply, _PROBE_OUTPUT)
 
@@ -189,7 +190,7 @@ def play(
     output: Output,
     rounds: int | None = _MOST_ROUNDS,
 ) -> Iterator[Call]:
-    """Run a method on made-up replies and yield its calls, until it ends or breaks on a reply."""
+    """Run a method on made-up replies and yield its calls, until it ends or raises."""
     with suppress(Exception):
         run = Run(method.solve(problem))
         for _ in repeat(None) if rounds is None else range(rounds):
@@ -203,11 +204,11 @@ def play(
             run.advance(tuple(answers))
 
 
-# Own prompts of a series, kept beside it, so that a later reader sees what was asked.
+# Own prompts of a series, stored with it, so that its prompts can be read later.
 
 
 def write_prompts(connection: sa.Connection, series: int, texts: Mapping[str, str]) -> None:
-    """Keep the prompts of a new series, also in a store that was made without their table."""
+    """Store the prompts of a new series, also in an older store that lacks their table."""
     if texts:
         schema.prompts.create(connection, checkfirst=True)
         rows = [{"series": series, "name": name, "text": text} for name, text in texts.items()]
@@ -215,7 +216,7 @@ def write_prompts(connection: sa.Connection, series: int, texts: Mapping[str, st
 
 
 def read_prompts(connection: sa.Connection, series: int) -> dict[str, str]:
-    """Return the own prompts of a series by name; none where it has the originals."""
+    """Return the own prompts of a series by name; empty if it uses the originals."""
     if not sa.inspect(connection).has_table(schema.prompts.name):
         return {}
     c = schema.prompts.c
@@ -223,34 +224,34 @@ def read_prompts(connection: sa.Connection, series: int) -> dict[str, str]:
     return {row.name: row.text for row in connection.execute(query)}
 
 
-# The names of series in stores, also in stores from before CFR-brief had a name of its own.
+# The names of series, also in stores that are older than the name CFR-brief.
 
 _MARK: Final = f"@{NAMES}"
 
 
 def marked(method: str, fingerprint: str) -> str:
-    """Mark the fingerprint of a method whose name meant something else before."""
+    """Mark the fingerprint of a method whose name has changed its meaning."""
     return f"{fingerprint}{_MARK}" if changed_meaning(method) else fingerprint
 
 
 def names_today(method: str, label: str, fingerprint: str) -> tuple[str, str, str]:
-    """Give a stored series its method and label of today, and its fingerprint without a mark."""
+    """Return the current method and label of a stored series, and its unmarked fingerprint."""
     if fingerprint.endswith(_MARK):
         return method, label, fingerprint.removesuffix(_MARK)
     return renamed(method), renamed_label(method, label), fingerprint
 
 
 def bring_up_to_date(connection: sa.Connection) -> None:
-    """Give the series of a store from before their names of today; what they asked stays."""
+    """Rename the series of an older store to current names; their calls stay unchanged."""
     table = schema.series
     rows = connection.execute(sa.select(table)).mappings().all()
     found = [(row, names_today(row["method"], row["label"], row["fingerprint"])) for row in rows]
     changed = [(row, new) for row, new in found if (row["method"], row["label"]) != new[:2]]
     taken = {_identity(row, row["method"]) for row in rows}
-    # The variant's first: the paper's protocol gets the names that those leave.
+    # Variants first: the paper's protocol then takes the names that they no longer use.
     for row, (method, label, own) in sorted(changed, key=lambda one: changed_meaning(one[1][0])):
         before, after = _identity(row, row["method"]), _identity(row, method)
-        if after != before and after in taken:  # one that was spelled in two ways
+        if after != before and after in taken:  # the same series under two spellings
             continue
         taken = taken - {before} | {after}
         values = {"method": method, "label": label, "fingerprint": marked(method, own)}
@@ -261,10 +262,10 @@ def _identity(row: Mapping[Any, Any], method: str) -> tuple[str, ...]:
     return row["benchmark"], method, row["model"], row["decoding"]
 
 
-# The registration of a series and its problems: the numbers under which a store knows them.
+# The registration of a series and its problems: their primary keys in a store.
 #
-# A series or problem that has changed since it was entered is refused: old attempts would be mixed
-# with new ones.
+# A series or problem that has changed since it was entered is refused: otherwise old attempts
+# would be mixed with new ones.
 
 _ODD: Final = "a character that cannot be stored (NUL, or half of a pair)"
 
@@ -277,7 +278,7 @@ class Registered(NamedTuple):
 def register(
     connection: sa.Connection, url: str, series: Series, problems: Sequence[Problem]
 ) -> Registered:
-    """Enter a series and its problems into the store at ``url``, or find them there."""
+    """Insert a series and its problems into the store at ``url``, or find them there."""
     _require_storable(series, problems)
     set_old_version_apart(connection, series.benchmark)
     bring_up_to_date(connection)
@@ -288,7 +289,7 @@ def register(
 
 
 def enter_series(connection: sa.Connection, url: str, series: Series) -> int:
-    """Enter a series whose problems are not known yet, or find it; return its number."""
+    """Insert or find a series whose problems are not known yet; return its number."""
     _require_storable(series, ())
     bring_up_to_date(connection)
     return _enter_series(connection, url, series)
@@ -307,7 +308,7 @@ def enter_problem(connection: sa.Connection, benchmark: str, problem: Problem) -
 def find_registered(
     connection: sa.Connection, url: str, series: Series, problems: Sequence[Problem]
 ) -> Registered | None:
-    """Find a series and those of its problems that are there; refuse what has changed."""
+    """Find a series and its stored problems; refuse changed ones."""
     if current_name(connection, series.benchmark) != series.benchmark:
         return None
     number = _find_series(connection, url, series)
@@ -316,9 +317,9 @@ def find_registered(
 
 
 def set_old_version_apart(connection: sa.Connection, benchmark: str) -> None:
-    """Give ConstraintBench's first version its name of today, in a store from before the second.
+    """Rename ConstraintBench's first version in a store that is older than the second.
 
-    Its attempts would otherwise be mixed with those on the second, and never be gone on with.
+    Its attempts would otherwise be mixed with those on the second, and never be resumed.
     """
     name = benchmark.removesuffix("@1")
     if (today := current_name(connection, name)) != name:
@@ -327,7 +328,7 @@ def set_old_version_apart(connection: sa.Connection, benchmark: str) -> None:
 
 
 def current_name(connection: sa.Connection, benchmark: str) -> str:
-    """Return the name that a benchmark of a store, however old, has today."""
+    """Return the current name of a benchmark of a store of any version."""
     if not is_constraintbench(benchmark) or benchmark.endswith("@1"):
         return benchmark
     table = schema.problems
@@ -343,7 +344,7 @@ def insert(connection: sa.Connection, table: sa.Table, row: Mapping[str, Any]) -
 
 
 def _require_storable(series: Series, problems: Sequence[Problem]) -> None:
-    """Refuse what no database holds: a user's own words are not changed."""
+    """Refuse text that databases cannot store, since a user's text must not be altered."""
     for name in (series.benchmark, series.method, series.model, series.system):
         if storable_text(name) != name:
             raise InputError(f"{name[:80]!a}: has {_ODD} or is too long; give it another name")

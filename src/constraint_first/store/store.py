@@ -1,8 +1,8 @@
-"""The store of attempts and calls: everything asked and answered, in SQLite or PostgreSQL.
+"""The store of attempts and calls: calls and completions, in SQLite or PostgreSQL.
 
-Calls are written before their attempt goes on, so that every call that was paid for is there after
-a crash. Attempts that are complete are never made again; a failed one leaves its reason and is made
-again by the next run.
+Each call is committed before its attempt continues, so that after a crash every call that was paid
+for is stored. Complete attempts are never repeated; a failed attempt is stored with its reason and
+repeated by the next run.
 """
 
 from __future__ import annotations
@@ -70,14 +70,13 @@ from constraint_first.store.writer import (
 T = TypeVar("T")
 
 _THERE_AGAIN: Final = 10.0
-"""Seconds after which every worker has found a server again that was restarted."""
+"""Seconds within which every worker has reconnected to a restarted server."""
 
 
 class Store:
     """An open store: ``with Store("runs.db") as store``.
 
-    One that must be ``existing`` is opened without being touched, on a medium that takes no writes
-    if need be.
+    With ``existing`` it is opened without a write, even on a read-only medium.
     """
 
     def __init__(self, url: str, *, existing: bool = False) -> None:
@@ -97,8 +96,8 @@ class Store:
             self._file = StoreFile(path) if path and not self._file else self._file
             undo.pop_all()
         self.has_leases = self.is_shared = path is None
-        """Whether any number of workers may run on it at the same time: on PostgreSQL, as long as
-        no run holds it alone."""
+        """Whether several workers may use it at the same time: on PostgreSQL, unless a run holds
+        the exclusive lock."""
         self.owner = name_owner()
         """The unique name of this worker."""
         self._lock = (
@@ -124,8 +123,8 @@ class Store:
 
     @contextmanager
     def exclusively(self) -> Generator[None]:
-        """Take the exclusive lock and void all leases, also those of workers that are cut off."""
-        self._writer.start()  # it looks at the lock now and then
+        """Take the exclusive lock and void all leases, including those of disconnected workers."""
+        self._writer.start()  # the writer checks the lock periodically
         with self._lock.held():
             if self.has_leases:
                 self.change(free_all)
@@ -136,13 +135,13 @@ class Store:
                 self.is_shared = self.has_leases
 
     def running(self) -> AbstractContextManager[None]:
-        """Lock the store for a run: shared where leases tell workers apart, else exclusively."""
+        """Lock the store for a run: shared if attempts are leased, else exclusively."""
         self._writer.start()
         return self._lock.shared(lambda: self.change(lambda one: free_all(one, _THERE_AGAIN)))
 
     @contextmanager
     def leasing(self, seconds: float) -> Generator[Leases]:
-        """Write only attempts that this worker has a lease on; give the leases back at the end."""
+        """Write only attempts that this worker has a lease on; release the leases at the end."""
         self._writer.leases = leases = Leases(self.url, self.database, self.owner, seconds)
         try:
             yield leases
@@ -151,14 +150,14 @@ class Store:
             leases.release()
 
     def require_lease(self, key: RowValues) -> None:
-        """Refuse to go on with an attempt that another worker is known to have."""
+        """Raise ``LeaseLost`` if the lease of an attempt is known to be lost."""
         leases = self._writer.leases
         if leases and leases.is_lost((key["series"], key["problem"], key["run"])):
             raise LeaseLost(f"{self.url}: another worker has taken this attempt over")
 
     @property
     def is_taken(self) -> bool:
-        """Whether a run has the store now: an evaluation, or a server that keeps its answers."""
+        """Whether the store is locked: by an evaluation, or a server that stores its answers."""
         return self._lock.is_taken()
 
     def read(self, query: sa.Executable) -> Sequence[Any]:
@@ -178,17 +177,17 @@ class Store:
 
     @contextmanager
     def reading(self) -> Generator[None]:
-        """Turn a value that cannot be read, or is malformed, into a ``StoreError``."""
+        """Turn errors of unreadable or malformed values into a ``StoreError``."""
         try:
             yield
         except (SQLAlchemyError, ValueError, TypeError, KeyError) as error:
             raise cannot_be("read", self.url, error) from None
 
     def change(self, work: Callable[[sa.Connection], T], done: str = "written") -> T:
-        """Run a transaction, again if the server breaks off."""
+        """Run a transaction; retry it if the connection breaks."""
 
         def transaction() -> T:
-            if self._file:  # the writer looks at a lock of PostgreSQL
+            if self._file:  # on PostgreSQL the writer checks the lock
                 self._lock.check()
             with self.database.begin() as connection:
                 return work(connection)
@@ -198,13 +197,13 @@ class Store:
     def register(
         self, series: Series, problems: Sequence[Problem], runs: int | None = None
     ) -> Registered:
-        """Enter a series and its problems, or find them; what has changed since is refused.
+        """Insert a series and its problems, or find them; changed ones are refused.
 
-        Where workers share the store, the missing attempts of so many ``runs`` are queued.
+        In a store that workers share, the missing attempts of the first ``runs`` runs are queued.
         """
 
         def work(connection: sa.Connection) -> Registered:
-            if self.has_leases:  # two that enter the same would otherwise both find it missing
+            if self.has_leases:  # else two workers could insert the same series
                 connection.execute(schema.ONE_BY_ONE)
             found = register(connection, self.url, series, problems)
             if self.is_shared and runs:
@@ -233,7 +232,7 @@ class Store:
         return self._writer.write(self._statements.put_call, row)
 
     def write_attempt(self, row: RowValues) -> Future[None]:
-        """Write how an attempt ended. If this is lost, its calls are not: it is replayed."""
+        """Write how an attempt ended. If this write is lost, its stored calls allow a replay."""
         put = self._statements.put_attempt
         if "finished_at" not in row:
             if self.is_shared:
@@ -246,13 +245,13 @@ class Store:
         return self._writer.write(self._statements.delete_calls, key)
 
     def hasten(self) -> None:
-        """Stop waiting for a server that is away: the run was cancelled."""
+        """Stop waiting for an unreachable server: the run was cancelled."""
         self._writer.hasten()
         if self._writer.leases:
             self._writer.leases.hasten()
 
     def _save(self, path: Path) -> str:
-        """Copy the contents of a file that is gone; say where they are, or that they are lost."""
+        """Copy the contents of a deleted file; describe where they are, or that they are lost."""
         try:
             copy, attempts = save_copy(self.database, path)
         except (OSError, sqlite3.Error, SQLAlchemyError) as error:
@@ -268,7 +267,7 @@ class Store:
         )
 
     def _require_one_name(self, file: StoreFile) -> None:
-        """Refuse a file in use that has hard links: SQLite keeps a log for each of its names."""
+        """Refuse a file with hard links: SQLite would keep a separate log for each name."""
         if file.path.stat().st_nlink > 1 and file.is_locked():
             raise StoreError(
                 f"{self.url}: another run is using this store, and it has several names (hard "
@@ -276,7 +275,7 @@ class Store:
             )
 
     def _require_store(self, tables: set[str], *, existing: bool) -> None:
-        """Refuse a database of another program; an empty file is made a store."""
+        """Refuse a database of another program; an empty file becomes a store."""
         ours = set(schema.METADATA.tables)
         if schema.store.name not in tables and (existing or tables - ours):
             raise StoreError(f"{self.url}: not a store of runs; name one that 'cfr eval' made")
@@ -286,7 +285,7 @@ class Store:
             with self.database.begin() as connection:
                 made = existing or schema.make_tables(connection)
                 version = connection.scalar(sa.select(schema.store.c.version)) if made else None
-                for table in schema.METADATA.sorted_tables:  # all columns, and not a single row
+                for table in schema.METADATA.sorted_tables:  # all columns, no rows
                     if table not in (schema.prompts, *schema.SHARED):
                         connection.execute(sa.select(table).limit(0))
         except SQLAlchemyError as error:
@@ -321,7 +320,7 @@ def attempt_columns(attempt: Attempt, usage: Usage) -> RowValues:
 
 
 class StoredJournal:
-    """Answers from the store what an earlier run asked, and stores all further answers."""
+    """Answers calls of an earlier run from the store, and stores all further answers."""
 
     def __init__(
         self, store: Store, key: RowValues, known: KnownCalls, prices: PriceList = _NO_PRICES
@@ -347,12 +346,12 @@ class StoredJournal:
         return sum((self._prices.cost(*used) for used in self._used), Cost())
 
     async def forget(self) -> None:
-        """Forget the calls of earlier runs, in the store too; only their cost stays counted."""
+        """Delete the calls of earlier runs, in the store too; only their cost stays counted."""
         await self._store.forget_calls(self._key)
         self._known, self._forgotten = {}, len(self._used)
 
     def recall(self, ordinal: int, step: Step) -> Answer | None:
-        """Return the stored answer of an earlier run, if it was asked the same."""
+        """Return the stored answer of an earlier run if its call was the same."""
         if ordinal not in self._known:
             self._store.require_lease(self._key)
             self._began = time.monotonic()
@@ -400,13 +399,13 @@ class StoredJournal:
             self._used.append((answer.usage, step.model))
 
 
-# The answers of a server, entered one by one as questions come in.
+# The attempts of a server, inserted one by one as requests arrive.
 #
-# An evaluation knows its problems and runs beforehand; a server does not. The same question may
-# come a thousand times: each time it is another run of the same problem, numbered on from the last.
+# Unlike an evaluation, a server has no list of problems and runs. The same question may arrive a
+# thousand times: each time it is another run of the same problem, with the next number.
 
 _KEPT: Final = 50_000
-"""Problems whose next run is remembered; the store knows it of all others."""
+"""Problems whose next run number is cached; for all others it is read from the store."""
 _KEPT_SERIES: Final = 1_000
 
 
@@ -424,7 +423,7 @@ class _Entry(NamedTuple):
 
 
 class Traffic:
-    """A store that takes attempts as they come; it must be held exclusively meanwhile."""
+    """Inserts attempts as they arrive; the store must be locked exclusively meanwhile."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -437,7 +436,7 @@ class Traffic:
     async def begin(
         self, series: Series, problem: Problem, prices: PriceList = _NO_PRICES
     ) -> TrafficAttempt:
-        """Enter an attempt under a run of its own; those that come together enter together."""
+        """Insert an attempt as a new run; concurrent ones share a transaction."""
         entry = _Entry(series, problem, asyncio.get_running_loop().create_future())
         self._pending.append(entry)
         if self._entering is None or self._entering.done():
@@ -454,7 +453,7 @@ class Traffic:
                 found = await asyncio.to_thread(
                     self._store.change, lambda one, new=batch: [self._place(one, e) for e in new]
                 )
-            except Exception as error:  # of any kind: no request may wait for ever
+            except Exception as error:  # of any kind, else requests would wait forever
                 found = [error] * len(batch)
             for entry, place in zip(batch, found, strict=True):
                 if entry.done.done():  # the request was cancelled
@@ -471,14 +470,14 @@ class Traffic:
             number = self._numbers.get(entry.series)
             if number is None:
                 number = enter_series(connection, self._store.url, entry.series)
-        except CfrError as error:  # it is refused, and no other
+        except CfrError as error:  # refuse this one, not the whole batch
             return error
         known = self._places.get((number, entry.problem.id))
         if known is None:
             posed = replace(entry.problem, text=storable_text(entry.problem.text))
             problem = enter_problem(connection, entry.series.benchmark, posed)
             known = _Place(problem, _first_free_run(connection, number, problem))
-        return number, known  # remembered once it is safe: a transaction may be done twice
+        return number, known  # cached after the commit: a transaction may be retried
 
     def _next_run(self, number: int, place: _Place, name: str) -> dict[str, int]:
         place = self._places.setdefault((number, name), place)
@@ -491,7 +490,7 @@ class Traffic:
     def _forget_old(self) -> None:
         while len(self._numbers) > _KEPT_SERIES:
             self._numbers.popitem(last=False)
-        # A run under way is not in the store yet, which would give its number away again.
+        # A run under way is not in the store yet; without the cache its number would be reused.
         for key in list(self._places):
             if len(self._places) <= _KEPT:
                 return
@@ -526,8 +525,8 @@ class TrafficAttempt:
             await self._write(failed(attempt, str(error), attempt.usage))
 
     def abandon(self, attempt: Attempt) -> None:
-        """Write how it ended without waiting: its client is gone."""
-        # The result is read, which asyncio would otherwise report as never retrieved.
+        """Write how the attempt ended without waiting: its client has disconnected."""
+        # Retrieve the result: asyncio logs a future's exception that was never retrieved.
         self._write(attempt).add_done_callback(lambda one: one.cancelled() or one.exception())
 
     def _write(self, attempt: Attempt) -> Future[None]:

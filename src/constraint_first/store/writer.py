@@ -41,22 +41,24 @@ from constraint_first.store.database import (
 class WriteStatements:
     """The writer's statements as text for the driver, with the names of columns as parameters.
 
-    SQLAlchemy would look its own up and convert each row, which takes longer than to write it.
+    SQLAlchemy's own statements are looked up and convert each row, which takes longer than the
+    write.
     """
 
     def __init__(self, *, is_shared: bool) -> None:
         self._mark = "%({})s" if is_shared else ":{}"
         self.put_attempt = self._insert(schema.attempts)
-        # By the clock of the server: those of workers may differ.
+        # Use the server's clock, since those of workers may differ.
         clock = "extract(epoch FROM clock_timestamp())"
         self.put_attempt_now = self._insert(schema.attempts, finished_at=clock)
-        # A commit that was made although the server broke off is made once.
+        # DO NOTHING: if the connection broke after a commit, the retried insert must change
+        # nothing.
         self.put_call = self._insert(schema.calls, replace=not is_shared)
         same = (f"{name} = {self._mark.format(name)}" for name in ("series", "problem", "run"))
         self.delete_calls = f"DELETE FROM calls WHERE {' AND '.join(same)}"
 
     def _insert(self, table: sa.Table, *, replace: bool = True, **computed: str) -> str:
-        """Insert a row, or replace the one with its key: a failed attempt that was made again."""
+        """Insert a row, or replace the one with its key: a failed attempt is made again."""
         names, keys = [c.name for c in table.columns], [c.name for c in table.primary_key]
         values = (computed.get(name) or self._mark.format(name) for name in names)
         rest = ", ".join(f"{name} = excluded.{name}" for name in names if name not in keys)
@@ -66,11 +68,11 @@ class WriteStatements:
         )
 
 
-# Stored calls of an earlier run, with which an attempt is replayed.
+# Stored calls of an earlier run, used to replay an attempt.
 
 EXECUTED: Final = "executed"
 """The ``finish`` of a program's row in ``calls``: its text is the program's output, its reasoning
-the error. So programs keep their place among the calls, in stores of any age."""
+the error. So programs keep their place among the calls, in stores of any version."""
 
 AttemptKey = tuple[int, int]
 """A problem's number in the store and a run's index: an attempt within its series."""
@@ -111,9 +113,9 @@ def _answer(row: sa.Row[Any]) -> Answer:
     return Completion(row.text, cast("Finish", row.finish), row.reasoning, usage)
 
 
-# The statements of leases, for PostgreSQL alone. Only the database's clock is asked in them.
+# The statements of leases, for PostgreSQL only. They use only the database's clock.
 #
-# They are put together from the parts below; every value from outside is a parameter.
+# They are composed of the constants below; every external value is a bound parameter.
 
 _KEY: Final = "series, problem, run"
 _SHARE: Final = (
@@ -139,7 +141,7 @@ RENEW: Final = sa.text(
     f"UPDATE leases SET expires = {_UNTIL} WHERE owner = :owner RETURNING {_KEY}"
 )
 RENEW_RESERVED: Final = sa.text(f"UPDATE reservations SET expires = {_UNTIL} WHERE owner = :owner")
-# While a server is away no lease can be renewed: after its start all workers get time to.
+# No lease can be renewed while the server is down, so after its start none is freed for a while.
 FREE_EXPIRED: Final = sa.text(
     f"WITH dead AS (SELECT {_KEY} FROM leases"
     " WHERE owner IS NOT NULL AND owner <> :owner AND expires < clock_timestamp()"
@@ -204,24 +206,25 @@ EXPIRE_RESERVED: Final = sa.text(f"UPDATE reservations SET expires = '-infinity'
 CALLS: Final = sa.text(f"SELECT calls.* FROM calls JOIN {_KEYS} USING ({_KEY})")
 
 
-# Leases on attempts: which worker makes which, and until when. The database's clock alone counts.
+# Leases on attempts: which worker makes which attempt, and until when, by the database's clock.
 #
-# A row of ``leases`` is an attempt that is to be made. A worker claims some, renews them while it
+# A row of ``leases`` is an attempt to be made. A worker claims some rows, renews them while it
 # lives, and deletes each in the transaction that writes how the attempt ended. The leases of a
-# worker that died expire, and others take them over. Every row of an attempt is written in a
-# transaction that holds its lease: of two workers that both claim it, one writes.
+# dead worker expire, and other workers claim them. Every row of an attempt is written in a
+# transaction that holds its lease: of two workers that claimed the same attempt, only one can
+# write.
 
 T = TypeVar("T")
 
 LEASE_SECONDS: Final = 60.0
-"""Seconds after which the leases of a worker that is gone expire."""
+"""Seconds after which the leases of a dead worker expire."""
 CLAIMED_AT_ONCE: Final = 32
 EVERY_RUN: Final = 2**31 - 1
-"""The number of runs that stands for however many there are."""
+"""A number of runs that means all runs."""
 _MANY: Final = 1_000
 """Run ANALYZE above this many inserted rows."""
 _BEATS: Final = 3
-"""How often a lease is renewed before it would expire."""
+"""How often a lease is renewed within its duration."""
 
 LeaseKey: TypeAlias = tuple[int, int, int]
 """Series, problem and run: an attempt in a store."""
@@ -229,7 +232,7 @@ LeaseKey: TypeAlias = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class SeriesShare:
-    """Attempts of a series: its first runs, at all of its problems or at some."""
+    """Attempts of a series: its first runs, on all or some of its problems."""
 
     series: int
     runs: int
@@ -246,7 +249,7 @@ class SeriesShare:
         c = schema.attempts.c
         where = [c.series == self.series, c.run < self.runs]
         if self.problems is not None:
-            # Written into the statement: databases take only so many parameters.
+            # Written into the statement: databases limit the number of parameters.
             ids: sa.BindParameter[int] = sa.bindparam(
                 "ids", self.problems, type_=sa.Integer, expanding=True, literal_execute=True
             )
@@ -261,7 +264,7 @@ class SeriesShare:
 def share_of(
     series: int, numbers: Mapping[str, int], problems: Sequence[Problem], runs: int
 ) -> SeriesShare:
-    """Select the first runs at some problems of a series, all of them where these are all."""
+    """Select the first runs of some or all problems of a series."""
     chosen = tuple(numbers[problem.id] for problem in problems)
     return SeriesShare(series, runs, None if len(chosen) == len(numbers) else chosen)
 
@@ -272,14 +275,14 @@ class Claimed(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """Attempts that are still to be made: free to be claimed, and all of them."""
+    """Attempts that are still to be made: how many are free to be claimed, and how many in all."""
 
     free: int
     total: int
 
 
 def name_owner(crew: str = "") -> str:
-    """Name a worker uniquely; one that a run starts elsewhere carries the name of that run."""
+    """Name a worker uniquely; if a run started it, the name includes that of the run."""
     return (
         f"{crew}{'/' * bool(crew)}{socket.gethostname()[:60]}-{os.getpid()}-{secrets.token_hex(4)}"
     )
@@ -288,13 +291,13 @@ def name_owner(crew: str = "") -> str:
 def enqueue(connection: sa.Connection, benchmark: str, share: SeriesShare) -> None:
     """Queue the missing and failed attempts of a series.
 
-    One that ends between the look at it and the insertion would be made twice. But then it had
-    ended before its row could be inserted anew, and a second look finds it.
+    An attempt that ends between the query and the insertion would be made twice. But it must have
+    ended before its row could be inserted again, so a second query finds it.
     """
     entered = connection.execute(ENQUEUE, share.parameters | {"benchmark": benchmark})
     drop_finished(connection, share.series)
     if entered.rowcount > _MANY:
-        # Without new statistics the planner would sort the whole queue for every claim.
+        # With outdated statistics the query planner would sort the whole queue for every claim.
         connection.execute(ANALYZE)
 
 
@@ -308,22 +311,22 @@ def drop_finished(connection: sa.Connection, series: int | None = None) -> None:
 
 
 def free_all(connection: sa.Connection, up: float = 0.0) -> None:
-    """Void every lease; only for a worker that has the exclusive lock.
+    """Void every lease; only for a worker that holds the exclusive lock.
 
     With ``up`` seconds, only on a server that has been up for so long: after a restart workers
-    take a moment to reconnect and to take their locks again.
+    need a moment to reconnect and to lock the store again.
     """
     connection.execute(FREE_ALL, {"up": up})
     connection.execute(EXPIRE_RESERVED, {"up": up})
 
 
 def release_crew(connection: sa.Connection, crew: str) -> None:
-    """Free the leases of workers that a run started; one that lives on writes nothing more."""
+    """Free the leases of workers that a run started; any that still run can no longer write."""
     connection.execute(RELEASE_CREW, {"crew": f"{crew}/"})
 
 
 class Leases:
-    """The leases of one worker. Its writer renews them, and asks which rows it may write."""
+    """The leases of one worker. Its writer renews them, and checks which rows it may write."""
 
     def __init__(self, url: str, database: sa.Engine, owner: str, seconds: float) -> None:
         self._url = url
@@ -350,14 +353,15 @@ class Leases:
     def _claim(self, share: SeriesShare, most: int) -> dict[AttemptKey, Claimed]:
         with self._single.connect() as connection:
             if self._doubtful:
-                # A server that breaks off in a commit does not say whether it was made. A lease
-                # that is ours and unknown to us would never be worked on.
+                # If the connection broke during a commit, it is unknown whether it succeeded. A
+                # lease of ours that is not in memory would never be worked on, so release it.
                 connection.execute(RELEASE_BUT, self._named | _columns(self._snapshot()))
             self._doubtful = True
             rows = connection.execute(CLAIM, self._named | share.parameters | {"most": most})
             found = {(row.problem, row.run): row for row in rows}
             begun = [(share.series, *key) for key, row in found.items() if row.begun]
-            # A statement of its own: it sees all that was written before these leases were free.
+            # A separate statement has a new snapshot, with all calls that were committed before
+            # these leases became free.
             stored = connection.execute(CALLS, _columns(begun)) if begun else ()
             known = calls_by_attempt(stored)
         keys = sorted(found, key=lambda at: at[::-1])
@@ -368,7 +372,7 @@ class Leases:
         }
 
     def waiting(self, shares: Iterable[SeriesShare]) -> dict[int, Waiting]:
-        """Free expired leases, and count what is left of each series."""
+        """Free expired leases, and count the waiting attempts of each series."""
 
         def count(connection: sa.Connection) -> dict[int, Waiting]:
             connection.execute(FREE_EXPIRED, self._named)
@@ -389,8 +393,8 @@ class Leases:
         self.forget(keys)
 
     def release(self) -> None:
-        """Give all leases back, for others to take at once; if that fails they expire."""
-        for _ in range(2):  # the first connection may be one that the server has forgotten
+        """Release all leases, so that others can claim them at once; if that fails they expire."""
+        for _ in range(2):  # the first pooled connection may be dead
             with suppress(SQLAlchemyError), self._database.begin() as connection:
                 connection.execute(RELEASE, self._named)
                 break
@@ -401,7 +405,7 @@ class Leases:
         return key in self._lost
 
     def renew(self) -> None:
-        """Renew all leases where they are due, free expired ones, and see which were lost."""
+        """Renew all leases if they are due, free expired ones, and record which were lost."""
         now = time.monotonic()
         if now < self._due:
             return
@@ -415,12 +419,12 @@ class Leases:
             self._lost |= (before & self._held) - renewed
 
     def hold(self, connection: sa.Connection, keys: Mapping[LeaseKey, bool]) -> set[LeaseKey]:
-        """Lock leases until a transaction ends, delete those that end with it; return ours."""
+        """Lock leases for a transaction, delete those of ended attempts; return ours."""
         wanted = self._named | _columns(keys) | {"all_ends": list(keys.values())}
         return {(row[0], row[1], row[2]) for row in connection.execute(HOLD, wanted)}
 
     def forget(self, keys: Iterable[LeaseKey]) -> None:
-        """Drop leases from memory, once the transaction that ended them is committed."""
+        """Drop leases from memory after the transaction that ended them is committed."""
         with self._guard:
             self._held.difference_update(keys)
 
@@ -447,23 +451,23 @@ def _columns(keys: Iterable[LeaseKey]) -> dict[str, list[int]]:
     return {"all_series": list(series), "all_problems": list(problems), "all_runs": list(runs)}
 
 
-# The store's writer thread: rows committed many at a time, each acknowledged when it is safe.
+# The store's writer thread: many rows per commit, each acknowledged after its commit.
 #
 # A commit that waits for the disk takes as long for a thousand rows as for one. So rows queue up
-# while one commit is under way and go into the next together; the future of a row is done once it
-# is committed. Rows that fail together are written in ever smaller parts, until only the bad one
-# is left out. A server that is away for a short time is waited for. Rows of an attempt that
-# another worker has taken over meanwhile are left out too: their futures raise ``LeaseLost``.
+# during one commit and go into the next together; the future of a row is done once it is
+# committed. A batch that fails is halved until only the bad row is left out. A server that is
+# unreachable for a short time is waited for. Rows of an attempt whose lease is lost are left out
+# too: their futures raise ``LeaseLost``.
 
 RowValues: TypeAlias = dict[str, Any]
 
-# A commit costs the same for one row as for fifty. Beside the time that a model takes to reply this
-# pause is nothing, and it halves the work of writing.
+# A commit costs the same for one row as for fifty. This pause is negligible beside the latency of
+# a model, and halves the CPU time of writing.
 _LINGER: Final = 0.004
 _LINGER_SHARED: Final = 0.015
-"""On a server a commit takes several round trips, which all workers compete for."""
+"""On a server a commit takes several round trips, and all workers share the server."""
 _HEARTBEAT: Final = 1.0
-"""Seconds after which the lock is checked although there is nothing to write."""
+"""Seconds after which the lock is checked even if there is nothing to write."""
 
 
 _Pending: TypeAlias = tuple[str, RowValues, Future[None], bool]
@@ -473,7 +477,7 @@ _Pending: TypeAlias = tuple[str, RowValues, Future[None], bool]
 class Writer:
     """A queue of rows and the thread that writes them, in the order in which they came.
 
-    ``check`` is called before each commit and once a second; it raises where the lock is lost. With
+    ``check`` is called before each commit and once a second; it raises if the lock is lost. With
     ``leases`` only rows of attempts that this worker has a lease on are written.
     """
 
@@ -503,12 +507,12 @@ class Writer:
         done: Future[None] = asyncio.get_running_loop().create_future()
         with self._changed:
             self._pending.append((statement, row, done, ends))
-            if len(self._pending) == 1:  # the thread waits for the first row alone
+            if len(self._pending) == 1:  # the thread is only woken by the first row
                 self._changed.notify_all()
         return done
 
     async def watch(self) -> None:
-        """Wait until the store cannot be written any more, and raise that."""
+        """Wait until the store can no longer be written, and raise the error."""
         done = asyncio.get_running_loop().create_future()
         with self._changed:
             if self._failure:
@@ -550,7 +554,7 @@ class Writer:
                 self._changed.notify_all()
 
     def _commit(self, batch: list[_Pending]) -> None:
-        """Write rows and settle their futures; halve a batch with a bad row until it is alone."""
+        """Write rows and settle their futures; halve a batch until a bad row is isolated."""
         error = self._try(batch)
         waiting = [done for _, _, done, _ in batch]
         if error is None:
@@ -578,7 +582,7 @@ class Writer:
                 self._write(batch)
             except _NotOurs as lost:
                 return lost
-            # Any exception: a thread that dies here would leave every future pending for ever.
+            # Any exception: if the thread died here, every future would stay pending forever.
             except Exception as error:
                 patient = is_outage(error) and not self._failure
                 pause = next(waits, None) if patient else None
@@ -616,7 +620,7 @@ class Writer:
 
 
 class _NotOurs(Exception):
-    """All was written but the rows of attempts that other workers have."""
+    """Everything was written except rows of attempts that other workers hold."""
 
     def __init__(self, keys: set[LeaseKey]) -> None:
         super().__init__()
@@ -640,12 +644,12 @@ def _settle(waiting: Iterable[Future[None]], failure: CfrError | None) -> None:
     for done in waiting:
         by_loop.setdefault(done.get_loop(), []).append(done)
     for loop, futures in by_loop.items():
-        with suppress(RuntimeError):  # the loop is closed, and with it all tasks that waited
+        with suppress(RuntimeError):  # the loop is closed, and its tasks are gone
             loop.call_soon_threadsafe(resolve, futures, failure)
 
 
 def resolve(waiting: Iterable[Future[None]], failure: Exception | None) -> None:
-    """Settle futures that tasks wait for, but those of tasks that were cancelled."""
+    """Settle futures that tasks wait for, except those that were cancelled."""
     for done in waiting:
         if done.done():
             continue
