@@ -1,9 +1,9 @@
-"""An evaluation in waves: all calls that are due go into batches, and attempts go on in between.
+"""An evaluation in waves: all pending calls go into batches, and attempts advance in between.
 
-No part of an attempt is kept in memory while a batch takes its day. Between two waves every missing
-attempt is replayed from the store: the results of the last wave are stored as its calls, its
-programs are run, and its next call is a request of the next wave. So a run that was killed goes on
-as one that was not.
+A batch may take a day, so attempts are not kept in memory meanwhile. Between two waves every
+missing attempt is replayed from the store: the results of the last wave are stored as its calls,
+its programs are run, and its next call becomes a request of the next wave. A killed run is resumed
+by the same replay.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ from constraint_first.store.store import Store, StoredJournal, attempt_columns
 from constraint_first.store.writer import KnownCalls, RowValues
 
 _TRIES: Final = 3
-"""How often a request is made in one run of the command, where it gets no reply."""
+"""How often a request without a reply is made in one run of the command."""
 _FREE: Final = Price(0.0, 0.0)
 
 CollectRequests: TypeAlias = Callable[[BatchModel, Path, Sequence[RequestId]], None]
@@ -92,7 +92,7 @@ class WaveMemory:
     prepaid: dict[Place, tuple[Usage, float]] = field(
         default_factory=dict[Place, "tuple[Usage, float]"]
     )
-    """Taken out of the budget for requests under way: the most that each can use."""
+    """Reserved in the budget for requests under way: the most that each can use."""
 
 
 @dataclass(slots=True)
@@ -103,14 +103,14 @@ class OpenWave:
     limits: FileLimits
     collect: CollectRequests
     missing: Mapping[Place, FoundResult] = field(default_factory=dict[Place, FoundResult])
-    """Requests of the last wave of which there is no line, and why."""
+    """Requests of the last wave that have no line in the results, and why."""
     refused: Mapping[Place, FoundResult] = field(default_factory=dict[Place, FoundResult])
     """Refusals of an earlier run, for the current series."""
     postponed: Request | None = None
-    """A request that the budget had no room for."""
+    """A request that did not fit into the budget."""
     requests: int = 0
     taken: int = 0
-    """Results that were handed out."""
+    """The number of results that attempts have used."""
     _parts: dict[BatchModel, tuple[RequestFile, list[RequestId]]] = field(
         default_factory=dict[BatchModel, "tuple[RequestFile, list[RequestId]]"]
     )
@@ -118,10 +118,10 @@ class OpenWave:
     _files: int = 0
 
     def find(self, name: RequestId) -> Result | None:
-        """Return the result of a request; None where it was not made yet.
+        """Return the result of a request; None if it was not made yet.
 
-        A reply belongs to a place, however the body was written. A refusal belongs to a body: the
-        same call without the refused setting is another request.
+        A reply belongs to a call's place in its attempt, whatever the request body. A refusal
+        belongs to a body: the same call without the refused setting is another request.
         """
         place = name.place
         found = self.results.find(place) or self.missing.get(place) or self.refused.get(place)
@@ -138,12 +138,12 @@ class OpenWave:
         return found.result
 
     def failed(self, name: RequestId) -> bool:
-        """Count a request that got no reply; whether it may be made again."""
+        """Count a request that got no reply; return whether it may be retried."""
         self.memory.tries[name.place] += 1
         return self.memory.tries[name.place] < _TRIES
 
     def spent(self, name: RequestId, used: Usage | None, price: Price | None) -> None:
-        """Give back the prepaid amount to the budget, and take the used one."""
+        """Release the amount reserved in the budget, and spend the used one."""
         if (budget := self.memory.budget) is None:
             return
         most, reserved = self.memory.prepaid.pop(name.place, (Usage(), 0.0))
@@ -152,7 +152,7 @@ class OpenWave:
         budget.cost += (price or _FREE).cost(taken) - reserved
 
     def ask(self, request: Request) -> None:
-        """Put a request into an input file, if even its dearest reply can be paid."""
+        """Put a request into an input file, if the budget allows even its longest reply."""
         model, place = request.model, request.name.place
         if (budget := self.memory.budget) is not None:
             cost = (model.price or _FREE).cost(request.most)
@@ -182,7 +182,7 @@ class OpenWave:
 
 
 def placed(attempt: tuple[int, int, int], as_sent: AsSent | None) -> AsSent:
-    """Give each call of an attempt its place, by which the results of a batch find their calls."""
+    """Give each call of an attempt its place, which identifies its result in a batch."""
 
     def place(ordinal: int, call: Call) -> PlacedCall:
         sent = as_sent(ordinal, call) if as_sent else call
@@ -195,13 +195,13 @@ def placed(attempt: tuple[int, int, int], as_sent: AsSent | None) -> AsSent:
 # A pass over the missing attempts of a series between two waves.
 
 _WIDTH: Final = 64
-"""Attempts at a time: while one waits for the disk, the sandbox or the grader, others go on."""
+"""Attempts at a time: while one waits for the disk, the sandbox or the grader, others advance."""
 
 
 async def replay_attempts(
     store: Store, job: Job, log: BatchLog, counted: Callable[[], object]
 ) -> None:
-    """Let every missing attempt of a series go on until it ends or waits for a wave."""
+    """Replay every missing attempt of a series until it ends or needs the next wave."""
     known = await asyncio.to_thread(begun_calls, store, job.number)
     job.begun.clear()
     missing = job.missing()
@@ -225,7 +225,7 @@ async def replay_attempts(
 async def _replay(
     store: Store, job: Job, log: BatchLog, key: RowValues, problem: Problem, known: KnownCalls
 ) -> bool:
-    """Let one attempt go on; return whether it has ended."""
+    """Replay one attempt; return whether it has ended."""
     started, tally = time.monotonic(), job.tally
     if tally.refused:
         made = failed(Attempt(problem, job.method), tally.refused, Usage())
@@ -247,7 +247,7 @@ async def _replay(
         made = failed(made, str(error), made.usage)
         await store.write_attempt(row | attempt_columns(made, made.usage))
     tally.count(made, made.usage)
-    job.finished.add((key["problem"], key["run"]))  # also a failed one: the next command makes it
+    job.finished.add((key["problem"], key["run"]))  # a failed one too: the next command retries it
     if made.status == "failed":
         log.forget_refusals(Place(**key, ordinal=0))
     return True
@@ -259,11 +259,11 @@ _FIRST_LOOK: Final = 5.0
 _LONGEST_LOOK: Final = 60.0
 _GROWTH: Final = 1.5
 _MOST_FAULTS: Final = 60
-"""Looks in a row that may fail: an hour, at the longest pause."""
+"""Consecutive polls that may fail: an hour, at the longest pause."""
 
 
 class ResultsAwaited(CfrError):
-    """Files of requests whose results are not there yet; the user has to make them."""
+    """Request files are written, and the user has to run them and return the results."""
 
     exit_code = 7
 
@@ -313,7 +313,7 @@ class _Waves:
             self._collected, self._wave = [], self._wave + 1
 
     async def _is_over(self, wave: OpenWave) -> bool:
-        """Say whether all is done; raise ``BudgetSpent`` where only the budget is in the way."""
+        """Return whether all is done; raise ``BudgetSpent`` if only the budget prevents it."""
         if wave.postponed is None:
             return True
         if not wave.taken and self._memory.budget:
@@ -357,7 +357,7 @@ class _Waves:
     def _require_waiting(
         self, waiting: Sequence[StoredBatch], shown: tuple[BatchView, ...]
     ) -> None:
-        """End the run where no service makes the results, and name the command that does."""
+        """End the run if no service makes the results, and name the command that does."""
         commands = [
             shlex.join(service.command(batch))
             for batch in waiting
@@ -392,10 +392,10 @@ class _Waves:
         return OpenWave(results, self._memory, self._folder, limits, self._collect, missing)
 
     async def _replay(self, wave: OpenWave) -> DecodingRefused | None:
-        """Let every missing attempt go on as far as it comes, and collect its requests.
+        """Replay every missing attempt as far as possible, and collect its requests.
 
-        A setting that a model refuses ends its series, and is returned once all others have the
-        results of the wave.
+        A setting that a model refuses ends its series; it is returned after all other series have
+        received the results of the wave.
         """
         refused: DecodingRefused | None = None
         for model in self._batches.models:
@@ -433,7 +433,7 @@ def _oddities(batch: StoredBatch, read: ReadBatch) -> Iterator[str]:
 
 
 def _not_performed(batch: StoredBatch, name: str) -> FoundResult:
-    """Say of a request without a line why there is none."""
+    """Make the result of a request that has no line in the results."""
     request = parse_request_id(name)
     assert request is not None  # noqa: S101
     reason = f"the batch was {batch.status}: {batch.reason}" if batch.reason else batch.status
@@ -443,11 +443,11 @@ def _not_performed(batch: StoredBatch, name: str) -> FoundResult:
     )
 
 
-# Batches as a way to make attempts: the models of a grid, and where the batches of each go.
+# The executor for batches: the models of a grid, and the service for each.
 
 _NO_LIMIT: Final = 2**31
 _LINE_ROOM: Final = 2**20
-"""Bytes that a line of results may have beside its reply."""
+"""Bytes that a line of results may have in addition to its reply."""
 
 
 class Batches:
@@ -466,7 +466,7 @@ class Batches:
         self.models: list[BatchModel] = []
         self.limiters: Sequence[Limiter] = pool.limiters
         self.longest = options.max_reply_bytes + _LINE_ROOM
-        """Longer lines of results are not read."""
+        """The size limit of a line of results; longer lines are not read."""
         self._stack = stack
         self._pool = pool
         self._clients: dict[tuple[str, str], BatchClient] = {}
@@ -488,7 +488,7 @@ class Batches:
             return await self._take(
                 [await self._pool.open_engine(engine, experiment.other_models())]
             )
-        for name in experiment.models:  # before one is fetched
+        for name in experiment.models:  # before any download
             if runs_here(replace(ref, model=name or ref.model)):
                 raise _not_an_endpoint(name or ref.model or "the embedded one")
         return await self._take(await self._pool.open(experiment, ref))
@@ -512,7 +512,7 @@ class Batches:
         return {place: Provider(client, log) for place, client in self._clients.items()}
 
     async def _take(self, models: Iterable[ServedModel]) -> list[ServedModel]:
-        """Replace models of endpoints by such that are asked through their batch API."""
+        """Replace endpoint models by models that use the endpoint's batch API."""
         made: dict[int, ServedModel] = {}
 
         async def convert(one: ServedModel) -> ServedModel:
@@ -552,7 +552,7 @@ class Batches:
     def _open_for_folder(
         self, experiment: Experiment, ref: ModelRef, folder: Path
     ) -> list[ServedModel]:
-        """Make models that are served later: their requests are files in a folder."""
+        """Make models without an endpoint: their requests are files in a folder."""
         names = [name or ref.model or "" for name in experiment.models]
         served = {
             name: self._of_folder(name, ref, folder)

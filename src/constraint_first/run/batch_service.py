@@ -1,13 +1,13 @@
-"""The journal of batches in the store: what was sent where, before anything of it is paid for.
+"""The log of batches in the store, written ahead of every step that may cost money.
 
 A batch goes through these states, each written before the step that follows it:
 
-- collected: its requests are known; nothing was sent yet, or the upload's reply was not read
-- uploaded: its input file is there; the batch may have been made, and its reply not been read
-- created: it has an id, and is waited for
-- ended: nothing more will come of it; its results are read, and their calls stored
-- closed: all its results are in the store, or their requests were made again
-- forgotten: the user gave it up
+- collected: its requests are stored; nothing was sent yet, or the upload's response was lost
+- uploaded: its input file is at the provider; the batch may exist if that response was lost
+- created: it has an id, and its results are awaited
+- ended: it is complete or failed; its results are being read, and their calls stored
+- closed: all its results are in the store, or their requests were retried
+- forgotten: the user abandoned it
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from constraint_first.store.database import BATCHES, OPEN, batches, requests
 from constraint_first.store.store import Store
 
 _LONGEST: Final = 2_000
-"""Characters of a refusal that are kept: as many as are looked at."""
+"""Characters of a refusal that are stored: the parser of refusals reads no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class StoredBatch:
 
     @property
     def shown(self) -> str:
-        """The provider's name for it, or ours."""
+        """The provider's id of the batch, or else our tag."""
         return self.batch or self.tag
 
     @property
@@ -87,7 +87,7 @@ class BatchLog:
         return (last or 0) + 1
 
     def collect(self, batch: StoredBatch, names: Sequence[RequestId]) -> None:
-        """Enter a batch with all its requests, ahead of everything that is done with it."""
+        """Insert a batch with all its requests, before any step."""
         rows = [asdict(name.place) | {"tag": batch.tag, "digests": name.digests} for name in names]
 
         def work(connection: sa.Connection) -> None:
@@ -103,7 +103,7 @@ class BatchLog:
         return replace(batch, **columns)
 
     def drop(self, tag: str) -> None:
-        """Take a batch out again of which nothing was paid for."""
+        """Delete a batch that cost nothing."""
 
         def work(connection: sa.Connection) -> None:
             connection.execute(requests.delete().where(requests.c.tag == tag))
@@ -141,7 +141,7 @@ class BatchLog:
         self._store.change(work)
 
     def refusals(self, series: int) -> dict[Place, FoundResult]:
-        """Return by place what closed batches say was refused: it need not be refused again."""
+        """Return the refusals of closed batches by place, so that they are not requested again."""
         query = (
             sa.select(requests)
             .join(batches)
@@ -160,7 +160,7 @@ class BatchLog:
         return found
 
     def forget_refusals(self, place: Place) -> None:
-        """Drop the refusals of an attempt that failed: the next run asks again."""
+        """Delete the refusals of an attempt that failed: the next run retries it."""
         named = [requests.c[name] == getattr(place, name) for name in _KEY if name != "ordinal"]
         statement = requests.delete().where(*named, requests.c.status.between(400, 499))
         self._store.change(lambda connection: connection.execute(statement))
@@ -180,14 +180,14 @@ def _request(row: sa.Row[Any]) -> RequestId:
 
 # Where batches go: a provider's batch API, or a folder for vLLM's ``run_batch``.
 #
-# Each step is in the store before the next is taken, so that the next run knows which step may have
-# been taken, and looks for its result first.
+# Each step is committed to the store before the next begins, so that a resumed run can tell which
+# step may have happened, and looks for its result first.
 
 _ENDED: Final = "ended"
 
 
 class LostBatch(EngineError):
-    """A batch whose fate cannot be found out."""
+    """A batch whose state cannot be determined."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,10 +196,11 @@ class Provider:
     log: BatchLog
 
     async def recover(self, batch: StoredBatch) -> StoredBatch | None:
-        """Find out how far an earlier run came.
+        """Determine how far an earlier run got.
 
-        A file that was uploaded and not heard of costs nothing, so the requests are collected anew.
-        A batch that was asked for and not heard of is looked for before it is made.
+        An upload whose response was lost costs nothing, so its requests are collected again. A
+        batch may exist although the response to its creation was lost, so it is searched for
+        before it is created again.
         """
         if batch.state == "collected":
             self.log.drop(batch.tag)
@@ -255,10 +256,10 @@ class Folder:
     path: Path
     log: BatchLog
     longest: int
-    """The size of a line beyond which it is not looked at."""
+    """The size limit of a line; longer lines are ignored."""
 
     async def recover(self, batch: StoredBatch) -> StoredBatch | None:
-        """See whether the input file was written; it is there whole or not at all."""
+        """Check whether the input file was written; writing it is atomic."""
         if batch.state != "collected":
             return batch
         if self.input_file(batch).exists():
@@ -282,7 +283,7 @@ class Folder:
         return self.log.change(batch, state="created", status="waiting")
 
     async def look(self, batch: StoredBatch) -> tuple[StoredBatch, BatchView]:
-        """See whether all results are there, or the input file was taken away."""
+        """Check whether all results are there, or the input file was removed."""
         results = self.result_file(batch)
         paths = [results] if results.exists() else []
         read = ResultIndex(self.longest).read(paths, self.log.wanted(batch.tag))
@@ -294,7 +295,7 @@ class Folder:
         return batch, BatchView(name, status, batch.requests, read.answered, len(read.failed))
 
     async def fetch(self, batch: StoredBatch, folder: Path) -> list[Path]:  # noqa: ARG002
-        """Name the result file; it is on the disk already."""
+        """Return the result file, which is on the disk already."""
         results = self.result_file(batch)
         return [results] if results.exists() else []
 
@@ -310,4 +311,4 @@ class Folder:
 
 
 BatchService: TypeAlias = Provider | Folder
-"""A place that takes batches and gives their results."""
+"""Accepts batches and returns their results."""

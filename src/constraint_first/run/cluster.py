@@ -1,8 +1,8 @@
-"""An evaluation whose attempts are made by workers on a Ray cluster, each of which is ``cfr work``.
+"""An evaluation whose attempts are made by ``cfr work`` processes on a Ray cluster.
 
-Ray places workers and reports which of them died; the store has everything else. This process
-enters the grid, follows it in the store and decides when a worker is replaced and when that is
-hopeless. It makes no attempt itself, and needs neither the model nor its key.
+Ray places workers and reports which of them died; everything else is in the store. This process
+inserts the grid, counts its attempts in the store, and decides when to replace a worker and when
+to give up. It makes no attempt itself, and needs neither the model nor its key.
 """
 
 from __future__ import annotations
@@ -48,24 +48,24 @@ from constraint_first.store.database import StoreError, sqlite_path
 from constraint_first.store.store import Store
 from constraint_first.store.writer import release_crew
 
-# The lines of JSON between this process, the driver of a cluster and its workers.
+# The JSON lines between this process, the driver of a cluster and its workers.
 
 
 class DriverOrder(TypedDict):
-    """The first line that comes in; each further one is the number of a worker to start."""
+    """The first line of input; each further line is the number of a worker to start."""
 
     address: str
     resources: dict[str, float]
     settings: dict[str, Any]
-    """Of each worker: its store with the password, its limits (fields of ``RunOptions``), its
-    series, the crew that it belongs to, and the endpoints that were given, as they were: the store
-    has them without their secrets."""
+    """For each worker: its store with the password, its limits (fields of ``RunOptions``), its
+    series, the crew that it belongs to, and the endpoints' full addresses: in the store they have
+    no secrets."""
     seconds: float
-    """Seconds between two looks at workers that have no place yet."""
+    """Seconds between two checks of workers that have no place yet."""
 
 
 class WorkerReport(TypedDict):
-    """How a worker ended: the series that it left alone, the error that ended it."""
+    """How a worker ended: the series that it skipped, the error that ended it."""
 
     skipped: list[str]
     refused: dict[str, Any] | None
@@ -74,7 +74,7 @@ class WorkerReport(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class DriverEvent:
-    """A line that goes out: an event, and the worker that it is about."""
+    """A line of output: an event, and the worker that it is about."""
 
     event: Literal["connected", "placed", "ended", "died", "waiting", "failed"]
     worker: int = -1
@@ -93,7 +93,7 @@ class DriverEvent:
 _CONNECT: Final = 90.0
 _END: Final = 30.0
 _LINE: Final = 2**20
-"""Bytes that an event may have."""
+"""The size limit of an event in bytes."""
 
 
 class RayFailed(CfrError):
@@ -108,7 +108,7 @@ def require_ray() -> None:
 
 
 class RayProcess:
-    """A driver that was started: orders are written to it, events are read from it."""
+    """A running driver: orders are written to it, events are read from it."""
 
     def __init__(self, process: Process, address: str, said: IO[bytes]) -> None:
         if process.stdin is None or process.stdout is None:
@@ -150,7 +150,7 @@ class RayProcess:
         return DriverEvent(**json.loads(line))
 
     async def close(self) -> None:
-        """Close the orders: its workers give their leases back, and it ends."""
+        """Close the driver's input: its workers release their leases, and it ends."""
         self._orders.close()
         try:
             await asyncio.wait_for(self._process.wait(), _END)
@@ -169,7 +169,7 @@ class RayProcess:
 
 @asynccontextmanager
 async def start_driver(order: DriverOrder) -> AsyncGenerator[RayProcess]:
-    """Start a driver; its workers end with it, and it ends with this process."""
+    """Start a driver; it ends with this process, and its workers end with it."""
     require_ray()
     with tempfile.TemporaryFile() as said:
         process = await asyncio.create_subprocess_exec(
@@ -178,7 +178,7 @@ async def start_driver(order: DriverOrder) -> AsyncGenerator[RayProcess]:
             stdout=PIPE,
             stderr=said,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-            start_new_session=True,  # Ctrl-C ends this process, which then closes the driver
+            start_new_session=True,  # keep Ctrl-C from the driver: we close it
             limit=_LINE,
         )
         driver = RayProcess(process, order["address"], said)
@@ -192,14 +192,14 @@ async def start_driver(order: DriverOrder) -> AsyncGenerator[RayProcess]:
 _MOST_DEATHS: Final = 3
 """Times that a worker may die in a row while no attempt is made."""
 _LOOK_EVERY: Final = 10.0
-"""Seconds between two looks at workers that have no place on the cluster."""
+"""Seconds between two checks of workers that have no place on the cluster."""
 _LIMITS: Final = (
     *("concurrency", "requests_per_minute", "tokens_per_minute"),
     *("call_timeout", "lease", "max_reply_bytes", "max_calls", "max_attempt_tokens"),
 )
-"""Limits that hold for each worker by itself."""
+"""Limits that apply to each worker separately."""
 _FIRST_PAUSE: Final = 1.0
-"""Seconds before a worker that died is replaced; twice as many each time."""
+"""Seconds before a worker that died is replaced; doubled each time."""
 
 
 class Cluster:
@@ -248,7 +248,7 @@ class Cluster:
             async with start_driver(order) as driver:
                 return await run.drive(driver)
         finally:
-            # A worker that was killed, because it took too long to stop, still has its leases.
+            # A worker that was killed because it stopped too slowly still holds its leases.
             with suppress(StoreError):
                 await asyncio.to_thread(store.change, lambda one: release_crew(one, store.owner))
 
@@ -263,12 +263,12 @@ class _RayRun:
     started: int = 0
     """The number of workers, whether they are placed or not."""
     placed: set[int] = field(default_factory=set[int])
-    """Those that are at work on a node."""
+    """The workers that run on a node."""
     reasons: Counter[str] = field(default_factory=Counter[str])
-    """Why workers left series alone."""
+    """Why workers skipped series."""
     _before: int = 0
     _deaths: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
-    """How often each died in a row, and the attempts that were made by then."""
+    """How often each died in a row, and the number of attempts at its last death."""
     _ended: set[int] = field(default_factory=set[int])
     _impossible: float = 0.0
     _noted: set[str] = field(default_factory=set[str])
@@ -280,7 +280,7 @@ class _RayRun:
         return found.done == found.total
 
     async def drive(self, driver: RayProcess) -> str:
-        """Start workers and follow them; say why attempts are missing, where workers left some."""
+        """Start workers and follow them; return why attempts are missing, if some are."""
         self._before = self._made()
         first = await driver.connected()
         self.started = self.options.workers or max(1, self._count_fitting(first.nodes))
@@ -339,7 +339,7 @@ class _RayRun:
         asyncio.get_running_loop().call_later(pause, driver.start, number)
 
     def _wait(self, event: DriverEvent) -> None:
-        """Say why workers wait; give up where no node could ever take one."""
+        """Report why workers wait; give up if no node could ever place one."""
         nodes, asked = event.nodes, _write_resources(self.options.requested)
         alike = Counter(map(_write_resources, nodes))
         there = "; ".join(f"{count} with {what}" for what, count in alike.items()) or "none"
@@ -393,7 +393,7 @@ def make_order(options: RunOptions, ref: ModelRef, jobs: Sequence[Job]) -> Drive
 
 
 def check_ray(options: RunOptions, ref: ModelRef, *, has_engine: bool) -> None:
-    """Refuse options that a cluster cannot take, before any model is opened."""
+    """Refuse options that are impossible with a cluster, before any model is opened."""
     options.ray.check()
     if options.batch.wanted:
         raise InputError("--ray and --batch: one or the other; leave one out")
@@ -415,7 +415,7 @@ def check_ray(options: RunOptions, ref: ModelRef, *, has_engine: bool) -> None:
 
 
 def _with_password(url: str) -> str:
-    """Add the password that psycopg would find here in PGPASSWORD: other machines would not."""
+    """Add the password from PGPASSWORD, which is not set on other machines."""
     parsed, password = sa.make_url(url), os.environ.get("PGPASSWORD")
     if parsed.password is None and password:
         parsed = parsed.set(password=password)
@@ -428,14 +428,15 @@ def _write_resources(found: dict[str, float]) -> str:
 
 # A worker on a node of a Ray cluster: ``cfr work`` as an actor, which reports how it ended.
 #
-# Its reports are plain data without a secret: Ray shows errors of actors to every user of it.
+# Its reports are plain data without secrets: Ray shows the exceptions of actors to every user of
+# the cluster.
 
 
 class RayWorker(EvaluationWatcher):
     """A worker in a separate process, with a thread that works and one that can stop it.
 
-    No method of it is a coroutine: Ray would run all of them in a loop of its own. As a watcher it
-    keeps why series are left alone.
+    None of its methods is a coroutine: Ray would run them all in one event loop of its own. As a
+    watcher it records why series are skipped.
     """
 
     def __init__(self) -> None:
@@ -448,7 +449,7 @@ class RayWorker(EvaluationWatcher):
         return socket.gethostname()
 
     def work(self, settings: dict[str, Any]) -> WorkerReport:
-        """Make the missing attempts of some series, as far as they can be made here."""
+        """Make the missing attempts of some series, as far as possible on this machine."""
 
         async def run() -> None:
             work = awork(
@@ -461,7 +462,7 @@ class RayWorker(EvaluationWatcher):
             task = asyncio.ensure_future(work)
             with self._guard:
                 self._running = asyncio.get_running_loop(), task
-                if self._stopped:  # before it began
+                if self._stopped:  # before the task existed
                     task.cancel()
             try:
                 await task
@@ -504,16 +505,16 @@ def _without_password(text: str, store: str) -> str:
 
 # The driver of a Ray cluster, in a process of its own: it places workers and reports their ends.
 #
-# Ray prints to the terminal, ends its process when the cluster's head is gone, and shows the
-# command line of a driver to every user of the cluster. So the evaluation starts this process,
-# whose command line has no secret, and exchanges lines of JSON with it: orders come in, events go
-# out. When the orders end, for any reason, its workers are stopped and it ends. All decisions are
-# the evaluation's.
+# Ray prints to the terminal, exits its process when the connection to the cluster's head is lost,
+# and shows the command line of a driver to every user of the cluster. So the evaluation starts
+# this process, whose command line has no secret, and exchanges JSON lines with it: orders on
+# standard input, events on standard output. At the end of its input, for any reason, it stops its
+# workers and exits. All decisions are made by the evaluation.
 
 _REACH: Final = 10.0
 """Seconds that a cluster's head may take to accept a connection."""
 _STOP: Final = 15.0
-"""Seconds that workers have to give their leases back."""
+"""Seconds that workers have to release their leases."""
 _NOT_ONES_OWN: Final = ("node:", "memory", "object_store_memory", "accelerator_type:")
 
 
@@ -521,7 +522,7 @@ Tell: TypeAlias = Callable[[DriverEvent], None]
 
 
 class _Failed(Exception):
-    """The cluster cannot be used; the words say why."""
+    """The cluster cannot be used; the message is the reason."""
 
 
 class _Driver:
@@ -534,7 +535,7 @@ class _Driver:
             "num_cpus": asked.pop("CPU", 0),
             "num_gpus": asked.pop("GPU", 0),
             "resources": asked,
-            "max_restarts": 0,  # the evaluation orders another
+            "max_restarts": 0,  # the evaluation starts another one
             "max_concurrency": 2,
             "scheduling_strategy": "SPREAD",
         }
@@ -589,7 +590,7 @@ class _Driver:
 
 
 def _connect(address: str) -> Any:
-    """Connect to a cluster. Ray would wait two minutes for one that does not answer."""
+    """Connect to a cluster; probe it first, since Ray waits two minutes if it does not respond."""
     found = os.environ.get("RAY_ADDRESS", "") if address == "auto" else address
     host, _, port = found.rpartition(":")
     if host and port.isdigit():
@@ -618,7 +619,7 @@ def _nodes(ray: Any) -> list[dict[str, float]]:
 
 
 def _reason(error: BaseException) -> str:
-    """Write an error in one line: the first and last line of Ray's, without the trace between."""
+    """Write an error in one line: the first and last line of Ray's, without the traceback."""
     lines = [line for line in str(error).splitlines() if line.strip() and not line[0].isspace()]
     return one_line(" ".join(dict.fromkeys((*lines[:1], *lines[-1:]))) or type(error).__name__)
 
@@ -640,9 +641,9 @@ async def _drive(tell: Tell) -> None:
 
 
 def main() -> None:
-    """Take orders on standard input; only events go to standard output."""
+    """Read orders from standard input; write only events to standard output."""
     events = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)  # what Ray prints
+    os.dup2(2, 1)  # Ray's own output goes to standard error
 
     def tell(event: DriverEvent) -> None:
         events.write(json.dumps(asdict(event)) + "\n")

@@ -1,7 +1,7 @@
-"""Bounds of what an attempt takes, found by playing it through with replies of several kinds.
+"""Bounds on the tokens and calls of an attempt, found by running it on made-up replies.
 
-A method is a generator, so it can be run on made-up replies. What it then
-asks tells how many calls there are, how long their prompts are and how long replies may be.
+A method is a generator, so it can be run without a model. The calls that it yields show how many
+there are, how long their prompts are and how long replies may be.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from constraint_first.store.series import Series, find_registered, play
 from constraint_first.store.store import Store
 
 _CHARACTERS_A_TOKEN: Final = 3
-"""As the limiter guesses: few texts have fewer."""
+"""The limiter's estimate, too: few texts have fewer characters per token."""
 
 
 class Span(NamedTuple):
-    """A number of which only the least and the most are known; the two are the same where it is."""
+    """Bounds of a number; ``least`` equals ``most`` if it is known exactly."""
 
     least: float
     most: float
@@ -55,14 +55,14 @@ _NOTHING: Final = Span(0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What attempts take: calls, tokens and money."""
+    """The demand of attempts: calls, tokens and money."""
 
     calls: Span = _NOTHING
     input: Span = _NOTHING
     output: Span = _NOTHING
     dollars: Span = _NOTHING
     complete: bool = True
-    """False where a model has no price, so that the dollars lack what it costs."""
+    """False if a model has no price, so that its cost is missing from the dollars."""
 
     def plus(self, other: Demand) -> Demand:
         complete = self.complete and other.complete
@@ -90,7 +90,7 @@ class CallSettings:
     contexts: Mapping[str | None, int | None] = field(
         default_factory=dict["str | None", "int | None"]
     )
-    """Tokens of context of each model, by the name that calls have for it, where they are known."""
+    """The known context lengths of models in tokens, by their names in calls."""
 
     def longest_reply(self, call: Call) -> int:
         limits = (call.max_tokens, self.decoding.max_tokens, self.contexts.get(call.model))
@@ -110,8 +110,8 @@ _KINDS: Final[tuple[tuple[Callable[[int], str], Output], ...]] = (
     (lambda _: "MARK\n```python\nprint(2)\n```", Output("2")),
     (lambda number: f"MARK\n```python\nprint({number})\n```", Output("", "it broke off")),
 )
-"""What a model may reply: constraints and an answer, always the same or ever another; nothing; an
-answer that breaks a constraint; a question; a program that runs, and one that does not."""
+"""Kinds of replies: constraints and an answer, the same or a different one each time; an empty
+reply; an answer that breaks a constraint; a question; a program that runs, and one that fails."""
 
 
 def bound_attempt(method: Method, problem: Problem, settings: CallSettings) -> Demand:
@@ -120,14 +120,14 @@ def bound_attempt(method: Method, problem: Problem, settings: CallSettings) -> D
 
 _ANY: Final = Problem("What is 1 + 1?")
 _KINDEST: Final = (0, 5)
-"""Replies that let a method end soon: all agree, and programs run."""
+"""Kinds of replies with which a method ends soonest: all agree, and programs run."""
 
 
 def needs_more_calls(method: Method, most: int) -> bool:
-    """Say whether a method needs more than so many calls even if all goes well.
+    """Return whether a method needs more than ``most`` calls even in the best case.
 
-    It is played on a problem of no particular kind, so a method that asks more about other problems
-    may pass; it is then ended by its driver, when it has paid.
+    It is run on a generic problem, so a method that makes more calls for other problems may pass;
+    its driver then ends it at the limit, after it has paid for its calls.
     """
     return all(_asks_more(method, most, *_KINDS[kind]) for kind in _KINDEST)
 
@@ -145,7 +145,7 @@ def _play(
     reply: Callable[[int], str],
     output: Output,
 ) -> Demand:
-    """Play an attempt through; one that breaks on a reply takes what it took until then."""
+    """Run an attempt on made-up replies; if it raises, its demand is the sum so far."""
     taken, replies = Demand(), dict[str, int]()
 
     def answer(call: Call) -> Completion:
@@ -171,7 +171,7 @@ def _demand(call: Call, replies: Mapping[str, int], settings: CallSettings) -> D
     return Demand(*counts, Span(least.dollars, most.dollars), most.complete)
 
 
-# Earlier runs of a model in a store: what their attempts took, by method and benchmark.
+# Earlier runs of a model in a store: the demand of their attempts, by method and benchmark.
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +181,7 @@ class EarlierRuns:
     """How many attempts were under way at the same time, on average."""
 
     def find(self, method: str, benchmark: str | None, prices: PriceList) -> Mean | None:
-        """Average what a method took on a benchmark, or on all of them; None without attempts."""
+        """Average a method's attempts on a benchmark, or on all of them; None without attempts."""
         uses = [
             one
             for one in self.uses
@@ -205,7 +205,7 @@ class Mean(NamedTuple):
 
 
 def read_earlier_runs(store: Store, model: str) -> EarlierRuns:
-    """Read what finished attempts took; series whose tokens were not all counted are left out."""
+    """Read the demand of finished attempts, without series whose tokens were not all counted."""
     return EarlierRuns(tuple(earlier_use(store, model)), _at_a_time(attempt_times(store, model)))
 
 
@@ -220,17 +220,16 @@ def _at_a_time(spans: Iterable[tuple[float, float]]) -> float:
     return total / busy if busy else 1.0
 
 
-# A forecast of an evaluation: what is missing, and what that would take, before anything is
-# asked.
+# A forecast of an evaluation: the missing attempts and their demand, before any call.
 #
-# What earlier runs of the same model took tells it; where there are none, bounds do. Nothing is
-# asked and no store is made or changed.
+# It is based on earlier runs of the same model, or on bounds if there are none. It makes no call,
+# and neither creates nor changes a store.
 
 Basis = Literal["same set", "other sets", "bounds"]
-"""What a forecast rests on: earlier attempts at the same set or at others, or what calls allow."""
+"""The basis of a forecast: earlier attempts on the same set or on others, or bounds from calls."""
 
 _MOST_PLAYED: Final = 100
-"""Problems of a benchmark that bounds are worked out from."""
+"""Problems of a benchmark from which bounds are computed."""
 _SERIES_FIELDS: Final = ("calls", "input_tokens", "output_tokens")
 
 
@@ -244,7 +243,7 @@ class SeriesForecast:
     basis: Basis
     has_prices: bool
     seconds: float | None = None
-    """How long it would take by itself, where earlier runs tell it."""
+    """The duration of this series alone, if earlier runs show it."""
 
     def to_json(self) -> dict[str, Json]:
         return {
@@ -279,7 +278,7 @@ class Forecast:
 
     @property
     def seconds(self) -> float | None:
-        """How long it would take; None where nothing earlier tells it of some series."""
+        """The duration of all series; None if it is unknown for one of them."""
         known = [one.seconds for one in self.series if one.missing]
         told = [seconds for seconds in known if seconds is not None]
         return sum(told) if len(told) == len(known) else None
@@ -305,7 +304,7 @@ def _amounts(demand: Demand, seconds: float | None, *, has_prices: bool) -> dict
 
 
 def forecast(experiment: Experiment, ref: ModelRef, options: RunOptions) -> Forecast:
-    """Say what a grid would take with the models that it or ``ref`` names."""
+    """Forecast the demand of a grid with the models that it or ``ref`` names."""
     grid = experiment.changed(Changes(models=(ref.model,) if ref.model else None))
     benchmarks = grid.load_benchmarks(options.limit)
     with _existing_store(options.store) or nullcontext() as store:
@@ -319,7 +318,7 @@ def forecast(experiment: Experiment, ref: ModelRef, options: RunOptions) -> Fore
 
 
 def _existing_store(url: str) -> Store | None:
-    """Open the store if it is there, and leave it as it is."""
+    """Open the store if it exists, without a write."""
     path = sqlite_path(url)
     if path is not None:
         return Store(url, existing=True) if path.exists() else None
@@ -362,7 +361,7 @@ class _Forecasting:
         for basis, benchmark in tried:
             if mean := self._earlier.find(series.method, benchmark, self._prices):
                 demand = mean.demand.times(missing)
-                # A batch takes its day, however fast the model is.
+                # The duration of a batch does not depend on the model's speed.
                 seconds = None if self._batch.wanted else missing * mean.seconds
                 return SeriesForecast(*sized, demand, basis, self._prices.has_prices, seconds)
         demand = self._bounds(series, problems, wanted)

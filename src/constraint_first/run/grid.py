@@ -61,12 +61,12 @@ from constraint_first.store.series import Series
 from constraint_first.store.writer import LEASE_SECONDS
 
 Sampling: TypeAlias = float | Literal["none"]
-"""A setting of the sampling: a number, or "none" where it is not to be sent."""
+"""A sampling parameter: a number, or "none" to leave it out of requests."""
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Settings that replace an experiment's own; None and an empty list leave them as they are."""
+    """Settings that replace an experiment's own; None and an empty list change nothing."""
 
     benchmarks: tuple[str | Benchmark, ...] | None = None
     methods: tuple[str | Method, ...] | None = None
@@ -81,7 +81,7 @@ class Changes:
 
 
 _LARGEST_SEED: Final = 2**62
-"""Runs and samples count up from a seed, and endpoints take 64 bits."""
+"""Runs and samples count up from a seed, and endpoints accept 64-bit integers."""
 _MOST_RUNS: Final = 1_000_000
 _LONGEST_NAME: Final = 500
 _NO_CHANGES: Final = Changes()
@@ -89,13 +89,13 @@ _NO_CHANGES: Final = Changes()
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """What is to be compared. The defaults are the paper's protocol: four runs, one decoding."""
+    """A grid to evaluate. The defaults are the paper's protocol: four runs, one decoding."""
 
     title: str = ""
     about: str = ""
     benchmarks: tuple[str | Benchmark, ...] = ("constraintbench",)
     methods: tuple[str | Method, ...] = ("direct", AUTO)
-    """Names as on the command line, or methods themselves, which go by their ``repr``."""
+    """Names as on the command line, or method objects, which are named by their ``repr``."""
     models: tuple[str, ...] = ("",)
     """Empty for the embedded model, or the only one of an endpoint."""
     runs: int = 4
@@ -103,11 +103,12 @@ class Experiment:
     top_p: Sampling = 0.95
     seeds: tuple[int | None, ...] = (None,)
     max_tokens: int | None = None
-    """The most output tokens that any call asks for, for a model that takes no more."""
+    """The upper limit on output tokens of any call, for models with a lower limit than methods
+    use."""
     prompts: str | Path | Wording = ""
-    """A folder of own prompts, or what was read from one; empty for the originals."""
+    """A folder of own prompts, or prompts read from one; empty for the originals."""
     system: str | None = None
-    """A message ahead of every call, in the place of the benchmark's own; None leaves that."""
+    """A system message that replaces that of the benchmark; None keeps the benchmark's."""
 
     def decodings(self) -> Iterator[Decoding]:
         for temperature, seed in product(self.temperatures, self.seeds):
@@ -125,7 +126,7 @@ class Experiment:
             yield made.reworded(self.prompts) if isinstance(self.prompts, Wording) else made
 
     def load_benchmarks(self, limit: int | None = None) -> list[Benchmark]:
-        """Load its benchmarks, of each the first so many problems; no two may have one name."""
+        """Load its benchmarks, up to ``limit`` problems of each; their names must be unique."""
         loaded = [load(one) if isinstance(one, str) else one for one in self.benchmarks]
         names = [benchmark.name for benchmark in loaded]
         if twice := next((name for name in names if names.count(name) > 1), None):
@@ -133,11 +134,11 @@ class Experiment:
         return [replace(one, problems=one.problems[:limit]) for one in loaded]
 
     def other_models(self) -> tuple[str, ...]:
-        """List the models that methods name beside the one that they are run with."""
+        """List the models that methods name in addition to the one that they are run with."""
         return models_of(self._made())
 
     def _made(self) -> tuple[Method, ...]:
-        """Make the methods, but for ``auto``, which the model decides and which asks no others."""
+        """Build the methods except ``auto``, which depends on the model and names no others."""
         named = (method for method in self.methods if method != AUTO)
         return tuple(make(method) if isinstance(method, str) else method for method in named)
 
@@ -147,9 +148,9 @@ class Experiment:
         return replace(self, **kept).check()
 
     def check(self) -> Experiment:
-        """Refuse a grid that cannot be run, before anything is fetched or asked.
+        """Refuse a grid that cannot be run, before any download or call.
 
-        What is named twice is run once: it would otherwise be asked, and paid for, twice.
+        Duplicate entries are run once: otherwise their calls would be paid for twice.
         """
         for name in _SEVERAL:
             if not getattr(self, name):
@@ -215,7 +216,7 @@ _SETTINGS: Final = {
 
 
 def read_experiment(path: Path, changes: Changes = _NO_CHANGES) -> Experiment:
-    """Read an experiment's file; what the command line says beside it wins."""
+    """Read an experiment's file; options of the command line take precedence."""
     text = read_text(path)
     table = parse_toml(path, text)
     try:
@@ -228,30 +229,30 @@ def read_experiment(path: Path, changes: Changes = _NO_CHANGES) -> Experiment:
                 raise FieldError(str(error), "system") from None
         return replace(Experiment(), **(table | lists)).changed(changes)
     except CfrError as error:
-        # What is not about a field is about a method that cannot be made.
+        # An error without a field is about a method that cannot be built.
         field = error.field if isinstance(error, FieldError) else "methods"
         raise InputError(f"{path}{line_of(text, field)}: {error}") from None
 
 
 _HALF: Final = 0.5
-"""What providers take for a batch: half of the price."""
+"""The price factor of providers for batches."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchOptions:
     batch: bool = False
-    """Through the batch API of the endpoint."""
+    """Use the batch API of the endpoint."""
     batch_dir: str | None = None
-    """Through files in a folder, for vLLM's ``run_batch``."""
+    """Use files in a folder, for vLLM's ``run_batch``."""
     batch_poll: float | None = None
-    """Seconds between two looks at a batch; without it five, growing to sixty."""
+    """Seconds between two polls of a batch; by default five, growing to sixty."""
     batch_file_requests: int = MOST_REQUESTS
     batch_file_bytes: int = MOST_BYTES
     batch_price_factor: float | None = None
-    """What a call in a batch costs, as a part of the model's price: half of it at a provider, all
-    of it through a folder, unless told otherwise."""
+    """The cost of a call in a batch as a fraction of the model's price; by default 0.5 at a
+    provider, 1 through a folder."""
     forget_batches: bool = False
-    """Give up batches of earlier runs that have not been collected."""
+    """Abandon batches of earlier runs that have not been collected."""
 
     @property
     def wanted(self) -> bool:
@@ -282,12 +283,13 @@ class RayOptions:
     address: str | None = None
     """HOST:PORT of the cluster's head, or auto for the cluster that this machine belongs to."""
     workers: int | None = None
-    """How many workers; without it one for each node that has room for one."""
+    """How many workers; by default one for each node that has room for one."""
     resources: Mapping[str, float] = field(default_factory=lambda: {"cpus": 1.0})
-    """What each worker asks of its node: cpus, gpus, and resources that the cluster names itself.
-    An embedded model runs on as many threads as there are cpus."""
+    """The resources of each worker: cpus, gpus, and custom resources of the cluster. An embedded
+    model uses one thread per cpu."""
     patience: float = 600.0
-    """Seconds to wait for a node that can take a worker at all; room on one is waited for."""
+    """Seconds to wait for a node that is large enough for a worker; the wait until such a node is
+    free is unlimited."""
 
     @property
     def wanted(self) -> bool:
@@ -298,7 +300,7 @@ class RayOptions:
         return {_NAMES.get(name, name): amount for name, amount in self.resources.items()}
 
     def check(self) -> None:
-        """Refuse values that Ray would refuse, or wait for without end."""
+        """Refuse values that Ray would refuse, or for which it would wait forever."""
         if self.address is not None and not _ADDRESS.fullmatch(self.address):
             raise InputError(
                 f"--ray {self.address}: not an address of a cluster; give HOST:PORT of its head, "
@@ -316,35 +318,34 @@ class RayOptions:
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How a grid is run: where it is stored, how fast it may go, what it may spend."""
+    """How a grid is run: its store, its rate limits, its budget."""
 
     store: str = "runs.db"
     """A SQLite file, or the address of a PostgreSQL database."""
     limit: int | None = None
-    """Only the first so many problems of each benchmark."""
+    """Use only the first problems of each benchmark, this many."""
     concurrency: int | None = None
-    """Most calls at the same time; without it the number grows as far as the endpoint bears."""
+    """Most calls at the same time; by default the limiter adapts the number to the endpoint."""
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
     max_tokens_total: int | None = None
-    """Nothing is asked that could bring all calls together above so many tokens."""
+    """A budget in tokens: no call is made that could bring the sum above it."""
     max_cost: float | None = None
-    """Likewise in US dollars; needs the model's price."""
+    """A budget in US dollars; needs the model's price."""
     call_timeout: float = CALL_SECONDS
-    """Seconds that a reply may take; later than that a call is not asked again."""
+    """Time limit of a call in seconds, retries included."""
     lease: float = LEASE_SECONDS
-    """Where workers share a store: seconds after which what one that is gone had begun is taken
-    over."""
+    """In a shared store: seconds after which the leases of a dead worker expire."""
     max_reply_bytes: int = REPLY_BYTES
-    """The size of a reply beyond which it is a fault and not read further."""
+    """The size limit of a reply; a longer one is an error and not read to its end."""
     max_calls: int = MOST_CALLS
     """An attempt that needs more calls fails."""
     max_attempt_tokens: int = MOST_TOKENS
-    """Likewise for tokens, input and output together."""
+    """An attempt that needs more tokens (input and output) fails."""
     batch: BatchOptions = field(default_factory=BatchOptions)
     """Whether calls go into batches, and how."""
     ray: RayOptions = field(default_factory=RayOptions)
-    """Whether workers on a Ray cluster make the attempts, and which."""
+    """Whether workers on a Ray cluster make the attempts, and how many."""
 
     @property
     def bounds(self) -> Bounds:
@@ -367,20 +368,20 @@ _FIRST_CONCURRENCY: Final = 16
 
 
 def series_of(model: ServedModel, experiment: Experiment, benchmark: Benchmark) -> list[Series]:
-    """List the series of a benchmark, all decoded alike and in a way that the model takes.
+    """List the series of a benchmark, without decoding settings that the model refuses.
 
-    A series is named after the decoding that it really has. Where a whole sweep comes down to
-    the same one it is run once.
+    A series is named after the decoding that is sent. Decodings of a sweep that become equal are
+    run once.
     """
     named = experiment.series(benchmark, model.served.model)
     return list(dict.fromkeys(replace(one, decoding=model.decoded(one.decoding)) for one in named))
 
 
 class ModelPool:
-    """Opens the models of a grid, and those that its methods name beside them.
+    """Opens the models of a grid and the other models that its methods name.
 
-    ``stack`` closes them; ``fetching`` surrounds the fetching of a model file; ``tell`` takes lines
-    about an endpoint for the user.
+    ``stack`` closes them; ``fetching`` is a context manager around the download of a model file;
+    ``tell`` is called with notes about an endpoint for the user.
     """
 
     def __init__(
@@ -397,9 +398,9 @@ class ModelPool:
         self.limiters: list[Limiter] = []
 
     async def open(self, experiment: Experiment, ref: ModelRef) -> list[ServedModel]:
-        """Open the models of a grid, which are served as ``ref`` says."""
+        """Open the models of a grid with the endpoints of ``ref``."""
         grid = _grid(experiment, ref)
-        for one in _refs(grid):  # before any is fetched
+        for one in _refs(grid):  # before any download
             require_known(one)
         return _join(grid, {one: await self._open(one) for one in _refs(grid)})
 
@@ -408,12 +409,12 @@ class ModelPool:
         return _join(grid, {one: await self._open(one) for one in _refs(grid)})[0]
 
     def name(self, experiment: Experiment, ref: ModelRef) -> list[ServedModel]:
-        """Name the models of a grid and open none: workers elsewhere do."""
+        """Name the models of a grid without opening them, which workers elsewhere do."""
         grid = _grid(experiment, ref)
         return _join(grid, {one: self._named(one) for one in _refs(grid)})
 
     async def open_engine(self, engine: Served | Client, names: Sequence[str]) -> ServedModel:
-        """Open an engine that was given as an object, and those of some names beside it."""
+        """Open an engine that was given as an object, and other engines by name."""
         given = await self._stack.enter_async_context(accompanied(engine, names))
         main = self._given(given.main, given.model)
         others = {
@@ -446,13 +447,13 @@ class ModelPool:
             bounds = self._options.bounds
             opening = resolve(ref, bounds=bounds, concurrency=concurrency, progress=progress)
         served = await self._stack.enter_async_context(opening)
-        if not name:  # the endpoint has said meanwhile what it serves
+        if not name:  # by now the endpoint has listed its model
             price = self._price(served.model)
         limiter = self._limit(served, most, None if here else _FIRST_CONCURRENCY)
         return ServedModel(served, limiter, price, ref=ref)
 
     def _limit(self, served: Served, most: int, start: int | None) -> Limiter | None:
-        """Make the limiter of a model; None for one whose endpoints have one each."""
+        """Make the limiter of a model; None if each of its endpoints has its own limiter."""
         if isinstance(served, OpenAI | Balanced):
             served.report_to(self._tell)
         if not isinstance(served, Balanced):
@@ -461,8 +462,8 @@ class ModelPool:
         return None
 
     def _limiter(self, most: int, start: int | None) -> Limiter:
-        # A chosen number is the size from the start; otherwise the limiter starts low and grows
-        # until the endpoint pushes back.
+        # A chosen number is the limit from the start; otherwise the limiter starts low and grows
+        # until the endpoint signals overload.
         chosen = self._options.concurrency
         limiter = Limiter(
             chosen or most,
@@ -481,7 +482,7 @@ class ModelPool:
 
 
 _Grid = Mapping[ModelRef, Mapping[str, ModelRef]]
-"""The models of a grid, and those that its methods name beside each."""
+"""The models of a grid, and for each the other models that methods name."""
 
 
 def _grid(experiment: Experiment, ref: ModelRef) -> _Grid:
@@ -515,7 +516,7 @@ def no_price(model: str) -> InputError:
 
 
 def name_in_folder(name: str | None) -> str:
-    """Return the name of the model of files in a folder: that of its preset, or its own."""
+    """Return the model name for request files in a folder: that of its preset, or its own."""
     if not name:
         raise InputError(
             "--batch-dir: name the model that the files are for with --model, as vLLM knows it"

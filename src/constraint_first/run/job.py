@@ -65,12 +65,12 @@ class Job:
     series: Series
     share: SeriesShare
     problems: dict[int, Problem] = field(repr=False)
-    """By their numbers in the store; none for a worker, which finds them there."""
+    """By their numbers in the store; empty for a worker, which reads them from the store."""
     engine: Engine
     method: Method
     tally: Tally
     finished: set[AttemptKey]
-    """The attempts that one run on a file need not make; a shared store has a queue instead."""
+    """The attempts that are finished in a SQLite store; a shared store has a queue instead."""
     begun: dict[AttemptKey, KnownCalls]
     prices: PriceList
     limit: AttemptLimit
@@ -82,13 +82,13 @@ class Job:
         return self.share.series
 
     def as_sent(self, run_index: int) -> AsSent | None:
-        """Say what each call of a run gets on its way: the system message, seeds of its own."""
+        """Return what is added to each call of a run: the system message and separate seeds."""
         system = self.series.system
         ahead = (Message("system", system),) if system else ()
         return put_ahead(ahead, run_index * SEEDS_A_RUN)
 
     def missing(self) -> Iterator[tuple[int, Problem, int]]:
-        """List the problems (with their numbers) and runs that are to be made, run by run."""
+        """List the missing attempts as problems (with their numbers) and runs, run by run."""
         for run_index in range(self.share.runs):
             for number, problem in self.problems.items():
                 if (number, run_index) not in self.finished:
@@ -139,7 +139,7 @@ def adopt(
 
 
 def result_of(store: Store, job: Job) -> SeriesResult:
-    """Return a series with its counts by problem, once all attempts are seen to be stored."""
+    """Return a series with its counts by problem, after checking that all attempts are stored."""
     require_finished(store, job.share, job.tally.scored)
     scores = problem_scores(store, *job.share.finished).get(job.number, Counter())
     return SeriesResult(job.series, job.tally, scores)
@@ -153,7 +153,7 @@ class Evaluated:
     series: tuple[SeriesResult, ...]
     seconds: float
     stopped: str = ""
-    """Why attempts are missing, where some are; the same call makes them."""
+    """Why attempts are missing, if some are; repeating the call makes them."""
 
     @property
     def complete(self) -> bool:
@@ -162,19 +162,19 @@ class Evaluated:
 
     @property
     def usage(self) -> Usage:
-        """Tokens of all series together, those of earlier runs among them."""
+        """Tokens of all series together, including those of earlier runs."""
         return sum((one.tally.usage for one in self.series), Usage())
 
     @property
     def cost(self) -> Cost | None:
-        """The cost of all series at the prices of today; None where no model has a price."""
+        """The cost of all series at current prices; None if no model has a price."""
         return sum_costs(one.tally.cost for one in self.series)
 
 
 def refuse_in_flight(
     store: Store, series: Sequence[int], here: Sequence[tuple[str, str]] = (), *, forget: bool
 ) -> None:
-    """Refuse to ask for what batches elsewhere are asking for; or forget these, if told to.
+    """Refuse to repeat calls that are in flight in other batches; or forget these, if told to.
 
     ``here`` are the endpoints and models whose batches are collected by this run.
     """
@@ -208,7 +208,7 @@ class EvaluationProgress:
     failed: int
     usage: Usage
     cost: Cost | None
-    """Of all attempts at the prices of today; None where no model has a price."""
+    """Of all attempts at current prices; None if no model has a price."""
     seconds: float
     """Since this run began."""
 
@@ -240,11 +240,11 @@ def measure_progress(jobs: Sequence[Job], seconds: float) -> EvaluationProgress:
     )
 
 
-# The time that an evaluation still takes, estimated from the work that each method takes.
+# The remaining time of an evaluation, estimated from the output tokens of each method.
 #
-# Attempts differ in cost by method: a vote of eight writes eight times what Direct CoT does. The
-# rest is therefore counted in output tokens: the mean of the series so far, else of the method on
-# other benchmarks, else of earlier runs in the store, else of all that is known.
+# Attempts differ in cost by method: a vote of eight writes eight times what Direct CoT does.
+# Missing attempts are therefore weighted by output tokens: the mean of the series so far, else of
+# the method on other benchmarks, else of earlier runs in the store, else of all series.
 
 
 class Progress(NamedTuple):
@@ -256,13 +256,13 @@ class Progress(NamedTuple):
     stored: int = 0
     """Attempts of earlier runs."""
     tokens: int = 0
-    """Output tokens of all attempts that are there."""
+    """Output tokens of all attempts so far."""
     earlier: float | None = None
     """The mean of the method in other series of the store."""
 
     @property
     def cost(self) -> float | None:
-        """The mean of its own attempts; None where there are none, or no counts of tokens."""
+        """The mean of its own attempts; None without attempts or token counts."""
         attempts = self.made + self.stored
         return self.tokens / attempts if attempts and self.tokens else None
 
@@ -281,7 +281,7 @@ def progress_of(job: Job) -> Progress:
 
 
 def seconds_left(parts: Sequence[Progress], elapsed: float) -> float | None:
-    """Estimate how long the rest takes at the pace so far; None while nothing was made yet."""
+    """Estimate the remaining seconds at the pace so far; None before the first attempt."""
     overall = _mean(parts) or 1.0
     costs = [
         part.cost
@@ -321,14 +321,14 @@ class BatchView:
 
 @dataclass(frozen=True, slots=True)
 class WaveProgress:
-    """How far the batches of one wave are, and what is waited for."""
+    """The progress of the batches of one wave."""
 
     wave: int
     batches: tuple[BatchView, ...] = ()
     next_look: float | None = None
-    """Seconds until the next look; None where there is none."""
+    """Seconds until the next poll; None if there is none."""
     trouble: str = ""
-    """Why the last look brought nothing."""
+    """Why the last poll failed."""
 
     @property
     def requests(self) -> int:
@@ -361,7 +361,7 @@ class EvaluationWatcher:
     """Shows an evaluation, on a terminal or in a log. Override the methods of interest."""
 
     def fetching(self, model: str) -> AbstractContextManager[FetchProgress]:  # noqa: ARG002
-        """Surround the fetching of a model file with a function that is called with its size."""
+        """Make the context of a download; its value is called with the download's size."""
         return nullcontext(NO_PROGRESS)
 
     def running(
@@ -369,36 +369,36 @@ class EvaluationWatcher:
         jobs: Sequence[Job],  # noqa: ARG002
         limiters: Sequence[Limiter],  # noqa: ARG002
     ) -> AbstractAsyncContextManager[None]:
-        """Surround the run; the tallies of ``jobs`` go on while it lasts."""
+        """Make the context of the run; the tallies of ``jobs`` change while it lasts."""
         return nullcontext()
 
     def opened(self, models: Sequence[Served]) -> None:
         """The models are open; one may be ``Balanced`` over several endpoints."""
 
     def chose(self, model: str, choice: AutoChoice) -> None:
-        """The method ``auto`` stands for this choice with a model."""
+        """``auto`` has chosen this method for a model."""
 
     def skipped(self, what: str, why: str) -> None:
         """A worker cannot run a series of the store."""
 
     def refused(self, error: DecodingRefused) -> None:
-        """A worker's model refuses a setting of its series, which the worker leaves alone."""
+        """A worker's model refuses a setting of a series, which the worker skips."""
 
     def adapted(self, model: str, change: str) -> None:
-        """A model refused a setting, and all its series do without it."""
+        """A model refused a setting, which is left out in all of its series."""
 
     def batches(self, progress: WaveProgress) -> None:
         """The progress of a wave of batches."""
 
     def noted(self, line: str) -> None:
-        """A line that the user should read."""
+        """A note for the user."""
 
 
-# The hand-out of attempts to a run: which one is made next, and when none is left.
+# The assignment of attempts to a run: the next attempt, and the end of all.
 #
-# On a SQLite store it is a list that one run goes through. On a PostgreSQL store attempts are
-# claimed as they are needed, and a run that finds none free waits for those of others: it ends
-# when all are made, and takes over attempts whose leases expire.
+# On a SQLite store one run iterates over a list. On a PostgreSQL store attempts are claimed as
+# they are needed. A run that finds none free waits for those of other workers: it ends when all
+# are made, and claims attempts whose leases expire.
 
 _MOST_AT_ONCE: Final = 8 * CLAIMED_AT_ONCE
 _SHORTEST_WAIT: Final = 0.02
@@ -419,7 +419,7 @@ class Assigned(NamedTuple):
 
 
 class ListedAttempts:
-    """The missing attempts of a store that this run has for itself."""
+    """The missing attempts of a store that only this run uses."""
 
     def __init__(self, jobs: Iterable[Job]) -> None:
         self._attempts = (
@@ -435,7 +435,7 @@ class ListedAttempts:
         return self.ready()
 
     async def give_up(self, _assigned: Assigned) -> bool:
-        """Say that no other worker can take over: there are none."""
+        """Return False: there are no other workers."""
         return False
 
 
@@ -452,18 +452,19 @@ class ClaimedAttempts:
         self._ended = asyncio.Event()
         self._over = False
         self._enough = 0
-        """Attempts that are left when more are claimed."""
+        """More are claimed when this many claimed attempts are left."""
         self._smallest = min(width, CLAIMED_AT_ONCE)
-        """A claim takes no more than can be begun: a slow model would keep the rest from others."""
+        """A claim is no larger than the number of concurrent attempts: with a slow model the rest
+        would be kept from other workers."""
         self._size = self._smallest
         self._count = 0
         self._pace = (time.monotonic(), 0)
-        """When it was last claimed, and how many attempts had ended then."""
+        """The time of the last claim, and how many attempts had ended then."""
         self._ahead: asyncio.Task[None] | None = None
         self._under_way: asyncio.Future[dict[AttemptKey, Claimed]] | None = None
 
     def ready(self) -> Assigned | None:
-        """Return an attempt that is claimed and not begun; None where there is none."""
+        """Return an attempt that is claimed but not begun; None without one."""
         if len(self._ready) <= self._enough and self._jobs and not self._claiming.locked():
             self._ahead = asyncio.create_task(self._claim_ahead())
         return self._ready.popleft() if self._ready else None
@@ -481,20 +482,20 @@ class ClaimedAttempts:
         return self.ready()
 
     def ended(self, _written: asyncio.Future[None]) -> None:
-        # It may have been the last attempt of all.
+        # Wakes ``_wait``, since this may have been the last attempt of all.
         self._count += 1
         self._ended.set()
 
     async def close(self) -> None:
-        """Wait for a claim that is under way: its leases must be given back."""
+        """Wait for a claim that is under way, so that its leases can be released."""
         for task in (self._ahead, self._under_way):
             if task:
                 await asyncio.gather(task, return_exceptions=True)
 
     async def give_up(self, assigned: Assigned) -> bool:
-        """Leave an attempt and its whole series to other workers, where there are any.
+        """Leave an attempt and its whole series to other workers, if there are any.
 
-        A worker without a key would otherwise fail in no time the attempts that others could make.
+        A worker without a key would otherwise quickly fail all attempts that others could make.
         """
         job = assigned.job
         if not await asyncio.to_thread(self._leases.has_others, job.number):
@@ -507,7 +508,7 @@ class ClaimedAttempts:
         return True
 
     async def _claim_ahead(self) -> None:
-        """Claim some before they are needed, so that no attempt waits for the server."""
+        """Claim attempts before they are needed, so that none waits for the database."""
         async with self._claiming:
             if len(self._ready) <= self._enough:
                 await self._claim()
@@ -528,11 +529,11 @@ class ClaimedAttempts:
                 self._jobs.popleft()
 
     def _keep_pace(self, began: float) -> None:
-        """Claim early enough that no attempt waits, and no earlier.
+        """Adapt the size and the time of claims to the rate at which attempts end.
 
-        More are claimed when twice as many are left as end in the time that a claim takes: none
-        where calls take long, so that the last attempts of a grid are not all with one worker. And
-        where attempts end in no time, as many are claimed at once as end in a tenth of a second.
+        The threshold for the next claim is twice the number of attempts that end during a claim.
+        It is zero if calls are slow, so that the last attempts of a grid are not all claimed by
+        one worker. If attempts are fast, a claim has as many as end in a tenth of a second.
         """
         now, (since, ended) = time.monotonic(), self._pace
         self._pace = now, self._count
@@ -541,7 +542,7 @@ class ClaimedAttempts:
         self._size = min(max(self._smallest, int(pace / 10)), _MOST_AT_ONCE)
 
     async def _wait(self, seconds: float) -> float:
-        """Look for free attempts; where others have all of them, wait until an attempt ends."""
+        """Look for free attempts; if other workers hold them all, wait until an attempt ends."""
         self._ended.clear()
         shares = [job.share for job in self._shares.values()]
         left = await asyncio.to_thread(self._leases.waiting, shares)
@@ -554,16 +555,16 @@ class ClaimedAttempts:
             await asyncio.wait_for(self._ended.wait(), seconds)
         except TimeoutError:
             return min(2 * seconds, _LONGEST_WAIT)
-        await asyncio.sleep(_SHORTEST_WAIT)  # others may end with it
+        await asyncio.sleep(_SHORTEST_WAIT)  # other attempts may end at the same time
         return _SHORTEST_WAIT
 
 
 # The run: many attempts at a time, each call committed before its attempt goes on.
 
 _FOLLOW_EVERY: Final = 5.0
-"""Seconds between two looks at what other workers have made."""
+"""Seconds between two counts of the attempts of other workers."""
 _FOLLOW_SHARE: Final = 50
-"""A large store is looked at rarely: the pause is this many times as long as the last look."""
+"""A large store is counted rarely: the pause is this many times as long as the last count."""
 
 _Attempts: TypeAlias = ListedAttempts | ClaimedAttempts
 
@@ -577,11 +578,11 @@ async def run(
 ) -> None:
     """Make all missing attempts, at most ``width`` at the same time; call ``counted`` after each.
 
-    An exception fails its attempt and no other; only a key or a model that is refused before any
-    success fails the rest of its series unasked. A spent budget, a refused decoding, a store that
-    cannot be written and a stored call that no longer fits end the run. Where workers share the
-    store it ends when all attempts are made, by any of them; leases of this one last ``lease``
-    seconds after their last renewal.
+    An exception fails only its own attempt, except that a key or a model that is refused before
+    any success fails the rest of its series without further calls. The run ends if its budget is
+    spent, a decoding is refused, the store cannot be written, or a stored call does not match its
+    replay. In a shared store it ends when all attempts are made by any worker; leases of this
+    worker expire ``lease`` seconds after their last renewal.
     """
     several = list(jobs)
     with collecting_rarely():
@@ -599,7 +600,7 @@ async def run(
 async def until_first(
     store: Store, tasks: Sequence[asyncio.Future[Any]], others: Sequence[asyncio.Task[None]] = ()
 ) -> None:
-    """Wait for the first of some tasks to end; then cancel all, and write what they have made."""
+    """Wait for the first of some tasks to end; then cancel all, and flush the store."""
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for ended in done:
@@ -618,7 +619,7 @@ async def until_first(
 async def _handed_out(
     store: Store, jobs: Sequence[Job], lease: float, width: int
 ) -> AsyncGenerator[_Attempts]:
-    """Hand out the missing attempts; at the end count those of other workers too."""
+    """Assign the missing attempts; at the end count those of other workers too."""
     if not store.is_shared:
         yield ListedAttempts(jobs)
         return
@@ -629,7 +630,7 @@ async def _handed_out(
                 yield attempts
             finally:
                 await attempts.close()
-    except (StoreError, asyncio.CancelledError):  # the count would fail, or is not wanted
+    except (StoreError, asyncio.CancelledError):  # the count would fail, or is not needed
         raise
     except BaseException:
         await recount(store, jobs)
@@ -638,7 +639,7 @@ async def _handed_out(
 
 
 async def follow(store: Store, jobs: Sequence[Job], counted: Callable[[], object]) -> None:
-    """Count what other workers make, now and then."""
+    """Count the attempts of other workers periodically."""
     pause = _FOLLOW_EVERY
     while True:
         await asyncio.sleep(pause)
@@ -661,7 +662,7 @@ async def _work(store: Store, attempts: _Attempts, counted: Callable[[], object]
         while True:
             assigned = attempts.ready()
             if assigned is None:
-                if before:  # the end may hang on this very attempt
+                if before:  # it may be the last missing attempt
                     await before.done()
                 before = None
                 assigned = await attempts.next()
@@ -686,7 +687,7 @@ async def _work(store: Store, attempts: _Attempts, counted: Callable[[], object]
             else:
                 last, before = before, await _count(store, attempts, assigned, made, key, started)
             counted()
-            if last:  # committed by now: the next attempt did not wait for the disk
+            if last:  # its commit overlapped with the attempt just made
                 await last.done()
     finally:
         if before:
@@ -701,7 +702,7 @@ async def _count(
     key: RowValues,
     started: float,
 ) -> _Writing | None:
-    """Count an attempt, and hand it to the writer; None where it is left to others."""
+    """Count an attempt and write it; return None if it is left to other workers."""
     tally = assigned.job.tally
     if made.ends == "series" and not tally.made:
         if await attempts.give_up(assigned):
@@ -725,10 +726,10 @@ class _Writing(NamedTuple):
     written: asyncio.Future[None]
 
     async def done(self) -> None:
-        """Wait until it is committed; one whose row is refused has failed instead."""
+        """Wait for the commit; an attempt whose row is refused is stored as failed."""
         try:
             await self.written
-        except LeaseLost:  # the worker that has it now counts it
+        except LeaseLost:  # the new owner of the lease counts it
             self.tally.uncount(self.made)
         except Unstorable as error:
             self.tally.uncount(self.made)

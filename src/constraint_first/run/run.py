@@ -62,13 +62,13 @@ async def aevaluate(
     watcher: EvaluationWatcher = _SILENT,
     progress: TellEvaluationProgress | None = None,
 ) -> Evaluated:
-    """Run methods on benchmarks, with an engine or with the model that is named.
+    """Run methods on benchmarks, with an engine or with a named model.
 
-    ``evaluate`` is the same for ordinary code, a notebook included.
-    A whole grid (several models, temperatures, seeds) is an ``Experiment``. An engine that is not
-    open yet is opened, and closed again. ``prompts`` is a folder of own prompts, ``system`` a
-    message ahead of every call. ``progress`` is called when the run begins and after each attempt;
-    a key of your own is given in a ``ModelRef``.
+    ``evaluate`` is the same for synchronous code and notebooks. A whole grid (several models,
+    temperatures, seeds) is an ``Experiment``. An engine that is not open yet is opened, and closed
+    at the end. ``prompts`` is a folder of own prompts, ``system`` a system message for every call.
+    ``progress`` is called when the run begins and after each attempt; an API key can be passed in
+    a ``ModelRef``.
     """
     ref = model if isinstance(model, ModelRef) else ModelRef(model)
     grid = isinstance(benchmarks, Experiment)
@@ -115,7 +115,8 @@ class SingleCalls:
         budget: Budget | None,  # noqa: ARG002
         counted: Callable[[], object],
     ) -> Coroutine[Any, Any, None]:
-        # More attempts than calls: while one waits for the disk or the grader, another asks.
+        # More attempts than calls: while one waits for the disk or the grader, another makes a
+        # call.
         width = 2 * sum(limiter.most for limiter in self.limiters)
         return run(store, jobs, width, counted, self._options.lease)
 
@@ -146,7 +147,7 @@ class _Evaluation:
                 budget = self._open_budget(store, models, benchmarks)
                 if budget:
                     stack.push_async_callback(budget.close)
-                while True:  # where a model refuses a setting, in other series without it
+                while True:  # if a model refuses a setting, repeat with series that lack it
                     jobs = [
                         job for one in models for job in self._jobs(store, one, benchmarks, budget)
                     ]
@@ -178,7 +179,7 @@ class _Evaluation:
     def _executor(
         self, stack: AsyncExitStack, *, has_engine: bool
     ) -> SingleCalls | Batches | Cluster:
-        """Choose how the attempts are made; what is not chosen is not imported."""
+        """Choose the executor of attempts, and import only that one."""
         options, watcher = self.options, self.watcher
         pool = ModelPool(options, stack, watcher.fetching, watcher.noted)
         if options.ray.wanted:
@@ -194,7 +195,7 @@ class _Evaluation:
     def _open_budget(
         self, store: Store, models: list[ServedModel], benchmarks: list[Benchmark]
     ) -> Budget | None:
-        """Open the budget of the grid, which workers elsewhere may have been given."""
+        """Open the budget of the grid, which workers elsewhere may share."""
         options = self.options
         if not store.is_shared:
             limits = (options.max_tokens_total, options.max_cost)

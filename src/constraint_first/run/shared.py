@@ -1,7 +1,7 @@
-"""What workers on one PostgreSQL store share: a budget, the settings of series, and the work.
+"""The shared state of workers on one PostgreSQL store: budget, settings of series, the work.
 
-``cfr work`` is ``awork``, and so is an actor of a cluster. All settings of a series are in the
-store; keys, prices and model files are those of the machine that it runs on.
+``cfr work`` and the actors of a cluster run ``awork``. All settings of a series are in the store;
+keys, prices and model files come from the machine that a worker runs on.
 """
 
 from __future__ import annotations
@@ -56,17 +56,18 @@ from constraint_first.store.writer import (
     resolve,
 )
 
-# The budget of a grid, out of which all its workers pay.
+# The budget of a grid, shared by all its workers.
 #
-# Before a call the most that it can take is set aside, in a transaction that sees the reservations
-# of every worker; after it that is settled. A reservation of a worker that died counts as spent:
-# its calls were under way, and the provider may have charged for all of them.
+# Before a call the most that it can use is reserved, in a transaction that sees the reservations
+# of every worker; after the call the reservation is settled with the actual usage. A reservation
+# of a dead worker counts as spent: its calls were under way, and the provider may have charged for
+# all of them.
 #
-# Changes that come while a transaction is under way go into the next together, so that the one row
-# of a budget is no bottleneck.
+# Changes that arrive during a transaction are combined in the next one, because all workers
+# compete for the one row of a budget.
 
 _LOOK_AGAIN: Final = 0.25
-"""Seconds after which a call that does not fit in looks whether others have settled theirs."""
+"""Seconds after which a call that does not fit into the budget tries again."""
 
 
 _BUDGETS: Final = schema.budgets
@@ -101,7 +102,7 @@ class Amount(NamedTuple):
         return Amount(self.tokens + other.tokens, self.cost + other.cost)
 
     def less(self, other: Amount) -> Amount:
-        """Take away, down to nothing; sums of decimal fractions are not exact."""
+        """Subtract, but not below zero: sums of floating-point costs are inexact."""
         tokens = max(0, self.tokens - other.tokens)
         return Amount(tokens, max(0.0, self.cost - other.cost) if tokens else 0.0)
 
@@ -111,7 +112,7 @@ NOTHING: Final = Amount()
 
 @dataclass(slots=True)
 class Ledger:
-    """A budget as it is within a transaction."""
+    """The state of a budget within a transaction."""
 
     limits: tuple[int | None, float | None]
     spent: Amount
@@ -125,7 +126,7 @@ class Ledger:
         return self.mine.plus(self.others)
 
     def settle(self, reserved: Amount, used: Amount) -> None:
-        """Give back what a call had set aside and take what it used.
+        """Release the reservation of a call and add its usage.
 
         A reservation that expired was counted as spent in full already.
         """
@@ -148,16 +149,16 @@ class Ledger:
 
 
 def name_budget(series: Iterable[Series]) -> str:
-    """Name the budget of a grid: the same grid, on any machine, has the same."""
+    """Name the budget of a grid; equal grids on any machines share it."""
     named = sorted(storable_json([s.benchmark, s.method, s.model, s.settings]) for s in series)
     return sha256("\n".join(named).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def open_budget(store: Store, name: str, options: RunOptions) -> SharedBudget | None:
-    """Open the budget of a grid; None where it has none.
+    """Open the budget of a grid; None if it has none.
 
-    A limit holds for every worker until another is given, also for one that gives
-    none: it is there to be kept.
+    A limit applies to every worker until another one is given, also to workers that are started
+    without a limit.
     """
     if options.is_bounded:
         limits = {"max_tokens": options.max_tokens_total, "max_cost": options.max_cost}
@@ -172,7 +173,7 @@ def find_budget(store: Store, name: str | None, lease: float) -> SharedBudget | 
 
 
 class SharedBudget(Budget):
-    """Tokens and money that are left to all workers; what it shows is as of its last change."""
+    """A budget shared by workers; its numbers are those of its last transaction."""
 
     def __init__(self, store: Store, name: str, lease: float) -> None:
         super().__init__()
@@ -180,15 +181,15 @@ class SharedBudget(Budget):
         self._store = store
         self._named = {"name": name, "owner": store.owner, "seconds": lease}
         self._one_by_one = threading.Lock()
-        self._changes = secrets.randbelow(2**30)  # another of the same worker may be there
+        self._changes = secrets.randbelow(2**30)  # unlike those of an earlier object
         self._wishes: list[tuple[Amount, asyncio.Future[None]]] = []
         self._settled: list[tuple[Amount, Amount]] = []
-        """What calls had set aside, and what they used."""
+        """Pairs of a call's reservation and its usage."""
         self._task: asyncio.Task[None] | None = None
         self._exchange([], [])
 
     def require_prices(self, models: Iterable[ServedModel]) -> None:
-        """Refuse a model without a price where money is limited."""
+        """Refuse a model without a price if money is limited."""
         for model in models if self._max_cost else ():
             for one in (model, *model.others.values()):
                 if one.price is None:
@@ -208,7 +209,7 @@ class SharedBudget(Budget):
             raise
 
     def spend(self, usage: Usage, cost: float) -> bool:
-        # Between two tries of a call: it blocks the event loop for one transaction.
+        # Called between two tries of a call; blocks the event loop for one transaction.
         if not usage.total:
             return True
         (granted,) = self._exchange([], [], [Amount(usage.total, cost)])
@@ -236,12 +237,12 @@ class SharedBudget(Budget):
             amounts = [amount for amount, _ in wishes]
             try:
                 granted = await asyncio.to_thread(self._exchange, amounts, settled)
-            except Exception as error:  # whatever it is, no call may wait for ever
+            except Exception as error:  # of any kind, else calls would wait forever
                 resolve((done for _, done in wishes), error)
                 return
             fine = [one for one, fits in zip(wishes, granted, strict=True) if fits]
             waiting = [one for one, fits in zip(wishes, granted, strict=True) if not fits]
-            # What was granted to calls that were cancelled meanwhile is given back.
+            # Release the reservations of calls that were cancelled meanwhile.
             self._settled += [(amount, NOTHING) for amount, done in fine if done.done()]
             resolve((done for _, done in fine), None)
             if waiting and not self._reserved_tokens:
@@ -256,7 +257,7 @@ class SharedBudget(Budget):
         settled: Sequence[tuple[Amount, Amount]],
         spent: Sequence[Amount] = (),
     ) -> list[bool]:
-        """Settle, set aside what fits, and say of each wish whether it did; all in one change."""
+        """Settle, reserve what fits, and return whether each wish did; in one transaction."""
         with self._one_by_one:
             self._changes += 1
             answer: list[bool] = []
@@ -264,7 +265,7 @@ class SharedBudget(Budget):
             def once() -> Ledger:
                 with self._store.database.begin() as connection:
                     state = self._read(connection)
-                    if state.change != self._changes:  # else it was committed, and the reply lost
+                    if state.change != self._changes:  # else the commit's response was lost
                         for one in settled:
                             state.settle(*one)
                         granted = [state.reserve(wish) for wish in wishes]
@@ -306,24 +307,24 @@ class SharedBudget(Budget):
             self._note = f" ({lost} of it set aside by workers that died)"
 
 
-# How a series is run, kept in a shared store, so that a worker elsewhere can run it too.
+# How a series is run, stored in a shared store, so that a worker elsewhere can run it too.
 #
-# The store has the method's name, own prompts, problems, decoding and system prompt already.
-# Beside them it keeps how the models are named and where they are served. Keys it never has: they
-# come from the environment and the presets of each machine, and so do prices.
+# The method's name, own prompts, problems, decoding and system prompt are in other tables. Here
+# are the names and endpoints of the models. Keys are never stored: they come from the environment
+# and the presets of each machine, as prices do.
 
 
 SeriesModels: TypeAlias = tuple[ModelRef, tuple[tuple[str, ModelRef], ...]]
-"""The models of a series: its own, and those that its method names beside it."""
+"""The models of a series: its own, and the others that its method names."""
 
 
 class Unrunnable(InputError):
-    """A series that cannot be run on this machine; its words say what is missing."""
+    """A series that cannot be run on this machine; the message names what is missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class PendingSeries:
-    """A series of which attempts are to be made, as a store describes it."""
+    """A series with missing attempts, as described in the store."""
 
     series: Series
     prompts: Mapping[str, str]
@@ -352,7 +353,7 @@ class PendingSeries:
         return replace(self.series, given=method)
 
     def find_models(self, instead: ModelRef) -> SeriesModels:
-        """Return how its models are named here; an address in ``instead`` replaces theirs."""
+        """Return its models for this machine; an address in ``instead`` replaces theirs."""
         if self.models is None:
             raise Unrunnable("its engine was given as an object; it runs only where it was made")
         main = _read_ref(self.models["main"], instead)
@@ -363,7 +364,7 @@ class PendingSeries:
 def write_settings(
     store: Store, series: Sequence[int], model: ServedModel, budget: str | None
 ) -> None:
-    """Keep how some series are run, as the last command said it."""
+    """Store how some series are run, by the last command."""
     if not series:
         return
     beside = {name: _describe_ref(one) for name, one in model.others.items()}
@@ -430,7 +431,7 @@ _PUT = sa.text(
 )
 
 
-# A worker: makes the missing attempts of a shared store, beside any number of others.
+# A worker: makes missing attempts of a shared store, concurrently with other workers.
 
 _SILENT: Final = EvaluationWatcher()
 _AS_STORED: Final = ModelRef()
@@ -452,13 +453,13 @@ async def awork(
     watcher: EvaluationWatcher = _SILENT,
     progress: TellEvaluationProgress | None = None,
 ) -> Evaluated:
-    """Make missing attempts of a shared store until none is left, with all other workers.
+    """Make missing attempts of a shared store, with other workers, until none is left.
 
-    Models are named and found as the store says; an address or the name of a key's variable in
-    ``instead`` replaces the stored one. With an ``engine`` only series of its model are taken. With
-    the numbers of some ``series`` only those are taken, and failed attempts are not queued again:
-    the run that starts the worker has queued them. Limits on speed in ``options`` are this worker's
-    own; budgets are those of the store.
+    The names and addresses of models come from the store; an address or the name of a key's
+    variable in ``instead`` replaces the stored one. With an ``engine`` only series of its model
+    are run. With the numbers of some ``series`` only those are run, and failed attempts are not
+    queued again: the run that starts the worker has queued them. Rate limits in ``options`` apply
+    to this worker; budgets are those of the store.
     """
     if sqlite_path(options.store):
         raise StoreError(
@@ -496,7 +497,7 @@ class _Worker:
     done: dict[int, Job] = field(default_factory=dict)
 
     async def run(self, series: Collection[int] | None) -> Evaluated:
-        """Go on until no attempt is left that can be made here."""
+        """Run until no attempt is left that can be made on this machine."""
         if series is None:
             self.store.change(requeue_failed)
         while jobs := await self._find_jobs(series):
@@ -522,7 +523,7 @@ class _Worker:
         return Evaluated(self.options.store, results, seconds, stopped)
 
     async def _find_jobs(self, series: Collection[int] | None) -> list[Job]:
-        """Find series with missing attempts; report once those that cannot be run here."""
+        """Find series with missing attempts; report each that cannot be run here once."""
         jobs: list[Job] = []
         for one in pending_series(self.store):
             number = one.series.number
@@ -585,7 +586,7 @@ class _Worker:
             await run(self.store, jobs, width, tell, self.options.lease)
 
     def _leave(self, jobs: Sequence[Job], why: str, *, budget: str = "", model: str = "") -> None:
-        """Leave series alone whose budget is spent, or whose model refuses how they are decoded."""
+        """Skip series whose budget is spent, or whose model refuses their decoding."""
         for job in jobs:
             one = self.pending[job.number]
             if (budget and one.budget == budget) or (model and one.series.model == model):
