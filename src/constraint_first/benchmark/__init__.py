@@ -1,4 +1,4 @@
-"""Sets of problems: ConstraintBench, public benchmarks by name, and files of one's own."""
+"""Sets of problems: ConstraintBench, public benchmarks by name, and the user's own files."""
 
 from constraint_first.benchmark.registry import Benchmark, load, names
 

@@ -1,9 +1,9 @@
 """Benchmarks and problems of any kind: public ones by name, files of rows, texts.
 
-A problem without a gold answer may have gold instructions, which its whole reply must follow. They
-take the place of the gold answer, as one text: a mark that no answer begins with, and the
-instructions as JSON. Stores, exports and statistics carry it like any gold answer. Code that grades
-or shows a gold answer calls ``read_instructions`` first.
+A problem may have gold instructions, which its whole reply must follow, in place of a gold answer.
+They are encoded in the gold answer's text: a prefix that no answer begins with, and JSON. Stores,
+exports and statistics treat this text like any gold answer; code that grades or shows a gold
+answer calls ``read_instructions`` first.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json, Problem
 
 INSTRUCTION_MARK: Final = "gold instructions: "
-"""What a gold of instructions begins with."""
+"""The prefix of gold instructions."""
 
 
 @dataclass(frozen=True)
@@ -76,37 +76,37 @@ class GoldInstruction:
 
     @cached_property
     def predicate(self) -> Predicate | None:
-        """What checks it; None for a kind, or for arguments, that are not known."""
+        """The predicate that checks it; None for unknown kinds or arguments."""
         return instruction_predicate(self.kind, self.arguments)
 
     @property
     def sentence(self) -> str:
-        """What it demands, in words."""
+        """The demand in words."""
         known = self.predicate
         return describe(known) if known else f"The reply follows {self.kind}, which is not known."
 
     def truth(self, reply: str, *, loose: bool = False) -> Truth:
-        """Say whether a reply that is not empty follows it."""
+        """Check a reply that is not empty."""
         if self.predicate is None:
             return "undecided"
         try:
             return (loose_truth if loose else truth_of)(self.predicate, reply)
-        except PredicateError:  # an argument that only some replies make it look at
+        except PredicateError:  # an invalid argument that is read only for some replies
             return "undecided"
 
 
 def write_instructions(instructions: Iterable[GoldInstruction]) -> str:
-    """Write instructions as one text, the same for the same instructions."""
+    """Write instructions as one text; equal instructions give equal texts."""
     rows = [{"id": one.kind, "kwargs": {**one.arguments}} for one in instructions]
     written = json.dumps(rows, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return INSTRUCTION_MARK + written
 
 
-@lru_cache(maxsize=2048)  # the same few hundred are asked for with every attempt
+@lru_cache(maxsize=2048)  # every attempt reads the same few hundred
 def read_instructions(gold: str | None) -> tuple[GoldInstruction, ...] | None:
-    """Read what ``write_instructions`` wrote; None for a gold answer, which is everything else.
+    """Read the text of ``write_instructions``; empty for a gold answer, which is any other text.
 
-    What bears the mark and cannot be read is an instruction that nothing can decide: it is no
+    A text with the prefix that cannot be read becomes an undecidable instruction: it is not an
     answer that a reply could be compared with.
     """
     if not gold or not gold.startswith(INSTRUCTION_MARK):
@@ -122,12 +122,11 @@ def read_instructions(gold: str | None) -> tuple[GoldInstruction, ...] | None:
 def parse_instructions(
     value: Json, arguments: Json = None, name: str = "instructions"
 ) -> tuple[GoldInstruction, ...]:
-    """Read the instructions of a row; what is wrong with them is raised as ``FieldError``.
+    """Read the instructions of a row; raise ``FieldError`` where they are malformed.
 
-    They are a list of ``{"id", "kwargs"}``, or that list as JSON text; or a list of ids, to which
-    ``arguments`` has an object each, as the files of IFEval have them. An argument that is null is
-    one that is not there. None at all where the value is null, an empty list, or a text that is no
-    JSON list.
+    They are a list of ``{"id", "kwargs"}``, or that list as JSON text; or, as in the files of
+    IFEval, a list of ids, with an object for each in ``arguments``. A null argument counts as
+    absent. Empty where the value is null, an empty list, or a text that is not a JSON list.
     """
     if isinstance(value, str):
         try:
@@ -176,26 +175,26 @@ def _parse_row(row: Json, place: str) -> GoldInstruction:
 
 
 def _plain(value: Json) -> Json:
-    """Write a whole number as one: tables in which it may be absent hold 3 as 3.0."""
+    """Convert 3.0 to 3: in tables with missing values, integers are stored as floats."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def follow(
     instructions: Iterable[GoldInstruction], reply: str, *, loose: bool = False
 ) -> tuple[Truth, ...]:
-    """Say of each instruction whether a reply follows it; an empty reply follows none."""
+    """Check a reply by each instruction; an empty reply follows none."""
     empty = not reply.strip()
     return tuple("violated" if empty else one.truth(reply, loose=loose) for one in instructions)
 
 
 def unknown_kinds(golds: Iterable[str | None]) -> tuple[str, ...]:
-    """Name the kinds of instructions that nothing here can check."""
+    """Return the kinds of instructions that cannot be checked."""
     found = (one for gold in golds for one in read_instructions(gold) or ())
     return tuple(dict.fromkeys(one.kind for one in found if one.kind not in INSTRUCTIONS))
 
 
 def name_gold(gold: str | None) -> str:
-    """Say what kind of gold it is."""
+    """Name the kind of gold in words."""
     return "gold answer" if read_instructions(gold) is None else "gold instructions"
 
 
@@ -205,13 +204,13 @@ def describe_gold(gold: str) -> str:
     return gold if instructions is None else " ".join(one.sentence for one in instructions)
 
 
-# Problems from where a person keeps them: the command line, standard input, a file.
+# Problems from the user: the command line, standard input, a file.
 
 GOLD_COLUMNS: Final = (
     *("answer", "gold", "final_answer", "gold_answer", "correct_answer", "expected_answer"),
     *("reference_answer", "ground_truth", "target", "expected", "solution"),
 )
-"""What the column of gold answers may be called."""
+"""Names of the column of gold answers."""
 _USUAL: Final = {
     "problem": (
         *("problem", "question", "text", "prompt", "problem_text", "problem_statement"),
@@ -224,7 +223,7 @@ _USUAL: Final = {
 LONGEST_TEXT: Final = 1_000_000
 """Characters of a problem or of a gold answer: more than any model reads."""
 LONGEST_ID: Final = 500
-"""PostgreSQL has no index over texts of more than 2,700 bytes."""
+"""PostgreSQL cannot index texts of more than 2,700 bytes."""
 _PLAIN: Final[FieldType[str | float]] = FieldType(
     "a text or a number",
     lambda value: type(value) in (str, int) or (type(value) is float and isfinite(value)),
@@ -237,12 +236,12 @@ _MOST_KINDS: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class ProblemSet:
-    """Problems as a person named them, and what was taken from their file."""
+    """The problems of a command-line argument, and the columns of their file."""
 
     placed: tuple[tuple[JsonLine, Problem], ...]
     """Each problem with the row that it was read from."""
     taken: str = ""
-    """One line: which column is what; empty where there are no columns."""
+    """The columns used, in one line; empty without columns."""
 
     @property
     def problems(self) -> list[Problem]:
@@ -250,7 +249,7 @@ class ProblemSet:
 
 
 def read_problems(source: str, columns: Mapping[str, str] = _NONE) -> ProblemSet:
-    """Read the problem, or the problems, that a command-line argument stands for.
+    """Read the problem, or the problems, of a command-line argument.
 
     ``-`` is standard input; a file of rows (.jsonl, .json, .csv, .tsv, .parquet) has a problem a
     row, any other file is one problem; everything else is the problem's own text. ``columns`` says
@@ -265,7 +264,7 @@ def read_problems(source: str, columns: Mapping[str, str] = _NONE) -> ProblemSet
         text, where = read_stdin(), "standard input"
     elif names_file(source):
         text, where = read_text(expand_user(source)), source
-    # Rows that come as one text are refused: with it their gold answers would reach a model.
+    # A text of rows is refused as a problem, because its gold answers would reach the model.
     if _columns_of(text) & {*_USUAL["problem"], *_USUAL["answer"]}:
         raise InputError(
             f"{where}: rows of problems, not the text of one; put them into a file that ends in "
@@ -276,7 +275,7 @@ def read_problems(source: str, columns: Mapping[str, str] = _NONE) -> ProblemSet
 
 
 def read_problem_file(path: Path, columns: Mapping[str, str] = _NONE) -> ProblemSet:
-    """Read a file that has a problem a row."""
+    """Read a file with one problem a row."""
     reader = _RowReader(path, Columns(_USUAL, columns))
     rows = [*all_rows(path)]
     reader.columns.check(path, rows)
@@ -288,7 +287,7 @@ def read_problem_file(path: Path, columns: Mapping[str, str] = _NONE) -> Problem
 
 
 def _columns_of(text: str) -> set[str]:
-    """Name the columns of a text that is JSON, JSON Lines or a table; other texts have none."""
+    """Return the columns of a text that is JSON, JSON Lines or a table; empty for other texts."""
     first, more, _ = text.strip().partition("\n")
     for part in (first, text):
         with suppress(NotJson):
@@ -304,7 +303,7 @@ def names_rows(source: str) -> bool:
 
 
 def names_file(source: str) -> bool:
-    """Whether a text names a file: it ends as a file's name does, or the file exists."""
+    """Whether a text names a file: it has a file's ending, or the file exists."""
     ending, words = Path(source).suffix.lower(), len(source.split())
     if words == 1 and ending in _TEXT_ENDINGS:
         return True
@@ -312,12 +311,12 @@ def names_file(source: str) -> bool:
         return True
     try:
         return bool(source) and expand_user(source).exists()
-    except (OSError, ValueError):  # too long, or with a NUL: no file has such a name
+    except (OSError, ValueError):  # too long or with a NUL, so not a file's name
         return False
 
 
 class _RowReader:
-    """Reads problems from the rows of a file, and remembers which columns it took."""
+    """Reads problems from the rows of a file, and records the columns it used."""
 
     def __init__(self, path: Path, columns: Columns) -> None:
         self.columns = columns
@@ -347,7 +346,7 @@ class _RowReader:
         raise FieldError(self.columns.absent(row.value, "problem"))
 
     def _gold(self, row: JsonLine) -> str | None:
-        """Read the gold answer, or the instructions in its place; those first that are chosen."""
+        """Read the gold answer, or the instructions in its place; a chosen column comes first."""
         if "instructions" in self.columns.chosen:
             return self._instructions(row) or self._answer(row)
         return self._answer(row) or self._instructions(row)
@@ -364,7 +363,7 @@ class _RowReader:
         for column in self.columns.find(row.value, "answer"):
             if (gold := read_gold(row.value[column], column)) is None:
                 continue
-            if not gold.strip():  # a cell left empty: there is no answer to this problem
+            if not gold.strip():  # an empty cell: this problem has no gold answer
                 break
             answer, how = final_part(gold)
             self._use.add("answer", column, how)
@@ -372,7 +371,7 @@ class _RowReader:
         return None
 
     def _id(self, row: JsonLine) -> str:
-        """Read what a problem is called; one without a name goes by its line."""
+        """Read a problem's id; its line number where it has none."""
         for column in self.columns.find(row.value, "id"):
             if row.value[column] not in (None, ""):
                 self._use.add("id", column)
@@ -381,7 +380,7 @@ class _RowReader:
 
 
 def unknown_note(kinds: Sequence[str]) -> Iterator[str]:
-    """Say which kinds of instructions are not known, where there are any."""
+    """Yield a note on the kinds of instructions that are unknown, if any."""
     if kinds:
         named = ", ".join(repr(one[:60]) for one in kinds[:_MOST_KINDS])
         more = f" and {len(kinds) - _MOST_KINDS} more" if len(kinds) > _MOST_KINDS else ""
@@ -389,7 +388,7 @@ def unknown_note(kinds: Sequence[str]) -> Iterator[str]:
 
 
 def final_part(gold: str) -> tuple[str, str]:
-    """Cut the answer out of a worked solution, and say how: after ``####`` or in a box."""
+    """Extract the answer of a worked solution, and name the rule: after ``####`` or in a box."""
     if read_instructions(gold):
         return gold, ""
     _, hashes, tail = gold.strip().rstrip("#").rpartition("####")
@@ -403,7 +402,7 @@ def final_part(gold: str) -> tuple[str, str]:
 
 
 def read_gold(value: Json, name: str) -> str | None:
-    """Read a gold answer: a text, a number, or a list of them, which stand there all together."""
+    """Read a gold answer: a text, a number, or a list of them, joined to one answer."""
     parts = value if isinstance(value, list) else [] if value is None else [value]
     if not all(map(_PLAIN.fits, parts)):
         wanted = f"{_PLAIN.name}, or a list of these"
@@ -430,7 +429,7 @@ def read_stdin() -> str:
 # Public benchmarks, as ``benchmarks.toml`` lists them.
 
 AnswerRule: TypeAlias = Literal["", "integer", "after-hashes"]
-"""How a gold answer is cut out of its field."""
+"""How a gold answer is extracted from its field."""
 
 _PADDED = lazy_pattern(r"(-?)0*(0|[1-9]\d*)(?:\.0+)?")
 
@@ -460,11 +459,11 @@ class Entry:
 
     @property
     def gold_fields(self) -> tuple[str, ...]:
-        """The fields that its gold is read from: of an answer, or of instructions."""
+        """The fields with its gold answer, or with its gold instructions."""
         return (self.instructions, self.arguments) if self.instructions else (self.answer,)
 
     def read_gold(self, row: Mapping[str, Json]) -> str:
-        """Read what a reply is judged by, out of a row that has all its fields."""
+        """Read the gold answer or instructions of a row that has all its fields."""
         if not self.instructions:
             return self.read_answer(row[self.answer])
         given, arguments = row[self.instructions], row[self.arguments]
@@ -483,10 +482,10 @@ class Entry:
         return text
 
     def make_ids(self, values: list[Json]) -> list[str]:
-        """Name all problems by the field that tells them apart, or by their place."""
+        """Make ids from the field that identifies problems, or from their positions."""
         given = [self._id(str(value)) for value in values] if self.id else []
         if len(set(given)) < len(values):
-            # A field that repeats would let one problem stand in for another.
+            # With a repeated id, one problem's attempts would count for another.
             given = [f"{self.split}-{place}" for place in range(len(values))]
         return [f"{self.name}-{one}" for one in given]
 
@@ -504,7 +503,7 @@ def entries() -> dict[str, Entry]:
     }
 
 
-# Is a benchmark what it should be? Checked before a single call is paid for.
+# Validation of a benchmark, before the first call is paid for.
 
 
 _NEEDED: Final[dict[str, Callable[[Problem], str]]] = {
@@ -524,10 +523,10 @@ def check(
     unit: str = "line",
     hint: str = "",
 ) -> None:
-    """Refuse a set with empty texts or answers, duplicates, or a number of problems not expected.
+    """Refuse a set with empty texts or answers, duplicates, or an unexpected number of problems.
 
     ``placed`` has each problem with its line, or other ``unit``; no ``counts`` means any number.
-    ``hint`` says where gold answers may be found, for a set without them.
+    ``hint`` names where gold answers can be found, for a set without them.
     """
     if not placed:
         raise InputError(f"{where}: has no problems")
@@ -588,7 +587,7 @@ def _rows(entry: Entry, hint: str) -> list[JsonLine]:
     try:
         rows = library.load_dataset(entry.dataset, entry.config or None, split=entry.split)
         return [JsonLine(number, dict(row)) for number, row in enumerate(rows, start=1)]
-    except Exception as error:  # the library raises whatever its own transports raise
+    except Exception as error:  # the library passes on any error of its transports
         said = f"{type(error).__name__}: {error}".splitlines()[0][:200]
         raise InputError(
             f"benchmark {entry.name!r}: {entry.dataset} could not be fetched from Hugging Face "
@@ -617,15 +616,15 @@ class Benchmark:
 
     name: str
     label: str
-    """As the paper prints it; the name of a file where it is the user's own."""
+    """The name as the paper prints it; for a user's own set, the file's name."""
     problems: tuple[Problem, ...]
     answer_format: str = ""
     strength: str = ""
-    """How tightly the answers are constrained, where the paper says so."""
+    """How tightly the answers are constrained, according to the paper."""
     system_prompt: str = ""
-    """Sent ahead of every call of a run; empty by default."""
+    """A system message ahead of every call of a run; empty by default."""
     taken: str = field(default="", compare=False)
-    """One line on the columns of the user's own file, or on instructions that are not known."""
+    """One line on the columns of the user's own file, or on unknown instructions."""
 
 
 def _constraintbench(split: Split) -> Benchmark:
@@ -649,11 +648,11 @@ def names() -> tuple[str, ...]:
 def load(
     source: str, *, system_prompt: str | None = None, columns: Mapping[str, str] = _NONE
 ) -> Benchmark:
-    """Load the benchmark that a name or a file stands for, and check that it is whole.
+    """Load a benchmark by its name or file, and check that it is complete.
 
-    A file (.jsonl, .json, .csv, .tsv, .parquet) is the user's own; ``columns`` says for "problem",
-    "answer", "instructions" and "id" which of its columns holds it. A public benchmark comes from
-    the folder CFR_DATA where that has it, otherwise from Hugging Face.
+    A file (.jsonl, .json, .csv, .tsv, .parquet) is the user's own; ``columns`` names its columns
+    for "problem", "answer", "instructions" and "id". A public benchmark is read from the folder
+    CFR_DATA if it is there, otherwise from Hugging Face.
     """
     path = expand_user(source)
     if row_format(path):

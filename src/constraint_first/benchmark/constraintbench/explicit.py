@@ -39,7 +39,7 @@ from constraint_first.constraint.predicate import (
 
 explicit = partial(family, "explicit")
 
-# Explicit tier, counts: without some numbers, with both days. The text says which are counted.
+# Explicit tier, counts: without some numbers, with both days. The text states which are counted.
 
 
 @explicit(r"""how many numbers of a range are not multiples
@@ -261,7 +261,7 @@ def reduced_probability(rng: Random, level: Level) -> Draft | None:
 
 
 def _bag(rng: Random, level: Level) -> tuple[int, int, int]:
-    """Draw how many are taken, how many fit and how many do not."""
+    """Draw how many are taken, how many of the kind asked for there are, and how many others."""
     if level > 1:
         return level, rng.randrange(4, 16), rng.randrange(3, 16)
     shared = rng.choice((2, 3, 5, 10))
@@ -338,7 +338,7 @@ def ratio_code(rng: Random, level: Level) -> Draft | None:
     return draft
 
 
-# Explicit tier, lists: by rank, without the extremes, written backwards. The text says how.
+# Explicit tier, lists: by rank, without the extremes, written backwards, as the text states.
 
 _ORDINAL = ("", "", "second", "third", "fourth")
 
@@ -491,7 +491,7 @@ def reversed_result(rng: Random, level: Level) -> Draft | None:
     return draft
 
 
-# Explicit tier, pairs of people or things, each counted once. The text says so.
+# Explicit tier, pairs of people or things, each counted once, as the text states.
 
 
 @explicit(r"""pairs in groups, each pair counted once
@@ -570,7 +570,7 @@ def pairs_once(rng: Random, level: Level) -> Draft | None:
     return draft
 
 
-# Explicit tier, totals that are rounded down as the text says.
+# Explicit tier, totals that are rounded down, as the text states.
 
 
 @explicit(r"""the part of a total that fills whole groups
@@ -828,5 +828,5 @@ def _rounded(value: Fraction, places: int) -> str:
 
 
 def _cut(value: Fraction, places: int) -> str:
-    scale = int("1" + "0" * places)  # int ** int may be a float, says its type
+    scale = int("1" + "0" * places)  # typed as int; int ** int may be a float
     return decimal(Fraction(floor(value * scale), scale), places)

@@ -1,4 +1,4 @@
-"""ConstraintBench: its problems, the splits that ship, and families that draw more of them."""
+"""ConstraintBench: its problems, the shipped splits, and the families that generate problems."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json, Problem
 
 Tier: TypeAlias = Literal["explicit", "implicit", "misleading", "joint"]
-"""How the demand reaches the reader; the paper's list of what such a benchmark should hold."""
+"""How a problem conveys the demand on its answer; the tiers are from the paper's list."""
 
 ErrorType: TypeAlias = Literal[
     "forgot_modular_reduction",
@@ -45,9 +45,9 @@ ErrorType: TypeAlias = Literal[
     "arithmetic",
     "other",
 ]
-"""How a wrong answer went wrong (the paper's Error Taxonomy, with more set apart).
+"""The error of a wrong answer (the paper's Error Taxonomy, with finer distinctions).
 
-Parity, other conditions that are stated and not met, and cues are ours.
+Parity, other stated conditions that are not met, and cues are ours.
 """
 
 Level: TypeAlias = Literal[1, 2, 3, 4]
@@ -57,15 +57,15 @@ TIERS: tuple[Tier, ...] = get_args(Tier)
 ERRORS: tuple[ErrorType, ...] = get_args(ErrorType)
 LEVELS: tuple[Level, ...] = get_args(Level)
 USUAL_LEVELS: tuple[Level, ...] = (1, 2, 3)
-"""The levels of all families but those that are made for strong models."""
+"""The levels of all families except those for strong models."""
 SOURCE = "ConstraintBench"
 VERSION = 2
-"""The version of the families in this package; rows of version 1 do not name theirs."""
+"""The version of the families in this package; rows of version 1 have no version field."""
 
 
 @dataclass(frozen=True, slots=True)
 class GoldConstraint:
-    """One thing that the right answer must satisfy."""
+    """A condition that the right answer satisfies."""
 
     kind: Kind
     description: str
@@ -73,7 +73,7 @@ class GoldConstraint:
     span: str | None = None
     """The words of the problem that state it; None where it is implied."""
     pins: bool = False
-    """Whether it leaves only one answer possible, so that knowing it is knowing the answer."""
+    """Whether it allows only one answer, so that it reveals the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Tempting:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A problem with its answer and everything that is known about the demand on that answer."""
+    """A problem with its answer, gold constraints and tempting wrong answers."""
 
     text: str
     answer: str
@@ -114,7 +114,7 @@ class Item:
         return Problem(self.text, self.id, self.answer, SOURCE)
 
     def to_json(self) -> dict[str, Json]:
-        """Give the row of a JSON Lines file, the fields that every reader knows first."""
+        """Return the row of a JSON Lines file; the fields that all programs use come first."""
         row: dict[str, Json] = {
             "id": self.id,
             "problem": self.text,
@@ -143,7 +143,7 @@ class Item:
 
     @classmethod
     def from_json(cls, row: Mapping[str, Json]) -> Item:
-        """Read a row back; a row that lacks a field or contradicts itself is an error."""
+        """Read a row; raise an error where it lacks a field or is inconsistent."""
         item = cls(
             text=read_field(row, "problem", FILLED),
             answer=read_field(row, "answer", FILLED),
@@ -183,19 +183,19 @@ def _lure(row: dict[str, Json]) -> Tempting:
 
 
 def encode(items: Iterable[Item]) -> bytes:
-    """Write problems as JSON Lines, always with the same bytes for the same problems."""
+    """Write problems as JSON Lines; the same problems always give the same bytes."""
     lines = (json.dumps(item.to_json(), ensure_ascii=False) for item in items)
     return "".join(f"{line}\n" for line in lines).encode()
 
 
-# The splits that ship with the package, of this version and of version 1.
+# The splits in the package, of this version and of version 1.
 
 Split: TypeAlias = Literal["public", "mini", "hard", "public@1", "mini@1"]
 SPLITS: Final[tuple[Split, ...]] = get_args(Split)
 
 # `generate(SEED, PUBLIC_SIZE)` and `generate(SEED, HARD_SIZE, levels=(4,))` give the shipped files
 # byte for byte. Each size divides evenly over the families and the levels of its split; the first
-# 24 of `public` hold 6 of each tier and 8 of each level. CONTRIBUTING.md has how they are made.
+# 24 of `public` have 6 of each tier and 8 of each level. CONTRIBUTING.md describes the generation.
 SEED: Final = 2027
 PUBLIC_SIZE: Final = 705
 HARD_SIZE: Final = 120
@@ -205,7 +205,7 @@ SHA256: Final[dict[Split, str]] = {
     "hard": "93f527d56938eb2ac32f3ef1111dfb64c825e7c3d4686b28b64e260a45cccac1",
     "public@1": "8bce5c1685e735eabf33df8651658fb3be16ecb40984ffef08852c3a5749b684",
 }
-"""What the files hash to; a mini split is the beginning of a public one."""
+"""The hashes of the files; a mini split is the beginning of a public one."""
 _FILES: Final[dict[Split, str]] = {
     "public": "2/public.jsonl",
     "hard": "2/hard.jsonl",
@@ -214,7 +214,7 @@ _FILES: Final[dict[Split, str]] = {
 
 
 class SplitError(CfrError):
-    """A shipped split that is missing or has been changed."""
+    """A shipped split is missing or was changed."""
 
 
 def is_constraintbench(benchmark: str) -> bool:
@@ -222,7 +222,7 @@ def is_constraintbench(benchmark: str) -> bool:
 
 
 def split_name(split: Split) -> str:
-    """Name a split as a benchmark: public is the benchmark itself, @ sets an old version apart."""
+    """Return the benchmark's name of a split; the public one has no suffix, old ones have @1."""
     kind, at, version = split.partition("@")
     return "constraintbench" + ("" if kind == "public" else f"-{kind}") + at + version
 
@@ -237,13 +237,13 @@ def load(name: Split) -> Sequence[Item]:
 
 @cache
 def find_item(name: str) -> Item | None:
-    """Find a shipped problem by its id, which no other split or version uses."""
+    """Find a shipped problem by its id, which is unique over all splits and versions."""
     found = next((rows[name] for split in SHA256 if name in (rows := _rows(split))), None)
     return None if found is None else Item.from_json(json.loads(found))
 
 
 def split_bytes(name: Split) -> bytes:
-    """Read a shipped file and make sure that it is the one that was released."""
+    """Read a shipped file and verify its hash."""
     path = f"benchmark/constraintbench/data/{_FILES[name]}"
     try:
         content = (resources.files("constraint_first") / path).read_bytes()
@@ -265,23 +265,23 @@ def _items(name: Split, most: int | None = None) -> tuple[Item, ...]:
 
 @cache
 def _rows(name: Split) -> dict[str, bytes]:
-    """Index the rows of a file by their ids, with which they begin; to parse all takes long."""
+    """Index the rows of a file by their ids without parsing them: each row begins with its id."""
     rows = split_bytes(name).splitlines()
     return {row.partition(b'"id": "')[2].partition(b'"')[0].decode(): row for row in rows}
 
 
-# Families: each is a text, of what it is about and its wordings, and a draw that turns dice into
-# the numbers, gold constraints and wrong answers of one problem.
+# Families: each has a text, with a summary and wordings, and a function that draws the numbers,
+# gold constraints and wrong answers of one problem.
 
 T = TypeVar("T")
 Value: TypeAlias = "int | Fraction | str"
-"""An answer before it is written."""
+"""An answer before it is converted to text."""
 
-# Each answer is compared with several others and with every constraint: it is read once.
+# Cached, because each answer is compared with several others and with every constraint.
 _read = lru_cache(maxsize=256)(read_answer)
 
-# A draw whose numbers happen to make a wrong answer right is thrown away and drawn again.
-# Families are built so that this is rare; one that needs this many tries is broken.
+# A draw whose numbers happen to make a wrong answer right is discarded and repeated. Families are
+# built so that this is rare; one that needs this many tries is broken.
 _MOST_TRIES = 1000
 
 _OPS: Final[dict[Kind, str]] = {
@@ -294,17 +294,17 @@ _OPS: Final[dict[Kind, str]] = {
     "dimension": "in_unit measured",
 }
 _KIND_OF: Final[dict[str, Kind]] = {op: kind for kind, ops in _OPS.items() for op in ops.split()}
-"""The kind of constraint that a predicate is; that of several is the kind of the last."""
+"""The kind of constraint of each op; a conjunction has the kind of its last part."""
 PINNING: Final = frozenset({"encoded", "counts", "rounded", "in_unit"})
-"""Predicates that hold a computation, so that they leave one answer alone."""
+"""Ops that contain the computation of the answer, and so allow only one."""
 
 
 class FamilyError(CfrError):
-    """A family that cannot give what it promises, such as two equal computations of an answer."""
+    """A family is inconsistent: two computations of an answer differ, for example."""
 
 
 class Draft:
-    """A problem while it is drawn: its answer, the slots of its wording, and what is added to it.
+    """A problem while it is drawn: answer, slots of the wording, constraints and wrong answers.
 
     The wording is one of the family's, unless others are given.
     """
@@ -334,7 +334,7 @@ class Draft:
         self.constraints.append(GoldConstraint(kind, description, predicate, span, pins))
 
     def wrong(self, error: ErrorType, *values: Value) -> None:
-        """Add wrong answers, but for those that are the answer, or are there already."""
+        """Add wrong answers, except those that equal the answer or an earlier one."""
         for text in map(str, values):
             if not any(alike(text, one) for one in (self.answer, *(x.answer for x in self.lures))):
                 self.lures.append(Tempting(text, error))
@@ -351,7 +351,7 @@ class Family:
     name: str
     tier: Tier
     text: str
-    """What it is about, in a line; then a list of wordings (see below)."""
+    """A summary in one line; then a list of wordings (see below)."""
     draw: Draw
     levels: tuple[Level, ...] = USUAL_LEVELS
 
@@ -365,7 +365,7 @@ class Family:
         return self.make(SEED, self.levels[0], 0).kinds
 
     def make(self, seed: int, level: Level, index: int) -> Item:
-        """Draw the problem at this place; the same place always gives the same one."""
+        """Draw the problem with this seed, level and index; it is always the same one."""
         # String seeds go through SHA-512, and randrange, choice, sample and shuffle are the same on
         # every supported Python, so a problem can be drawn again anywhere.
         if level not in self.levels:
@@ -394,7 +394,7 @@ class Family:
 
 
 def _rejects_enough(draft: Draft, constraints: Sequence[GoldConstraint]) -> bool:
-    """Whether each constraint rejects a wrong answer; an error where one rejects the answer."""
+    """Whether each constraint rejects a wrong answer; an error where one rejects the right one."""
     if all(constraint.pins for constraint in constraints):
         raise FamilyError("no constraint can be known without solving")
     for one in constraints:
@@ -412,7 +412,7 @@ def family(
 
 
 def agree(first: T, second: T) -> T:
-    """Give the answer that two independent computations found; an error where they differ."""
+    """Return the answer of two independent computations; raise an error where they differ."""
     if first != second:
         raise FamilyError(f"one computation gives {first}, the other {second}")
     return first
@@ -422,10 +422,10 @@ _BOUNDS: Final = frozenset({"between", "above", "below", "least_residue", "measu
 
 
 def true_label(lure: Tempting, answer: str, constraints: Sequence[GoldConstraint]) -> ErrorType:
-    """Give a wrong answer's label; where its numbers do not bear that out, the one that they do.
+    """Return a wrong answer's error label, corrected where its value does not show that error.
 
-    An answer out of range must break a bound, one that is not an integer must be none, and one that
-    forgot a reduction must be the right one before the reduction that the problem asks for.
+    An answer "out of range" must break a bound, "not an integer" must not be one, and a forgotten
+    reduction must be the right answer before the reduction that the problem demands.
     """
     value, right = _read(lure.answer), _read(answer)
     if value is None or value.number is None or right is None or right.number is None:
@@ -447,16 +447,16 @@ def true_label(lure: Tempting, answer: str, constraints: Sequence[GoldConstraint
 
 
 def alike(first: str, second: str) -> bool:
-    """Say whether two answers are one: the same value, and both or neither in lowest terms."""
+    """Whether two answers are equal: the same value, and both or neither in lowest terms."""
     left, right = _read(first), _read(second)
     if left is None or right is None:
         return first == second
-    # An unreduced fraction is another answer than the reduced one: "lowest terms" rejects it.
+    # An unreduced fraction differs from the reduced one: "lowest terms" rejects it.
     return same(left, right) and left.reduced == right.reduced
 
 
 def lowest_terms(above: int, below: int) -> tuple[int, int]:
-    """Reduce a fraction by trying every common divisor, without Euclid."""
+    """Reduce a fraction by trying every common divisor, independently of Euclid's algorithm."""
     common = max(d for d in range(1, above + 1) if above % d == 0 and below % d == 0)
     return above // common, below // common
 
@@ -477,7 +477,7 @@ NAMES = (
     "Uma", "Viktor", "Wen", "Ximena", "Yusuf", "Zofia",
 )  # fmt: skip
 COUNT_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
-"""Small numbers as a text says them."""
+"""Small numbers in words."""
 
 
 @cache
@@ -492,9 +492,9 @@ def wordings(text: str, level: Level) -> tuple[str, ...]:
 
 
 def tell(rng: Random, wordings: Sequence[str], **values: object) -> tuple[str, dict[str, str]]:
-    """Choose a wording, fill its slots, take its spans out; draw a name if one is needed.
+    """Choose a wording, fill its slots and extract its spans; draw a name if one is needed.
 
-    The name is drawn before the wording: another order would draw other problems.
+    The name is drawn before the wording: in another order the same seed gives other problems.
     """
     if "name" not in values and any("<name>" in wording for wording in wordings):
         values["name"] = rng.choice(NAMES)

@@ -1,4 +1,4 @@
-"""Implicit tier: the demand follows from common knowledge, and nothing states it."""
+"""Implicit tier: the demand follows from common knowledge and is not stated."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def minute_display(rng: Random, level: Level) -> Draft | None:
     return draft
 
 
-# Implicit tier, contests: who loses is out, and the winner is never out.
+# Implicit tier, contests: every loser is eliminated, and the winner never is.
 
 _CUPS = ("", "a knock-out cup", "two knock-out cups", "three knock-out cups")
 
@@ -163,7 +163,7 @@ def knockout_matches(rng: Random, level: Level) -> Draft:
     return draft
 
 
-# Implicit tier, counts of known things: the worth of coins, the sides of polygons.
+# Implicit tier, known quantities: the value of coins, the sides of polygons.
 
 _WORTH = {"quarters": 25, "dimes": 10, "nickels": 5}
 
@@ -284,7 +284,7 @@ def polygon_sides(rng: Random, level: Level) -> Draft:
     return draft
 
 
-# Implicit tier, facts: the legs of animals, the days of a week. The reader knows them.
+# Implicit tier, facts of common knowledge: the legs of animals, the days of a week.
 
 _TWO_LEGS = ("hens", "ducks", "geese", "swans", "crows")
 _FOUR_LEGS = ("cows", "goats", "horses", "dogs", "cats", "sheep", "pigs")
@@ -390,7 +390,7 @@ def rate_over_time(rng: Random, level: Level) -> Draft:
     return draft
 
 
-# Implicit tier, intervals: cuts, floors, pages. Ends count once, or not at all.
+# Implicit tier, intervals: cuts, floors, pages. The question is whether the ends are counted.
 
 
 @implicit(r"""cuts: one fewer than pieces
@@ -533,7 +533,7 @@ def pages_read(rng: Random, level: Level) -> Draft:
     return draft
 
 
-# Implicit tier, lengths: a way there is also a way back.
+# Implicit tier, lengths: a trip there and back is twice the way.
 
 
 @implicit(r"""ways that are gone twice: there and back
@@ -598,7 +598,7 @@ def there_and_back(rng: Random, level: Level) -> Draft:
     return draft
 
 
-# Implicit tier, purchases: packs and boxes come whole, and nothing says so.
+# Implicit tier, purchases: only whole packs and boxes are sold, which is not stated.
 
 
 @implicit(r"""the price of enough whole packs

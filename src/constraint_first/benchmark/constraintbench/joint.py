@@ -132,7 +132,7 @@ def digit_sum_multiple(rng: Random, level: Level) -> Draft | None:
     if low < 10:
         return None
     s = sum(map(int, str(number)))
-    # The window is counted with its ends, so that nothing depends on how "between" is read.
+    # The window includes its ends, so that the answer is unique however "between" is read.
     multiples = [n for n in range(low, high + 1) if n % k == 0]
     fits = [n for n in multiples if sum(map(int, str(n))) == s]
     sums = [n for n in range(low, high + 1) if sum(map(int, str(n))) == s]
@@ -151,7 +151,7 @@ def digit_sum_multiple(rng: Random, level: Level) -> Draft | None:
     return draft
 
 
-# Joint tier, factors: a divisor that two more conditions single out.
+# Joint tier, factors: a divisor that two more conditions determine.
 
 
 @joint(r"""a divisor of one parity inside a window
@@ -178,7 +178,7 @@ def digit_sum_multiple(rng: Random, level: Level) -> Draft | None:
 def divisor_window(rng: Random, level: Level) -> Draft | None:
     answer = rng.randrange(*((8, 49), (12, 80), (20, 120))[level - 1])
     odd = answer % 2 == 1
-    # Many windows are tried for one answer, so that no answer is likelier than another.
+    # Many windows are tried for one answer, so that all answers are equally likely.
     cases = (_window(rng, level, answer) for _ in range(60))
     if (case := next(filter(None, cases), None)) is None:
         return None
@@ -187,7 +187,7 @@ def divisor_window(rng: Random, level: Level) -> Draft | None:
     inside = [d for d in divisors if low < d < high]
     outside = [d for d in divisors if d % 2 == answer % 2 and d not in inside]
     misses = [d for d in range(low + 1, high) if n % d and d % 2 == answer % 2]
-    # From the pairs of divisors below and above the root of n.
+    # Divisors in pairs, below and above the square root of n.
     pairs = [(d, n // d) for d in range(1, isqrt(n) + 1) if n % d == 0]
     agree({answer}, {d for pair in pairs for d in pair if low < d < high and (d % 2 == 1) == odd})
     which = "odd" if odd else "even"
@@ -206,7 +206,7 @@ def divisor_window(rng: Random, level: Level) -> Draft | None:
 
 
 def _window(rng: Random, level: Level, answer: int) -> tuple[int, int, int] | None:
-    """Draw a number and a window in which each of the three conditions rules something out."""
+    """Draw a number and a window in which each of the three conditions excludes a number."""
     factors = ((2, 3, 4, 6, 10), (2, 4, 6, 10, 12), (6, 10, 12, 14, 18))[level - 1]
     n = answer * rng.choice(factors)
     reach = (11, 16, 24)[level - 1]
@@ -430,7 +430,7 @@ def quadratic_congruence(rng: Random, level: Level) -> Draft | None:  # noqa: AR
     return draft
 
 
-# Joint tier, level 4: counting with several conditions at once, checked by counting one by one.
+# Joint tier, level 4: counting under several conditions, checked by enumeration.
 
 
 @hard(r"""sets without neighbours whose sum is a multiple
@@ -475,7 +475,7 @@ def spaced_subsets(rng: Random, level: Level) -> Draft:  # noqa: ARG001
 
 
 def _spaced(n: int, k: int, m: int) -> int:
-    """Count the sets number by number: states are how many are taken, the sum, and the last one."""
+    """Count the sets by dynamic programming over (numbers taken, their sum, the last one)."""
     states: dict[tuple[int, int, bool], int] = {(0, 0, False): 1}
     for number in range(1, n + 1):
         following: dict[tuple[int, int, bool], int] = {}
@@ -569,7 +569,7 @@ def dice_sum_code(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
     if faces % d == 0 or d > 2 * faces:
         return None
     good = sum(sum(roll) % d == 0 for roll in product(range(1, faces + 1), repeat=dice))
-    ways = [1] + [0] * (d - 1)  # to each remainder of the sum, die by die
+    ways = [1] + [0] * (d - 1)  # ways to each remainder of the sum, die by die
     for _ in range(dice):
         ways = [sum(ways[(r - face) % d] for face in range(1, faces + 1)) for r in range(d)]
     agree(good, ways[0])
@@ -641,7 +641,7 @@ def detour_paths(rng: Random, level: Level) -> Draft | None:  # noqa: ARG001
 
 
 def _paths(start: tuple[int, int], end: tuple[int, int], closed: tuple[int, int]) -> int:
-    """Count the paths from point to point by adding up those from the left and from below."""
+    """Count the paths to each point as the sum of those from the left and from below."""
     ways = {start: 1}
     for x in range(start[0], end[0] + 1):
         for y in range(start[1], end[1] + 1):
@@ -652,7 +652,7 @@ def _paths(start: tuple[int, int], end: tuple[int, int], closed: tuple[int, int]
     return ways[end]
 
 
-# Joint tier, multiples: a multiple that a bound, a parity or another divisor singles out.
+# Joint tier, multiples: a multiple that a bound, a parity or another divisor determines.
 
 
 @joint(r"""the largest odd (even) multiple below a bound
@@ -681,7 +681,7 @@ def largest_multiple(rng: Random, level: Level) -> Draft | None:
     by_quotient = k * (top if (top % 2 == 1) == odd else top - 1)
     by_descent = next(n for n in range(high - 1, 0, -1) if n % k == 0 and (n % 2 == 1) == odd)
     answer = agree(by_quotient, by_descent)
-    if by_quotient == k * top:  # parity must cost something, or it would not be a constraint
+    if by_quotient == k * top:  # parity must exclude a number, or it would not be a constraint
         return None
     draft = Draft(answer, which=which, k=k, high=high)
     draft.rule(parity(which), f"the answer is {which}", "parity")
@@ -730,7 +730,7 @@ def common_multiple(rng: Random, level: Level) -> Draft | None:
     fits = [n for n in range(low + 1, high) if all(n % k == 0 for k in ks)]
     agree(fits, list(range((low // common + 1) * common, high, common)))
     rest = [lcm(*(k for k in ks if k != one)) for one in ks]
-    # Without any one of the divisors there would be a second number in the window.
+    # Each divisor is needed: without it a second number in the window would fit.
     needed = all((high - 1) // other - low // other > 1 for other in rest)
     if fits != [answer] or not needed or low <= max(ks):
         return None
@@ -814,7 +814,7 @@ def listed_number(rng: Random, level: Level) -> Draft | None:
     return draft
 
 
-# Joint tier, rows: one of several numbers that follow each other in equal steps.
+# Joint tier, rows: one term of an arithmetic sequence.
 
 
 @joint(r"""one of several consecutive odd numbers or multiples
@@ -871,10 +871,10 @@ def consecutive_terms(rng: Random, level: Level) -> Draft | None:
     return draft
 
 
-# Joint tier, stories: numbers of things that several statements fix together.
+# Joint tier, stories: counts that several statements determine together.
 
-# Each wording has a place for two more things that equal the one asked for (level 2), or for one
-# more that equals the two others together (level 3).
+# Each wording has a slot for two more things that equal the one asked for (level 2), or for one
+# more that equals the sum of the two others (level 3).
 
 
 @joint(r"""the middle one of several ordered numbers

@@ -97,7 +97,7 @@ def dataset_files(splits: Sequence[Split]) -> Iterator[tuple[Path, bytes]]:
 
 
 def _row(item: Item) -> dict[str, Json]:
-    """Give a row whose fields have one type each, in all rows and versions."""
+    """Return a row whose fields have the same types in all rows and versions."""
     constraints: list[Json] = [
         {
             "kind": gold.kind,
@@ -134,7 +134,7 @@ def _card(loaded: dict[Split, Sequence[Item]]) -> str:
         ],
         "dataset_info": [{"config_name": name, "features": features} for name in configs],
     }
-    # JSON is YAML, so that each line below is what a reader of YAML expects.
+    # JSON is a subset of YAML, so each value below is valid YAML.
     lines = (f"{name}: {json.dumps(value)}" for name, value in head.items())
     front = "---\n" + "\n".join(lines) + "\n---\n"
     return front + _BODY.replace("{splits}", "\n".join(table))
@@ -154,12 +154,12 @@ FAMILIES: dict[str, Family] = {
 }
 
 
-# Shortcuts: what a set of problems gives away to a solver who does not solve them.
+# Shortcuts: ways to answer problems of a set without solving them.
 
 MOST: Final = 0.08
-"""The share of problems that a shortcut may solve."""
+"""The highest share of problems that a shortcut may answer."""
 ENOUGH: Final = 300
-"""Fewer problems than this say too little about a share of one in twelve."""
+"""With fewer problems, a share of one in twelve cannot be estimated."""
 _MANY: Final = 100
 _DRAWS: Final = 40
 _SEED: Final = 0
@@ -169,7 +169,7 @@ _NAME: Final = lazy_pattern(rf"\b(?:{'|'.join(NAMES)})\b")
 
 @dataclass(frozen=True, slots=True)
 class Shortcut:
-    """A way to an answer, or to a problem that is known already, and how often it leads there."""
+    """A way to guess an answer or to recognise a known problem, and how often it succeeds."""
 
     name: str
     hits: int
@@ -217,7 +217,7 @@ def shortcuts(items: Sequence[Item]) -> Iterator[Shortcut]:
 
 
 def numbers_of(item: Item) -> tuple[str, ...]:
-    """List a problem's family and numbers: two with the same ones are near-duplicates."""
+    """Return a problem's family and numbers; problems with equal ones are near-duplicates."""
     return (item.family, *sorted(_NUMBER.findall(item.text)))
 
 
@@ -236,8 +236,8 @@ _POSITIONS: Final[Mapping[str, Callable[[list[str]], str]]] = {
 def _guess(items: Sequence[Item]) -> str:
     """Find the answer that a family gives most often.
 
-    It is learnt from problems of another seed where they can be drawn: in a small set every answer
-    is a frequent one. A family of an earlier version is learnt from the set itself.
+    It is learnt from problems of another seed where they can be drawn, because in a small set
+    every answer is frequent. For a family of an earlier version the set itself has to do.
     """
     if not all(map(_can_be_drawn, items)):
         return _most_frequent(items)[0]
@@ -263,14 +263,14 @@ def _most_frequent(items: Iterable[Item]) -> tuple[str, int]:
 
 # Drawing problems: any number of them from a seed, evenly over families and levels.
 
-# A family that repeats itself this often in a row has (all but) nothing new left to say.
+# After so many repetitions in a row, a family counts as exhausted.
 _MOST_REPEATS = 400
-# One whose numbers have all come up this often in a row may use them again in another wording.
+# After so many in a row with known numbers, a family may reuse numbers in another wording.
 _MOST_OLD_NUMBERS = 40
 
 
 class GenerateError(CfrError):
-    """A wish for problems that cannot be met."""
+    """The requested problems cannot be generated."""
 
     exit_code = 2
 
@@ -280,8 +280,8 @@ def generate(
 ) -> Iterator[Item]:
     """Draw n problems with different texts; the same arguments always give the same problems.
 
-    Families take turns, tier by tier, and each goes through the levels, so that a prefix of the
-    result is as balanced as the whole. Families that have none of the levels are passed over.
+    Families alternate, tier by tier, and each cycles through the levels, so that a prefix of the
+    result is as balanced as the whole. Families without any of the levels are skipped.
     """
     if n < 1:
         raise GenerateError(f"cannot generate {n} problems; ask for at least 1")
@@ -324,10 +324,10 @@ def choose(names: Sequence[str] = (), tiers: Sequence[Tier] = ()) -> tuple[Famil
 def _different(
     seen: set[str | tuple[str, ...]], seed: int, family: Family, level: Level
 ) -> Iterator[Item]:
-    """Draw at index 0, 1, 2, … and pass over what has come before, here or elsewhere.
+    """Draw at index 0, 1, 2, … and skip problems that equal an earlier one of any family.
 
-    A text comes again where it differs in its names alone, or only its wording is new, unless the
-    family has run out of new numbers.
+    Problems are equal if they differ only in names, or only in wording; the latter are accepted
+    once a family has no new numbers left.
     """
     given = repeats = 0
     lenient = False
@@ -348,7 +348,7 @@ def _different(
             )
 
 
-# Verifying a file of ConstraintBench problems: every claim that a row makes is tested again.
+# Verification of a file of ConstraintBench problems: every field of a row is tested again.
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,7 +361,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """How many problems a file holds, what is wrong with it, and what its problems give away."""
+    """The number of problems in a file, its faults, and the shortcuts of its problems."""
 
     count: int
     faults: tuple[Fault, ...]
@@ -373,7 +373,7 @@ class CheckReport:
 
 
 def check_file(path: Path) -> CheckReport:
-    """Verify a file; faults are reported, not raised, so that all of them can be named."""
+    """Verify a file; faults are collected, not raised, so that all of them are reported."""
     faults: list[Fault] = []
     items: dict[int, Item] = {}
     count = 0
@@ -408,7 +408,7 @@ def check_items(items: Mapping[int, Item]) -> CheckReport:
     tried = tuple(shortcuts([*items.values()]))
     old = sum(item.version != VERSION for item in items.values())
     if not old:
-        # What version 1 gives away is known, and the reason for version 2.
+        # The shortcuts of version 1 are known: they were the reason for version 2.
         faults.extend(Fault(1, f"a shortcut: {one}") for one in tried if one.open)
     levels = check_levels(items.values())
     if levels and not levels.passed:
@@ -417,7 +417,7 @@ def check_items(items: Mapping[int, Item]) -> CheckReport:
 
 
 def check_item(item: Item) -> Iterator[str]:
-    """Name everything that is wrong with one problem."""
+    """Yield all faults of one problem."""
     for lure in item.tempting:
         if alike(lure.answer, item.answer):
             yield f"the tempting answer {lure.answer} is the answer itself"
@@ -437,7 +437,7 @@ def check_item(item: Item) -> Iterator[str]:
 
 
 def _pinned(item: Item) -> Iterator[str]:
-    """Test the marks of pinning: an unmarked constraint must leave the problem unsolved."""
+    """Test ``pins``: a constraint without the mark must allow other answers."""
     if all(gold.pins for gold in item.constraints):
         yield "no constraint can be known without solving"
     for gold in item.constraints:
@@ -451,7 +451,7 @@ def _pinned(item: Item) -> Iterator[str]:
 
 
 def _drawn_again(item: Item) -> Iterator[str]:
-    """Draw the problem again, which also repeats the two computations of its answer."""
+    """Draw the problem again and compare; this also repeats both computations of its answer."""
     family = FAMILIES.get(item.family)
     if family is None:
         yield f"no family is called {item.family!r}"
@@ -462,7 +462,7 @@ def _drawn_again(item: Item) -> Iterator[str]:
         yield f"the generator draws another {' and '.join(map(repr, changed))} for {item.id}"
 
 
-# How hard the levels are: accuracies that were measured on a model, not declared.
+# Difficulty of the levels: accuracies measured on a model.
 
 LEAST: Final = 0.9
 """The share of the families that must be harder at their last level than at their first."""
@@ -470,7 +470,7 @@ LEAST: Final = 0.9
 
 @dataclass(frozen=True, slots=True)
 class MeasuredLevels:
-    """How often a model solved the problems of each family at each level, and which model."""
+    """A model's accuracy on each family at each level."""
 
     model: str
     method: str
@@ -482,7 +482,7 @@ class MeasuredLevels:
 
 @dataclass(frozen=True, slots=True)
 class LevelCheck:
-    """How the families of a set become harder with the level, of those that were measured."""
+    """Whether the measured families of a set become harder with the level."""
 
     measured: MeasuredLevels
     families: tuple[str, ...]
@@ -517,7 +517,7 @@ class LevelCheck:
 
 @cache
 def measured_levels() -> MeasuredLevels:
-    """Read what was measured on the split `public`."""
+    """Read the measurements on the split `public`."""
     folder = resources.files("constraint_first.benchmark.constraintbench")
     found = json.loads((folder / "data/2/levels.json").read_text(encoding="utf-8"))
     correct = {name: tuple(counts) for name, counts in found.pop("correct").items()}
@@ -525,7 +525,7 @@ def measured_levels() -> MeasuredLevels:
 
 
 def check_levels(items: Iterable[Item]) -> LevelCheck | None:
-    """Check the levels of the families that occur; None where none of them was measured."""
+    """Check the levels of the families in a set; None where none of them was measured."""
     measured = measured_levels()
     present = {item.family for item in items if item.version == VERSION}
     known = tuple(name for name in FAMILIES if name in present and name in measured.correct)
@@ -536,8 +536,8 @@ def check_levels(items: Iterable[Item]) -> LevelCheck | None:
 
 
 def release(folder: Path) -> None:
-    """Write ``public.jsonl`` and ``hard.jsonl``; print what ``family.py`` must then say of them."""
-    # So many of each family at each level: some 700 problems, and some 120 hard ones.
+    """Write ``public.jsonl`` and ``hard.jsonl``; print the constants for ``family.py``."""
+    # The number for each family and level: some 700 problems, and some 120 hard ones.
     recipes: dict[str, tuple[tuple[Level, ...], int]] = {
         "public": (USUAL_LEVELS, 5),
         "hard": ((4,), 15),

@@ -36,7 +36,7 @@ from constraint_first.constraint.predicate import (
 
 misleading = partial(family, "misleading")
 
-# Misleading tier, chances: probabilities in the text, and a part or a number is asked.
+# Misleading tier, chances: the text has a probability, and a part of it or a count is asked for.
 
 _SETTINGS = (
     (
@@ -68,7 +68,7 @@ _SETTINGS = (
 
 
 def _setting(rng: Random, counts: list[int]) -> tuple[str, str]:
-    """Tell what is drawn from, and the event that the first kind is drawn."""
+    """Describe what is drawn from, and the event that the first kind is drawn."""
     story, event, thing, kinds = rng.choice(_SETTINGS)
     chosen = rng.sample(kinds, len(counts))
     things = joined([f"${n}$ {kind} {thing}s" for n, kind in zip(counts, chosen, strict=True)])
@@ -78,12 +78,12 @@ def _setting(rng: Random, counts: list[int]) -> tuple[str, str]:
 
 
 def _counts(rng: Random, level: Level) -> list[int] | None:
-    """Draw how many there are of each kind, so that the chance of the first can be reduced."""
+    """Draw the count of each kind, so that the fraction of the first can be reduced."""
     low, high, kinds = ((4, 50, 2), (20, 190, 2), (9, 60, 4))[level - 1]
     counts = [rng.randrange(low, high) for _ in range(kinds)]
     first, total = counts[0], sum(counts)
     common = gcd(first, total)
-    # A small denominator would be guessed, and 1/n makes too much come out alike.
+    # A small denominator could be guessed, and with 1/n several wrong answers coincide.
     return counts if 1 < common < first and total // common > (8, 16, 16)[level - 1] else None
 
 
@@ -184,7 +184,7 @@ def forecast_sales(rng: Random, level: Level) -> Draft | None:
     return draft
 
 
-# Misleading tier, extremes: "at most", "largest" or "odd" is said, not asked.
+# Misleading tier, extremes: "at most", "largest" or "odd" occurs, but is not asked for.
 
 
 @misleading(r"""'at most' in a story whose total is asked
@@ -431,7 +431,7 @@ def steps_from_start(rng: Random, level: Level) -> Draft | None:
     return draft
 
 
-# Misleading tier, remainders: a remainder or a modulus stands in the text and is not asked for.
+# Misleading tier, remainders: a remainder or a modulus occurs, but is not asked for.
 
 
 @misleading(r"""a remainder is given; the number itself is asked
@@ -500,7 +500,7 @@ def check_digit_total(rng: Random, level: Level) -> Draft:
     m = rng.choice((7, 9, 11, 13))
     low, high, count = ((6, 40, 2), (12, 50, 3), (110, 500, 5))[level - 1]
     values = rng.sample(range(low, high), count)
-    # Added as on paper, one decimal place after the other.
+    # The second computation: add the units, the tens and the hundreds separately.
     by_columns = sum(10**place * sum(v // 10**place % 10 for v in values) for place in range(3))
     answer, c = agree(sum(values), by_columns), sum(v % m for v in values) % m
     draft = Draft(answer, values=listed(values), m=m, c=c)
