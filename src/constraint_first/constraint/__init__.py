@@ -1,1 +1,1 @@
-"""The paper's own subject: cues in a problem, constraints on its answer, and their prompts."""
+"""The subject of the paper: cues in a problem, constraints on its answer, and their prompts."""

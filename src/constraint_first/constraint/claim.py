@@ -17,7 +17,7 @@ from constraint_first.constraint.predicate import Predicate, holds
 from constraint_first.constraint.stated.statement import Stated
 from constraint_first.pattern import lazy_pattern
 
-# Long enough for any constraint, short enough to be converted; a modulus is never 0.
+# Digits of a number: enough for any constraint, few enough to convert; a modulus is never 0.
 _NUMBER = r"(-?\d{1,18}(?:\.\d{1,18}|/[1-9]\d{0,17})?)"
 _MODULUS = r"([1-9]\d{0,17})"
 NAME = r"(?:[a-z](?:\s*\+\s*[a-z])?|answer|result|remainder|probability)"
@@ -49,7 +49,7 @@ _LATEX = (
 
 
 def plain(text: str) -> str:
-    """Bring LaTeX, typography and case down to one way of writing."""
+    """Normalise LaTeX, typography and case."""
     for pattern, new in _LATEX:
         text = re.sub(pattern, new, text)
     return re.sub(r"\s+", " ", text).strip().lower()
@@ -89,7 +89,7 @@ def _unit(match: re.Match[str]) -> list[Predicate]:
 
 
 def _list(match: re.Match[str]) -> list[Predicate]:
-    """Read a range that is spelled out: 7, 8, 9. Any other list says less than its ends."""
+    """Read consecutive numbers (7, 8, 9) as a range. Other lists give no predicate."""
     values = [int(one) for one in re.findall(r"\d{1,18}", match[0])]
     low, high = values[0], values[-1]
     return [demand.between(low, high)] if values == list(range(low, low + len(values))) else []
@@ -99,12 +99,12 @@ def _always(*predicates: Predicate) -> _Build:
     return lambda _match: list(predicates)
 
 
-# The order matters: a pattern takes its words away from those below it, so that the 7 of
-# "remainder when divided by 7" is not read a second time as a bound.
+# The order matters: the words that a pattern matches are removed before the next one is tried, so
+# that the 7 of "remainder when divided by 7" is not read a second time as a bound.
 _GRAMMAR: tuple[tuple[str, _Build], ...] = (
     (rf"\bnearest ({'|'.join(_PRECISION)})\b",
      lambda m: [{"op": "rounded", "unit": _PRECISION[m[1]]}]),
-    # Said, but saying nothing: alternatives, permissions, what the answer is not.
+    # Phrases without a constraint: alternatives, permissions, and what the answer is not.
     (r"\bintegers? or (?:an? )?(?:\w+ )?(?:fraction|decimal)s?\b", _always()),
     (r"\b(?:needs? not|not necessarily|not always|may not)(?: be)?(?: an?)? (?:integers?|whole)\b",
      _always()),
@@ -155,7 +155,7 @@ _GRAMMAR: tuple[tuple[str, _Build], ...] = (
      lambda m: [_bound(">", m[1] or m[2])]),
     (r"\bnon-?negative\b", _always(demand.at_least(0))),
     (r"\bpositive\b", _always(demand.above(0))),
-    # In the plural, or before a noun, these mostly speak of other things: "a sum of odd integers".
+    # In the plural, or before a noun, these mostly describe other things: "a sum of odd integers".
     (r"\b(?:integer|whole number|natural number|count)\b|(?:^|\bare )integers\b",
      _always(demand.integer())),
     (r"(?:^|\b(?:is|are|be|an?) )(?:\x00 )*(even|odd)\b(?! number of)",
@@ -169,7 +169,7 @@ _GRAMMAR: tuple[tuple[str, _Build], ...] = (
      _always(demand.form("choice"))),
     (r"(?<!\d )\b(percent(?:age)?)\b", _unit),
     (rf"(?:\bin |^)({_UNITS})\b", _unit),
-    # One value, or a list of them. In another unit it would be another number.
+    # One value, or a list of values; with a unit the number could be a different one.
     (r"^ ?\d{1,18}(?:, ?\d{1,18})+(?:,? and \d{1,18})? ?$", _list),
     (rf"(?:^|\b(?:is|are|be|equals?|written as|(?<![^ ]){NAME} ?=) ?){_NUMBER}"
      rf"(?! (?:{_UNITS})\b)(?= ?(?:$|,|\(| [a-z]+ ?$))",
@@ -180,25 +180,25 @@ _COMPILED = tuple((lazy_pattern(pattern), build) for pattern, build in _GRAMMAR)
 
 
 def read_predicates(sentence: str) -> Iterator[Predicate]:
-    """Read the predicates that a sentence states of anything."""
+    """Read the predicates in a sentence, whatever their subject."""
     for pattern, build in _COMPILED:
         while match := pattern.search(sentence):
             yield from build(match)
             sentence = f"{sentence[: match.start()]}\x00{sentence[match.end() :]}"
 
 
-# Reading decidable statements out of free text: "the answer is an even integer below 1000".
+# Extraction of decidable statements from free text: "the answer is an even integer below 1000".
 #
-# A claim is a predicate together with what it speaks about. The grammar is small on purpose: what
-# it does not know it leaves out, and the audit counts a text without claims as undecided.
+# A claim is a predicate together with its subject. The grammar is small on purpose: other
+# statements are left out, and the audit counts a text without claims as undecided.
 
 Subject: TypeAlias = Literal["answer", "other"]
-"""Whether a claim speaks about the final answer, or about something else or unknown."""
+"""The subject of a claim: the final answer, something else, or unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A predicate that a text states, and what it speaks about."""
+    """A predicate that a text states, and its subject."""
 
     predicate: Predicate
     subject: Subject = "answer"
@@ -225,10 +225,10 @@ def read_claims(text: str, names: frozenset[str] = frozenset()) -> list[Claim]:
 
 
 def _subject(sentence: str, names: frozenset[str]) -> Subject:
-    """Judge from the words before its first verb what a sentence speaks about.
+    """Find the subject of a sentence from the words before its first verb.
 
-    Without a subject ("positive integer", "at most 999") it speaks about the final answer; a letter
-    or a thing that the problem does not ask for is something else.
+    Without a subject ("positive integer", "at most 999") the sentence is about the final answer; a
+    variable or noun that the problem does not ask for is another subject.
     """
     if _ANSWER.search(sentence):
         return "answer"
@@ -238,7 +238,7 @@ def _subject(sentence: str, names: frozenset[str]) -> Subject:
     head = inequality[1] if inequality else head
     while (shorter := _LEADING.sub("", head)) != head:
         head = shorter
-    if _EACH.match(sentence):  # the answer is one thing
+    if _EACH.match(sentence):  # "each …" is about several things, the answer is one
         return "other"
     # "The digit sum of the number" is not the number.
     words = set(_WORD.findall(re.split(r" (?:of|when) ", head)[0]))
@@ -246,7 +246,7 @@ def _subject(sentence: str, names: frozenset[str]) -> Subject:
     return "answer" if named or not head.strip() else "other"
 
 
-# --- Who the answer is: the words with which the problem asks for it.
+# --- Names of the answer: the words with which the problem asks for it.
 
 _WORD = lazy_pattern(r"\b[a-z]+(?:\+[a-z])*\b")
 _ASKING = lazy_pattern(
@@ -273,17 +273,17 @@ def names_of_answer(text: str) -> frozenset[str]:
         return frozenset()
     words = set(_WORD.findall(_STOP.split(_COUNT.sub("", asked[-1]))[0])) - _IDLE
     if _COUNT.match(asked[-1]):
-        # What is counted is not the answer: "the multiples are odd" does not speak of their number.
+        # The counted things are not the answer: "the multiples are odd" is not about their number.
         left = ["remaining"] if re.search(r"\b(?:left|remains?|unsold)\b", asked[-1]) else []
         return frozenset(["count", *left, *(f"number of {word}" for word in words)])
     return frozenset(words | {_ALSO[word] for word in words if word in _ALSO})
 
 
-# Whether a statement about the answer can be true together with what the problem's text states.
+# Consistency of a statement about the answer with the constraints that the problem's text states.
 #
-# Values of many kinds are tried out, and whole numbers around those that either of them names. A
-# statement contradicts the text where some of them satisfy the text and none of those the
-# statement; a text that cannot be read contradicts nothing.
+# Values of many kinds are tried, and integers around the numbers in either text. A statement
+# contradicts the text if some values satisfy the text and none of these satisfies the statement; a
+# text without readable constraints contradicts nothing.
 
 _WHOLE_TO: Final = 1_000
 _WHOLE: Final = (*range(-20, _WHOLE_TO + 1), *(10**power for power in range(4, 10)))
@@ -293,7 +293,7 @@ _OTHER: Final = ("0.5", "2.25", "12.5", "-0.75", r"\sqrt{2}", r"3\sqrt{5}")
 
 
 def contradicts(stated: Iterable[Stated], said: str, problem: str) -> bool:
-    """Say whether a sentence about the answer of a problem cannot hold beside what is stated."""
+    """Whether a sentence about a problem's answer contradicts the stated constraints."""
     read = read_claims(said, names_of_answer(problem))
     claims = [claim.predicate for claim in read if claim.subject == "answer"]
     if not claims:
@@ -310,7 +310,7 @@ def _allows(predicates: Iterable[Predicate], value: AnswerValue) -> bool:
 
 
 def _values_near(predicates: Iterable[Predicate]) -> Iterator[AnswerValue]:
-    """Give whole numbers from those on that predicates name, and squares behind them."""
+    """Yield the integers around the numbers in predicates, and the next squares."""
     named = {int(found) for one in predicates for found in _CONTRADICTION_NUMBER.findall(repr(one))}
     for number in sorted(one for one in named if one > _WHOLE_TO)[:_MOST_NAMED]:
         root = isqrt(number)

@@ -1,8 +1,8 @@
-"""What a text is: a problem whose answer is a value, a text with demands on its reply, or neither.
+"""The kind of a text: a problem whose answer is a value, a text with demands, or neither.
 
-``auto`` and policies act on the first two alone; every other text goes to the model untouched. So a
-problem is recognised positively: the text must ask for a value, and it must have the mathematics
-that the value follows from. Where that is not clear, it is no problem.
+``auto`` and policies act on the first two alone; every other text goes to the model untouched. So
+a problem needs positive evidence: the text must ask for a value, and contain the mathematics from
+which the value follows. In doubt, a text is not a problem.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TextKind: TypeAlias = Literal["problem", "demand", "other"]
 
 
 class Kind(NamedTuple):
-    """What a text is, and why, in words that complete "this text …"."""
+    """The kind of a text, and the reason, in words that complete "this text …"."""
 
     what: TextKind
     why: str
@@ -33,7 +33,7 @@ class Kind(NamedTuple):
 
 
 def read_kind(text: str) -> Kind:
-    """Say what a text is; demands on the reply come first."""
+    """Return the kind of a text; demands on the reply take precedence."""
     if demands := read_demands(text):
         quoted = " ".join(text[slice(*demands[0].span)].split())
         return Kind("demand", f"demands something of its reply (“{_short(quoted)}”)")
@@ -41,7 +41,7 @@ def read_kind(text: str) -> Kind:
 
 
 def tell_kind(text: str) -> str:
-    """Say what ``auto`` does with a text, and why."""
+    """Describe what ``auto`` does with a text, and why."""
     kind = read_kind(text)
     done = {
         "problem": "auto solves it as a problem",
@@ -54,9 +54,9 @@ def tell_kind(text: str) -> str:
 _LONGEST: Final = 4_000
 _MOST_WORDS: Final = 200
 _MOST_LINES: Final = 6
-"""Words and lines outside formulas. A longer text is a document or a conversation."""
+"""The most lines outside formulas. A longer text is a document or a conversation."""
 _BLANK: Final = lazy_pattern(r"(\s{8})\s+")
-"""Blank space that tells no more; the patterns would try each stretch of it again and again."""
+"""Long white space, cut short because patterns would backtrack over it in quadratic time."""
 
 
 def _read_problem(text: str) -> Kind:
@@ -97,7 +97,7 @@ def _read_question(text: str, formula: str, *, is_latex: bool) -> Kind:
 
 
 def _is_scene(text: str) -> bool:
-    """Say whether numbers are told of outside the question, or the question has a condition."""
+    """Whether there are numbers outside the question, or the question has a condition."""
     asking = _ASKED.search(text)
     if asking is None:
         return False
@@ -120,7 +120,7 @@ def _any(words: str) -> str:
 
 _FIGURE: Final = lazy_pattern(r"\[asy\].{0,3000}?\[/asy\]", re.DOTALL)
 _FORMULA: Final = lazy_pattern(
-    # Between dollars: an operator, a command, or no word. What is between two prices is none.
+    # Between dollar signs: an operator, a command, or no word. Text between two prices has words.
     r"\$\$[^$]{1,600}\$\$|\$(?=[^$\n]{0,400}[\\^_])[^$\n]{1,400}\$"
     r"|\$(?:[^$A-Za-z\n]|(?<![A-Za-z])[A-Za-z]{1,2}(?![A-Za-z])|[A-Z]{3,5}){1,80}(?<!\s)\$(?!\d)"
     r"|\\\(.{1,400}?\\\)|\\\[.{1,600}?\\\]|\\begin\{((?:align|cases|array|gather|equation|[pbv]?matrix|split)\w*\*?)\}.{1,800}?\\end\{\1\}"
@@ -172,7 +172,7 @@ _CONDITION: Final = lazy_pattern(
     re.IGNORECASE,
 )
 
-# --- Questions and orders for a value.
+# --- Questions and imperatives that ask for a value.
 
 _VALUE: Final = _any(
     "values?|sum|product|numbers?|total|difference|ratio|probability|area|volume|perimeter|length"
@@ -200,7 +200,7 @@ _FOREIGN: Final = lazy_pattern(
     r"|多少|几[个只本天岁次张块元名位支朵条颗包]|求|计算|多[大长高远深久重快]",
     re.IGNORECASE,
 )
-"""Simple questions in German and Chinese; of other languages nothing is recognised."""
+"""Simple questions in German and Chinese; no other languages are recognised."""
 _ASKED: Final = lazy_pattern(
     rf"\bhow\s+{_QUANTITIES}\b|\bhow\s+(?:\w+\s+){{0,3}}(?:more|fewer|less)\b"
     r"|\bwhat(?:\s+(?:is|are|was|were|will|would|must|can|could|does|did)\b|['’]?s\b)"
@@ -225,7 +225,7 @@ _ASKED_OF_FORMULA: Final = lazy_pattern(
     re.IGNORECASE,
 )
 
-# --- What is something else, whatever it asks: the reason, and the words that show it.
+# --- Other texts, even if they ask for a value: the reason, and the words that show it.
 
 _ORDERED: Final = (
     r"(?:^|[.!?:\n,]\s*|\b(?:please|can you|could you|would you|you to|you will|want to|help me"
@@ -241,7 +241,7 @@ _LISTING: Final = lazy_pattern(
     + r"\b",
     re.IGNORECASE,
 )
-"""Orders that problems with formulas have as well ("Write $0.5$ as a fraction.")."""
+"""Imperatives that occur in problems with formulas, too ("Write $0.5$ as a fraction.")."""
 _OTHER: Final = {
     "asks for a text": lazy_pattern(
         _ORDERED
@@ -309,16 +309,15 @@ _OTHER: Final = {
 }
 
 
-# Features of a problem's text: what a policy may know of a problem before it chooses a method.
+# Features of a problem's text, by which a policy chooses a method.
 #
-# Few, and each readable by a person: the cue families of the router, the kinds of the constraints
-# that the text states, what is asked for as far as the words tell, the subject, and the look of the
-# text.
+# They are few, so that people can read a policy: the cue families of the router, the kinds of the
+# stated constraints, the form of the answer asked for, the subject, and the layout of the text.
 
 _LONG: Final = 60
-"""Words of a text that is no longer short; one in ten of MATH-500 and one in five of GSM8K is."""
+"""Above so many words a text is long, as one in ten of MATH-500 and one in five of GSM8K are."""
 
-# A letter, several values or an expression: what a program that prints one number cannot give.
+# A letter, several values or an expression: a program that prints one number cannot give these.
 _OPTIONS: Final = lazy_pattern(
     r"(?<![\w$])(?:\\(?:text|mathrm|textbf|mathbf)\s?\{\s?)*[(\[]?\s?([A-Ea-e])\s?[)\]]"
     r"|(?:^|\n|\s)([A-E])\s?[.:]\s"
@@ -328,7 +327,7 @@ _CHOICE: Final = lazy_pattern(
     r"|\bwhich (?:option|statement|answer|choice)\b|\btrue or false\b|\bfalse or true\b",
     re.IGNORECASE,
 )
-# One number after all: how many of them there are, or what they add up to.
+# Several values of which only the count, sum or product is asked for: one number after all.
 _COUNTED: Final = lazy_pattern(
     r"\b(?:how many|number of|sum of|product of|value of|average of)\s+(?:the\s+|all\s+)?"
     r"(?:[\w$-]+\s+){0,3}?(?:ordered\s+\w+|coordinates|solutions|roots|values|pairs|triples)\b"
@@ -367,8 +366,8 @@ _EXPRESSION: Final = lazy_pattern(
     r"|\bwhich expression\b|\bestimator\b|\bvectors?\b|\bmatri(?:x|ces)\b|\+\s?\d*i\b",
     re.IGNORECASE,
 )
-# Openings of words and phrases, in lower case. Of what is asked for, the first that is there
-# counts, in this order.
+# Beginnings of words and phrases, in lower case. Of the features ``asks.…`` a text gets only the
+# first that matches, in this order.
 _OPENINGS: Final[dict[str, list[str]]] = {
     feature: openings.split("|")
     for feature, openings in {
@@ -425,10 +424,10 @@ _WORDS: Final[dict[str, tuple[str, str]]] = {
     "demand": ("that demand something of the reply", "that demand nothing of the reply"),
     "request": ("that ask for a text", "that do not ask for a text"),
 }
-"""What is said of problems that have a feature, and of those that lack it."""
+"""Words for problems that have a feature, and for those that lack it."""
 
 FEATURES: Final[tuple[str, ...]] = tuple(_WORDS)
-"""All features, in one order."""
+"""All features, in a fixed order."""
 
 
 def find_features(text: str) -> frozenset[str]:
@@ -464,7 +463,7 @@ def _automaton() -> AhoCorasick:
 
 
 def _opened(text: str) -> set[str]:
-    """Find the features that words tell; of what is asked for, one."""
+    """Find the features that follow from words; at most one of ``asks.…``."""
     # A lone surrogate cannot enter the automaton; a question mark holds its place.
     lower = text.encode("utf-8", "replace").decode().lower()
     found = {
@@ -477,7 +476,7 @@ def _opened(text: str) -> set[str]:
 
 
 def _no_number(text: str) -> Iterator[str]:
-    """Say which form is asked for where it is no single number."""
+    """Yield the form of the answer asked for, where it is not a single number."""
     letters = {(one[1] or one[2]).upper() for one in _OPTIONS.finditer(text)}
     if _CHOICE.search(text) or {"A", "B", "C"} <= letters:
         yield "asks.choice"
@@ -496,10 +495,10 @@ _WRITING: Final = lazy_pattern(
 )
 _FEATURE_NUMBER: Final = lazy_pattern(r"\d")
 _MOST_NUMBERS: Final = 12
-"""Digits in a request for a text."""
+"""The most digits in a request for a text."""
 
 
 def _has_latex(text: str) -> bool:
-    """Say whether there is mathematics in LaTeX; two prices in dollars are none."""
+    """Whether a text has LaTeX; two prices in dollars are not a formula."""
     between = (found[1] for found in _BETWEEN_DOLLARS.finditer(text))
     return bool(_COMMAND.search(text)) or any(map(_OPERATOR.search, between))

@@ -1,8 +1,8 @@
 """Predicates: statements about an answer as JSON data, with an interpreter and builders.
 
-First the checks on answers that are no numbers: times of day, dates, names of days and months,
-ordered lists. Each reads an answer as it is written and returns True, False, or None where it is
-not readable.
+First the checks on answers that are not numbers: times of day, dates, names of days and months,
+ordered lists. Each parses the text of an answer and returns True, False, or None where it cannot
+be parsed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _Check: TypeAlias = Callable[[_Args, str], "bool | None"]
 
 
 def _of_text(check: _Check) -> _Check:
-    """A check on words that no option letter stands for, and that are not too long to be read."""
+    """Wrap a check on words: None for option letters, and for texts too long to parse."""
 
     def checked(args: _Args, answer: str) -> bool | None:
         return None if len(answer) > _LONGEST or choice_letter(answer) else check(args, answer)
@@ -53,7 +53,7 @@ _CLOCK: Final = lazy_pattern(
     r"(?<![\d:])(\d{1,3})\s*:\s*(\d{1,3})(?:\s*:\s*(\d{1,3}))?(?![\d:])(?:\s*([ap])\s?\.?\s?m\b)?"
 )
 _NAMELESS: Final = range(25, 100)
-"""Whole numbers that no hour and no time like 1540 is written with."""
+"""Integers that are neither an hour nor a time like 1540."""
 
 
 def _is_clock(args: _Args, answer: str) -> bool | None:
@@ -110,7 +110,7 @@ def _is_real(year: str, month: int, day: int) -> bool:
 
 
 def _is_named(args: _Args, answer: str) -> bool | None:
-    """Look for a name, or the beginning of one; a number may count the names."""
+    """Look for a name or its abbreviation; None for a number that may be an index of the names."""
     names = cast("list[str]", args["names"])
     for word in re.findall(r"[a-z]{3,}", plain_words(answer)):
         if any(name.startswith(word) for name in names):
@@ -124,7 +124,7 @@ def _is_named(args: _Args, answer: str) -> bool | None:
 _BRACKETS: Final = lazy_pattern(r"\\?[({\[](.*?)\\?[)}\]]", re.DOTALL)
 _SEPARATOR: Final = lazy_pattern(r"\s*(?:[,;]\s*and\b|[,;]|\band\b)\s*")
 _SPACED: Final = lazy_pattern(r"\s*(?:[,;]\s*and\b|,\s|;|\band\b)\s*")
-# Units, per cent and other bases: such items cannot be compared by their numbers.
+# Items with units, per cent signs or bases cannot be compared by their numbers.
 _NOT_PLAIN: Final = lazy_pattern(r"(?<![\\a-z])[a-z]|[%<>_()\[\]=]|\\(?:circ|text|pm|mp|usd|pi)")
 _THOUSANDS: Final = lazy_pattern(r"\d{1,3}(?:,\d{3})+")
 
@@ -156,31 +156,31 @@ WRITTEN: Final[Mapping[str, _Check]] = {
     "named": _of_text(_is_named),
     "listed": _of_text(_is_listed),
 }
-"""The checks that read an answer as it is written, by the names of their ops."""
+"""The checks that parse the text of an answer, by their ops."""
 
 
-# Checkable statements about an answer, kept as data and read by a small interpreter.
+# Checkable statements about an answer, stored as data and evaluated by a small interpreter.
 #
 # A predicate is a JSON object: ``{"op": "between", "low": 0, "high": 999}``. It can be stored in
 # a file, shown to a person and evaluated on any answer, with three outcomes: it holds, it is
-# violated, or the answer cannot be read well enough to say.
+# violated, or it is undecided, because the answer cannot be parsed well enough.
 
 Predicate: TypeAlias = Mapping[str, Json]
 """A statement about an answer that can be checked, as data: an ``op`` and its arguments."""
 
 Truth: TypeAlias = Literal["holds", "violated", "undecided"]
-"""What a predicate comes to on an answer."""
+"""The outcome of a predicate on an answer."""
 
 _Read = TypeVar("_Read", str, AnswerValue)
 _OF_TEXT: Final = {**WRITTEN, **REPLY}
 
 
 class PredicateError(CfrError):
-    """A predicate that is not one of those this file can evaluate."""
+    """A predicate has an unknown op or invalid arguments."""
 
 
 def truth_of(predicate: Predicate, answer: str) -> Truth:
-    """Say whether an answer, or a whole reply, as it is written, satisfies a predicate."""
+    """Evaluate a predicate on the text of an answer or of a whole reply."""
     if not is_of_text(predicate):
         check, value = _op(predicate), read_answer(answer)
         return "undecided" if value is None else _outcome(check, predicate, value)
@@ -190,7 +190,7 @@ def truth_of(predicate: Predicate, answer: str) -> Truth:
 
 
 def is_of_text(predicate: Predicate) -> bool:
-    """Whether a predicate, or a part of it, is checked on a text and not on a value in it."""
+    """Whether a predicate, or a part of it, is checked on a text and not on a value."""
     op, inside = predicate.get("op"), predicate.get("of")
     if op == "all":
         listed = inside if isinstance(inside, list) else []
@@ -208,7 +208,7 @@ def _truth(outcome: bool | None) -> Truth:
 
 
 def holds(predicate: Predicate, answer: AnswerValue) -> Truth:
-    """Say whether an answer that has been read as a value satisfies a predicate."""
+    """Evaluate a predicate on an answer that was parsed to a value."""
     return _outcome(_op(predicate), predicate, answer)
 
 
@@ -222,7 +222,7 @@ def _outcome(
 
 
 def parts(predicate: Predicate) -> Iterator[Predicate]:
-    """Take a conjunction apart; anything else is its own only part."""
+    """Yield the parts of a conjunction; any other predicate is its own only part."""
     if predicate.get("op") == "all":
         for one in cast("list[dict[str, Json]]", predicate["of"]):
             yield from parts(one)
@@ -241,14 +241,14 @@ def _op(predicate: Predicate) -> _PredicateCheck:
 
 
 def to_fraction(value: Json) -> Fraction:
-    """Read a number that a predicate carries: a whole number or a text like ``17/3``."""
+    """Read a number in a predicate: an integer or a text like ``17/3``."""
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise TypeError(f"{value!r} is not a number")
     return Fraction(value)
 
 
 def target(predicate: Predicate) -> Fraction | None:
-    """Give the one value that a predicate allows, where it pins the answer to a value."""
+    """Return the value that a predicate computes; None where it does not determine one."""
     match predicate.get("op"):
         case "encoded" if "parts" in predicate:
             total = sum(map(_whole, cast("list[Json]", predicate["parts"])))
@@ -274,7 +274,7 @@ def _whole(value: Json) -> int:
     return value
 
 
-# --- Evaluating: a check gets the predicate and the answer, and says None for "cannot say".
+# --- Evaluating: a check gets the predicate and the answer, and returns None for undecided.
 
 _MOST_DIVISORS: Final = 10_000
 _PredicateCheck: TypeAlias = Callable[[Predicate, AnswerValue], "bool | None"]
@@ -282,7 +282,7 @@ _NumberCheck: TypeAlias = Callable[[Predicate, Fraction], bool | None]
 
 
 def _of_number(check: _NumberCheck) -> _PredicateCheck:
-    """A check on a rational value; an irrational one fails it, an option letter cannot be told."""
+    """A check on a rational value: False for irrational values, None for option letters."""
 
     def checked(predicate: Predicate, answer: AnswerValue) -> bool | None:
         if answer.letter:
@@ -293,7 +293,7 @@ def _of_number(check: _NumberCheck) -> _PredicateCheck:
 
 
 def _of_size(check: Callable[[Predicate, AnswerValue], bool]) -> _PredicateCheck:
-    """A check on how large a value is, which √2 passes like any other."""
+    """A check on the size of a value, which may be irrational."""
     return lambda predicate, answer: None if answer.letter else check(predicate, answer)
 
 
@@ -302,7 +302,7 @@ def _of_integer(check: Callable[[Predicate, int], bool]) -> _PredicateCheck:
 
 
 def _gap(answer: AnswerValue, bound: Json) -> Fraction:
-    """How far an answer lies above a bound; with a root in it, by signed squares: none is taken."""
+    """The difference of an answer and a bound, or of their signed squares, to avoid a root."""
     end = to_fraction(bound)
     if answer.radicand == 1:
         return answer.coefficient - end
@@ -320,7 +320,7 @@ def _ordered(predicate: Predicate, value: int) -> bool:
 
 
 def _encoded(predicate: Predicate, answer: AnswerValue) -> bool | None:
-    """Compare with the sum that is asked for; None where a text names the sum and not its parts."""
+    """Compare with the sum asked for; None where the text states only its form, not its parts."""
     if answer.letter:
         return None
     if predicate.get("whole") is True:
@@ -333,7 +333,7 @@ def _encoded(predicate: Predicate, answer: AnswerValue) -> bool | None:
 
 
 def _prime(predicate: Predicate, answer: AnswerValue) -> bool | None:  # noqa: ARG001
-    """Try every divisor; a number that is too large for that is left undecided."""
+    """Test by trial division; None for a number that is too large for that."""
     if answer.letter:
         return None
     value = answer.number
@@ -354,7 +354,7 @@ def _root(predicate: Predicate, value: Fraction) -> bool:
 
 
 def _is_target(predicate: Predicate, value: Fraction) -> bool | None:
-    """Compare with the value that is rounded or converted; a text may name the rule alone."""
+    """Compare with the rounded or converted value; None where the text states only the rule."""
     return value == target(predicate) if "value" in predicate else None
 
 
@@ -429,7 +429,7 @@ digits_ordered: Callable[[Direction], Predicate] = _with("digits_ordered", "orde
 """Digits that strictly increase, or decrease, from left to right."""
 form: Callable[[Form], Predicate] = _with("form", "form")
 option: Callable[[str], Predicate] = _with("option", "letters")
-"""One of these letters, where the answer is a letter at all."""
+"""One of these letters, if the answer is a letter at all."""
 
 
 def between(low: Number | None, high: Number | None) -> Predicate:
@@ -476,10 +476,10 @@ def encoded(rule: str, parts: tuple[int, ...], modulus: int = 0) -> Predicate:
 def code(
     *factors: int, whole: bool = False, least: int | None = None, fraction: bool = False
 ) -> Predicate:
-    """Require a sum of parts that are not known, each times its factor: 100m + n is (100, 1).
+    """Require a sum of unknown parts, each times its factor: 100m + n is (100, 1).
 
-    ``whole`` says that the parts are whole numbers, ``least`` what their sum comes to at least, and
-    ``fraction`` that they are the numerator and the denominator of one fraction in lowest terms.
+    ``whole`` means that the parts are integers, ``least`` is a lower bound of their sum, and
+    ``fraction`` means that they are the numerator and denominator of a fraction in lowest terms.
     """
     extra: dict[str, Json] = {"whole": True} if whole else {}
     if least is not None:
@@ -495,12 +495,12 @@ def rounded(value: Number, unit: Number = 1) -> Predicate:
 
 
 def in_unit(value: Number, factor: Number, unit: str) -> Predicate:
-    """Require the value times the factor: the same quantity, told in the unit that is asked for."""
+    """Require the value times the factor: the same quantity in the unit that is asked for."""
     return {"op": "in_unit", "value": _plain(value), "factor": _plain(factor), "unit": unit}
 
 
 def measured(unit: str, low: Number, high: Number) -> Predicate:
-    """Require a size that the quantity can only have in this unit."""
+    """Require a size in the range that is plausible for the quantity in this unit only."""
     return {"op": "measured", "unit": unit, "low": _plain(low), "high": _plain(high)}
 
 
@@ -510,17 +510,17 @@ def counts(low: int, high: int, *where: Predicate) -> Predicate:
 
 
 def clock(hours: Literal[12, 24] | None = None) -> Predicate:
-    """Require a time of day, on a clock of 12 or 24 hours where one is named."""
+    """Require a time of day, of a 12- or 24-hour clock if one is given."""
     return {"op": "clock", **({"hours": hours} if hours else {})}
 
 
 def date(order: Literal["MDY", "DMY", "YMD", ""] = "") -> Predicate:
-    """Require a date of the calendar, in digits and in this order where one is named."""
+    """Require a date of the calendar; if an order is given, in digits and in that order."""
     return {"op": "date", **({"order": order} if order else {})}
 
 
 def named(*names: str) -> Predicate:
-    """Require one of these names, whole or cut short."""
+    """Require one of these names, in full or abbreviated."""
     return {"op": "named", "names": list(names)}
 
 

@@ -1,12 +1,12 @@
-"""The text-only router: does a problem say anything that restricts its answer?
+"""The text-only router: does a problem contain words that restrict its answer?
 
 Paper: Method, "Routed CFR"; appendices "Router Implementation" and "Complete Router Pattern
 Analysis". Seven families of lexical cues; any cue routes a problem to the two-stage protocol. The
 router sees the problem's text and nothing else.
 
-The patterns are ordinary regular expressions, and what ``route`` returns is exactly what running
-each of them over the whole text would find. It is found faster: nearly every position of a problem
-can start no cue, so an Aho-Corasick automaton finds, in one pass, the few literals that can, and a
+The patterns are ordinary regular expressions, and ``route`` returns exactly the matches that each
+of them has in the whole text. It is faster: at nearly every position of a problem no cue can
+start, so an Aho-Corasick automaton finds, in one pass, the few literals with which one can, and a
 pattern is tried only there (perf/router.py has the measurement).
 """
 
@@ -37,7 +37,7 @@ Span: TypeAlias = tuple[int, int]
 
 
 class Cue(NamedTuple):
-    """A cue family that fired, and where in the text it did."""
+    """A cue family that matched, and its positions in the text."""
 
     family: CueFamily
     spans: tuple[Span, ...]
@@ -52,7 +52,7 @@ class _Pattern(NamedTuple):
     family: CueFamily
     regex: re.Pattern[str]
     openings: tuple[str, ...]
-    """Lower-case. Every match starts with one of these: the law that makes the short cut exact."""
+    """Lower-case. Every match starts with one of these, so the automaton misses none."""
 
 
 def _pattern(family: CueFamily, regex: str, *openings: str) -> _Pattern:
@@ -64,17 +64,17 @@ def _any_of(family: CueFamily, *words: str) -> _Pattern:
 
 
 def _besides(word: str, *, after: str = "", before: str = "") -> str:
-    """Write the pattern of a cue word that means something else in everyday company.
+    """Write the pattern of a cue word that has another meaning next to some everyday words.
 
-    Behind an expression of ``after``, or before one of ``before`` (parted by bars), it is no cue.
-    None of them occurs in a problem that the word alone routes in the benchmarks which the paper
-    counts, so that its counts stay.
+    After an expression of ``after``, or before one of ``before`` (both separated by bars), it is
+    not a cue. In the paper's benchmarks none of these expressions occurs in a problem that is
+    routed by this word alone, so the paper's counts are reproduced.
     """
     behind = "".join(rf"(?<!\b{one} )" for one in after.split("|") if one)
     return behind + word + (rf"(?!\s+(?:{before})\b)" if before else "")
 
 
-# To round, or a round of a game; neither a shape (the earth is round, a round table) nor a trip.
+# "Round" as a verb or in a game; not as a shape (the earth is round, a round table) or a trip.
 _ROUND = "|".join(
     (
         _besides("round", after="is|are|was|were|be|is not|year") + r"(?!\s+[a-z])",
@@ -161,7 +161,7 @@ FAMILIES: tuple[CueFamily, ...] = tuple(pattern.family for pattern in _RECONSTRU
 
 
 def route(text: str, profile: Profile = "reconstructed") -> tuple[Cue, ...]:
-    """Return the cue families that fire on a problem; none of them means Direct CoT."""
+    """Return the cue families that match a problem; without any it goes to Direct CoT."""
     automaton, tries = _scanner(profile)
     fired: dict[int, list[Span]] = {}
     for opening, start, _ in automaton.find_matches_as_indexes(_lower(text), overlapping=True):
@@ -172,17 +172,17 @@ def route(text: str, profile: Profile = "reconstructed") -> tuple[Cue, ...]:
 
 
 def aime_convention(benchmark: str) -> bool:
-    """Say whether the paper's historical AIME override would route a whole benchmark.
+    """Whether the paper's historical AIME override would route a whole benchmark.
 
-    It reads a benchmark's name where the router reads text, so it is an ablation and never a
-    default (paper: Router Behavior, "AIME router convention control").
+    It depends on the benchmark's name and not on a problem's text, so it is an ablation and never
+    a default (paper: Router Behavior, "AIME router convention control").
     """
     return benchmark.lower().startswith("aime")
 
 
 @cache
 def _scanner(profile: Profile) -> tuple[AhoCorasick, list[list[tuple[int, re.Pattern[str]]]]]:
-    """Build the automaton of all openings and, for each, the families to try at its place."""
+    """Build the automaton of all openings and, for each, the families to try where it occurs."""
     patterns = PROFILES[profile]
     openings = sorted({opening for pattern in patterns for opening in pattern.openings})
     return AhoCorasick(openings), [
@@ -191,8 +191,8 @@ def _scanner(profile: Profile) -> tuple[AhoCorasick, list[list[tuple[int, re.Pat
     ]
 
 
-# The letters outside ASCII that re.IGNORECASE takes for ASCII ones and str.lower() does not: long
-# s, dotless i, and dotted capital I, whose lower case is two characters long.
+# The letters outside ASCII that re.IGNORECASE matches with ASCII ones and str.lower() does not
+# convert: long s, dotless i, and dotted capital I, whose lower case is two characters long.
 _ODD_LETTERS = str.maketrans("ſıİ", "sii")
 
 
@@ -206,7 +206,7 @@ def _lower(text: str) -> str:
 
 
 def _leftmost(spans: list[Span]) -> tuple[Span, ...]:
-    """Keep the spans that a scan from the left would find: in order, none inside another."""
+    """Keep the spans that ``re.finditer`` would find: from the left, without overlaps."""
     kept: list[Span] = []
     for span in sorted(spans):
         if not kept or span[0] >= kept[-1][1]:

@@ -1,8 +1,8 @@
-"""What Stage 1 returns: the constraints that any valid answer must meet.
+"""The result of Stage 1: the constraints that any valid answer must meet.
 
 Paper: Method, "Stage 1"; appendices "Complete Prompt Templates" and "Constraint Extraction
-Examples". A spec is read leniently, because models vary its keys and the paper's own examples do so
-too (``desc`` for ``description``, ``from`` for ``derived_from``); it is written in one way only.
+Examples". A spec is parsed leniently, because models vary its keys, as do the paper's own examples
+(``desc`` for ``description``, ``from`` for ``derived_from``); it is written in one format only.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Kind: TypeAlias = Literal[
 """The eight kinds of the paper's taxonomy."""
 
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
-"""All of them, in the paper's order. Others that a model names are kept as written."""
+"""All kinds, in the paper's order. Other kinds from a model are stored as written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Constraint:
 
 @dataclass(frozen=True, slots=True)
 class Propagated:
-    """A consequence of other constraints, which it names."""
+    """A consequence of other constraints, whose ids it lists."""
 
     id: str
     derived_from: tuple[str, ...]
@@ -52,7 +52,7 @@ class Propagated:
 
 @dataclass(frozen=True, slots=True)
 class ConstraintSpec:
-    """All that Stage 1 says about the answer."""
+    """The fields of a Stage 1 reply."""
 
     problem_summary: str = ""
     raw_constraints: tuple[Constraint, ...] = ()
@@ -64,7 +64,7 @@ class ConstraintSpec:
 
     @classmethod
     def from_mapping(cls, value: Mapping[str, object]) -> ConstraintSpec:
-        """Read a spec from a decoded JSON object, keeping whatever can be understood."""
+        """Read a spec from a decoded JSON object; fields that cannot be read stay empty."""
         return cls(
             problem_summary=_text(value.get("problem_summary")),
             raw_constraints=tuple(
@@ -85,9 +85,9 @@ class ConstraintSpec:
 
     @property
     def restricting(self) -> tuple[str, ...]:
-        """The fields that say something that could guide a solver; a summary never does.
+        """The fields with content that could guide a solver; the summary is not one of them.
 
-        Nor does "N/A", or a proof as the form of the answer (paper: Minimal Constraint Set).
+        "N/A" does not count, nor a proof as the answer's form (paper: Minimal Constraint Set).
         """
         form = self.answer_format
         said = {
@@ -105,7 +105,7 @@ class ConstraintSpec:
         return bool(self.restricting)
 
     def to_json(self) -> dict[str, Json]:
-        """Write the spec with the paper's field names; fields that say nothing are left out."""
+        """Write the spec with the paper's field names; empty fields are left out."""
         fields: dict[str, Json] = json.loads(json.dumps(asdict(self)))  # tuples become lists
         return {name: value for name, value in fields.items() if value}
 
@@ -114,7 +114,7 @@ class ConstraintSpec:
 
 
 def _described(value: object, letter: str) -> Iterator[tuple[Mapping[str, object], str, str]]:
-    """Read constraints: the fields of each, its id and its words; a text is the words alone."""
+    """Read constraints: the fields of each, its id and its description; a text has only that."""
     for number, item in enumerate(_items(value), start=1):
         fields = cast("Mapping[str, object]", item if isinstance(item, Mapping) else {})
         said = _first(fields, "description", "desc", "constraint", "text")
@@ -123,7 +123,7 @@ def _described(value: object, letter: str) -> Iterator[tuple[Mapping[str, object
 
 
 def _kind(text: str) -> str:
-    """Read a kind in its other forms too: "Bounds", "bounds_or_extremal", "Domain (integer)"."""
+    """Normalise a kind: "Bounds", "bounds_or_extremal", "Domain (integer)"."""
     written = text.lower()
     words = re.findall(r"[a-z]+", written)
     known = (_KIND_WORDS.get(word) or _KIND_WORDS.get(word.removesuffix("s")) for word in words)
@@ -135,7 +135,7 @@ def _first(fields: Mapping[str, object], *names: str) -> object:
 
 
 def _items(value: object) -> list[object]:
-    """Read a list; a lone value is a list of one, an object of objects is its values."""
+    """Read a list; a single value is a list of one, an object of objects is its values."""
     if isinstance(value, list):
         return cast("list[object]", value)
     if isinstance(value, Mapping):
@@ -146,7 +146,7 @@ def _items(value: object) -> list[object]:
 
 
 def _names(value: object) -> tuple[str, ...]:
-    """Read a list of constraint names; models also give the constraints themselves."""
+    """Read a list of constraint ids; models also write the constraints themselves."""
     said = (
         _first(cast("Mapping[str, object]", item), "id", "description", "desc")
         if isinstance(item, Mapping)
@@ -165,14 +165,14 @@ def _text(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-# What a field says that has nothing to say, with or without a remark behind it.
+# Contents of a field that mean "nothing", with or without a remark after them.
 _NOTHING: Final = lazy_pattern(
     r"\W*|(?:n/?a|none|null|nil|nothing|unknown|unspecified|not (?:applicable|specified|known)"
     r"|no (?:(?:specific|particular) )?(?:constraint|restriction|range|format|answer)s?)"
     r"(?:\s*\(.*\)|\W+(?:proof|for|as|since|because)\b.*)?\W*",
     re.IGNORECASE | re.DOTALL,
 )
-# The form of an answer that is none: "proof/argument" in the paper's example.
+# Forms without a final answer: "proof/argument" in the paper's example.
 _PROOF: Final = lazy_pattern(
     r"(?:(?:an?|the|formal|written|rigorous|complete|mathematical) )*proof"
     r"(?: ?(?:/|,|or) ?(?:argument|explanation|demonstration|reasoning))*(?: ?\(.*\))?\W*",
@@ -200,8 +200,8 @@ class Limit(NamedTuple):
 
 
 FEW: Final = Limit(6, 3)
-"""As many as a small model can hold on to. The paper sets no limit: its strongest model lists 7.74
-and 5.12 on average."""
+"""As many as a small model can follow. The paper sets no limit: its strongest model lists 7.74 and
+5.12 on average."""
 
 
 def read_limit(text: str) -> Limit | None:
@@ -214,10 +214,10 @@ def read_limit(text: str) -> Limit | None:
 
 
 def schema_for(limit: Limit | None, *, danger_note: bool = True) -> str:
-    """Write the schema of a reply, which names its danger where that is asked for.
+    """Write the JSON Schema of a reply, in which ``danger_note`` may be required.
 
     Every string is bounded, and every list unless there is no limit: without bounds a small model
-    that is held to a grammar repeats itself until its budget is spent.
+    under constrained decoding repeats itself until its budget is spent.
     """
     few = 4 if limit else None
     fields: dict[str, Json] = {
@@ -256,43 +256,43 @@ def _object(fields: dict[str, Json]) -> dict[str, Json]:
     return {"type": "object", "properties": fields, **closed}
 
 
-# From a Stage 1 reply to a spec, however damaged the reply is.
+# Parsing a Stage 1 reply to a spec, however damaged the reply is.
 #
 # Paper: appendix "JSON Parsing and Error Handling"; "Minimal Constraint Set". The rungs, best
 # first:
-# 1. ``parsed``: the reply is a JSON object, once thinking before it is taken away.
-# 2. ``empty``: it is valid JSON too, but says nothing that could guide a solver: no constraints,
+# 1. ``parsed``: the reply, without its thinking, is a JSON object.
+# 2. ``empty``: it is valid JSON too, but has no content that could guide a solver: no constraints,
 #    or those of a proof.
-# 3. ``repaired``: it becomes an object once fences and stray text are cut away and a repair
-#    library has mended what is left (missing braces, bad escapes, a reply cut off by its budget).
-# 4. ``fields``: at least two of the three key fields could be picked out of the text.
+# 3. ``repaired``: it becomes an object once fences and stray text are removed and a repair library
+#    has corrected the rest (missing braces, bad escapes, a reply cut off by its budget).
+# 4. ``fields``: at least two of the three key fields could be extracted from the text.
 # 5. ``fallback``: none of these.
 #
-# A reply that is not JSON as it stands must yield at least two fields that say something, as the
-# paper has it; one is no specification. What is ``empty`` or ``fallback`` defers to Direct CoT.
-# The rung of a reply is recorded with the solution.
+# A reply that is not valid JSON must yield at least two fields with content, as in the paper; one
+# is not a specification. Replies that are ``empty`` or ``fallback`` defer to Direct CoT. The rung
+# of a reply is recorded with the solution.
 
 Rung: TypeAlias = Literal["parsed", "empty", "repaired", "fields", "fallback"]
 _Object: TypeAlias = dict[str, Json]
 RUNGS: Final[tuple[Rung, ...]] = get_args(Rung)
 WELL_FORMED: Final[tuple[Rung, ...]] = ("parsed", "empty")
-"""The reply was JSON as it stood; all other replies the paper calls malformed.
-Stores that were made before there was ``empty`` count its replies as ``fallback``."""
+"""The reply was valid JSON; the paper calls all others malformed. Stores from before ``empty`` was
+introduced count its replies as ``fallback``."""
 DEFERRED: Final[tuple[Rung, ...]] = ("empty", "fallback")
 """There is no Stage 2 for such a reply: the problem is solved by Direct CoT."""
 
 FEWEST_FIELDS: Final = 2
-"""The fields that a reply must yield to be used where it is not JSON as it stands."""
+"""The fewest fields that a reply which is not valid JSON must yield to be used."""
 
-# Repair takes a time that grows with the square of some hostile texts. A Stage 1 reply within its
-# 1,024 tokens is far below both limits; beyond them only the other rungs are tried.
+# Repair takes quadratic time on some hostile texts. A Stage 1 reply within its 1,024 tokens is far
+# below both limits; above them only the other rungs are tried.
 _LONGEST_REPAIR: Final = 8_192
 _MOST_BRACES: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """What could be read from a Stage 1 reply, and on which rung of the ladder."""
+    """The spec read from a Stage 1 reply, and the rung on which it was read."""
 
     rung: Rung
     spec: ConstraintSpec
@@ -303,7 +303,7 @@ class Recovered:
 
 
 def read_spec(reply: str) -> Recovered:
-    """Read a Stage 1 reply down the ladder; it never fails, at worst it falls back."""
+    """Read a Stage 1 reply by the first rung that works; the last one always does."""
     said = without_thinking(reply)
     if (value := _parse(reply) or _parse(said)) is not None:
         spec = _best_spec(_objects(value))
@@ -317,7 +317,7 @@ def read_spec(reply: str) -> Recovered:
 
 
 def read_object(reply: str) -> _Object | None:
-    """Read the JSON object in any reply, mended where it must be; None where there is none."""
+    """Read the JSON object in a reply, repaired if necessary; None where there is none."""
     said = without_thinking(reply)
     return next(iter(_objects(_parse(reply) or _parse(said)) or _repair(said)), None)
 
@@ -332,7 +332,7 @@ def _parse(text: str) -> object | None:
 
 
 def _repair(text: str) -> list[_Object]:
-    """Mend what starts at the first brace; there may be several objects in it."""
+    """Repair the text from the first brace on; it may contain several objects."""
     start = text.find("{")
     candidate = text[start : start + _LONGEST_REPAIR]
     if start < 0 or candidate.count("{") > _MOST_BRACES:
@@ -352,7 +352,7 @@ def _objects(value: object) -> list[_Object]:
 
 
 def _best_spec(objects: list[_Object]) -> ConstraintSpec:
-    """Choose the spec that says most; an empty one where there are no objects."""
+    """Return the spec with the most content; an empty one where there are no objects."""
     specs = (spec for fields in objects for spec in _specs(fields))
     best = max(specs, key=lambda spec: (len(spec.restricting), len(spec.to_json())), default=None)
     return best or ConstraintSpec()
@@ -365,7 +365,7 @@ def _specs(fields: _Object) -> Iterator[ConstraintSpec]:
 
 
 def _pick_fields(text: str) -> ConstraintSpec | None:
-    """Pick the three key fields out of text that no repair could turn into an object."""
+    """Extract the three key fields from a text that could not be repaired to an object."""
     found: _Object = {}
     for name, value in _FIELD.findall(text):
         cleaned = value.strip().strip("\"'`*,").strip()
@@ -385,23 +385,23 @@ _FIELD: Final = lazy_pattern(
 )
 
 
-# The two stages as calls: what is asked in each, and what its reply means.
+# The calls of the two stages, and the parsing of their replies.
 #
 # Paper: Method, "Stage 1" and "Stage 2"; appendix "Complete Prompt Templates". A benchmark's answer
 # convention never enters a prompt: both stages see the problem's text and nothing else about it.
 
 ReplyStyle: TypeAlias = Literal["prose", "json"]
-"""``json`` is the paper's reply. ``prose`` lets the reasoning come before the answer, which is
-where a model that does not think beforehand needs it (docs/design/0002-reply-style.md)."""
+"""``json`` is the paper's reply. ``prose`` puts the reasoning before the answer, which helps
+models that do not think beforehand (docs/design/0002-reply-style.md)."""
 
 PromptSet: TypeAlias = Literal["paper", "brief"]
-"""``paper`` demands what the paper's templates demand, all of it and nothing else, in our words.
-``brief`` is our variant for small models: it asks for brevity and a danger note in Stage 1, and
-trusts its list less in Stage 2."""
+"""``paper`` has exactly the demands of the paper's templates, in our words. ``brief`` is our
+variant for small models: it asks for brevity and a danger note in Stage 1, and presents the list
+as less certain in Stage 2."""
 
 JsonMode: TypeAlias = Literal["schema", "object", "off"]
-"""How JSON is asked for beside the prompt: by a schema where the engine can enforce one and by JSON
-mode elsewhere; by JSON mode, as in the paper; or not at all."""
+"""How JSON is requested in addition to the prompt: by a schema where the engine can enforce one
+and by JSON mode elsewhere; by JSON mode, as in the paper; or not at all."""
 
 REPLY_FIELDS: Final = (
     *("certificate_type", "strategy_tag", "dangerous_step", "final_answer", "confidence"),
@@ -441,7 +441,7 @@ def extract_constraints(
     json: JsonMode = "object",
     templates: StagePrompts = _TEMPLATES,
 ) -> Call:
-    """Build the Stage 1 call: what must any valid answer satisfy?"""
+    """Build the Stage 1 call, which asks for constraints on any valid answer."""
     extent = _extent(prompts, limit)
     prompt = templates.stage1(prompts).fill(problem=problem, extent=extent)
     schema = schema_for(limit, danger_note=prompts == "brief") if json == "schema" else ""
@@ -468,13 +468,13 @@ def solve_under(
     json: JsonMode = "object",
     templates: StagePrompts = _TEMPLATES,
 ) -> Call:
-    """Build the Stage 2 call: solve, and check against the constraints on the way."""
+    """Build the Stage 2 call, which asks for a solution that is checked by the constraints."""
     prompt = templates.stage2(prompts, style).fill(problem=problem, constraints=spec.to_text())
     wanted = style == "json" and json != "off"
     return Call.user(prompt, stage="stage2", max_tokens=budget, json=wanted, final=True)
 
 
 def read_reply(text: str) -> dict[str, Json]:
-    """Read the structured fields of a Stage 2 ``json`` reply, as far as they can be recovered."""
+    """Read the fields of a Stage 2 ``json`` reply, as far as they can be recovered."""
     reply: Mapping[str, Json] = read_object(text) or {}
     return {name: reply[name] for name in REPLY_FIELDS if name in reply}
