@@ -27,7 +27,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """What a method returns: the final answer, the reply that argues for it, its notes."""
+    """The result of a method: the final answer, the reply that contains it, its notes."""
 
     answer: str | None
     """The final answer as the model wrote it; None where the reply contains none."""

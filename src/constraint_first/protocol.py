@@ -215,7 +215,7 @@ def together(branches: Iterable[Steps[T]]) -> Steps[tuple[T, ...]]:
 
 
 class Run(Generic[T]):
-    """A method under way, as data: the round it waits for, its transcript, its result."""
+    """A running method as data: the round that it waits for, its transcript, its result."""
 
     __slots__ = ("_result", "_steps", "round", "transcript")
 
@@ -244,7 +244,7 @@ class Run(Generic[T]):
 
     @property
     def result(self) -> T:
-        """What the method returned; an error while it still waits for answers."""
+        """The method's result; an error while it still waits for answers."""
         if not self._result:
             raise RuntimeError(f"the run still waits for {len(self.round)} answer(s)")
         return self._result[0]

@@ -21,7 +21,7 @@ _MARKS: Final = (
 
 
 def without_thinking(text: str) -> str:
-    """Drop everything up to the last end of thinking, and thinking that never ends."""
+    """Drop the text up to the last end mark of thinking, and thinking that is never closed."""
     start, end = _said(text)
     return text[start:end]
 

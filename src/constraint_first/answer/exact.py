@@ -257,7 +257,7 @@ _CLOSE = 1e-9
 
 
 class _Cut(NamedTuple):
-    """A place between two real numbers: just before or just behind a value."""
+    """A boundary on the real line: just before or just after a value."""
 
     at: float
     behind: bool

@@ -70,7 +70,7 @@ def abstains(text: str) -> bool:
 
 _HINTS: Final = ("approx", "about", "roughly", "around", "simeq", "≈", "≃")
 _LONGEST_VALUE: Final = 80
-"""How far before an approximation its exact value may begin."""
+"""The most characters from the start of an exact value to its approximation."""
 _WORDS: Final = r"(?:about|approximately|approx\.?|roughly|around)(?:\s+equal\s+to)?\s"
 _NUMBER: Final = (
     r"\s{0,3}\$?\s?[-−]?\d[\d,]{0,20}(?:\.\d{1,20})?(?:\.{3}|…|\s?\\?%)?"
@@ -268,13 +268,13 @@ _IRRATIONAL: Final = lazy_pattern(
 _MEMBER: Final = r"[-−]?\\?[$€£]?\d+(?:,\d{3})*(?:[./]\d+)?(?:\s?%)?"
 _OR: Final = r"(?:and|or|und|oder|y|et|ou)(?:\s+(?:maybe|possibly|perhaps))?"
 _BEHIND: Final = r"(?:\s+(?!is\b|are\b|so\b|we\b)[a-z]{1,12}){0,2}\s*[.!]?\Z"
-# Numbers that a sentence ends in: behind a verb or a colon, or joined by "and", "or", semicolons.
+# Numbers at the end of a sentence: after a verb or a colon, or joined by "and", "or", semicolons.
 _NUMBERS: Final = lazy_pattern(
     rf"(?:\b(?:are|is|was|were|be|of)|:|=)\s+((?:{_MEMBER}[,;]\s+){{1,12}}{_MEMBER})[.!]?\Z"
     rf"|(?<![\w.,\\])((?:{_MEMBER}[,;]\s+){{0,12}}{_MEMBER}(?:,?\s+{_OR}\s+{_MEMBER}|;\s+{_MEMBER}))"
     rf"{_BEHIND}"
 )
-# "5 to 2" behind a verb is a ratio, "from 2 to 5" a range; "4.7 to 5" may be a rounding.
+# "5 to 2" after a verb is a ratio, "from 2 to 5" a range; "4.7 to 5" may be a rounding.
 _RATIO: Final = lazy_pattern(
     r"(?:\b(?:is|are|was|were|be|of|as|to|by|won|lost|equals|exactly)|[:=])\s+"
     rf"((?:from\s+)?{_MEMBER}(?:\s+{marks.TO}\s+{_MEMBER}){{1,3}}|{_MEMBER}(?:\s:\s{_MEMBER}){{1,3}}){_BEHIND}"
@@ -310,7 +310,7 @@ _BRACKETED: Final = (
     r"(?:\\left\s?)?(?:\\?\{|[(\[])(?:[^(){}\[\]\n]|\{[^{}\n]{0,40}\}){1,120}?"
     r"(?:\\right\s?)?(?:\\?\}|[)\]])"
 )
-# A set, an interval or a point that a sentence ends in: "x ∈ {1, 2}", "the range is [0, 2)".
+# A set, an interval or a point at the end of a sentence: "x ∈ {1, 2}", "the range is [0, 2)".
 _SET: Final = lazy_pattern(
     r"(?:(?:∈|\\in(?![a-z]))|\b(?:is|are|get)\b|=)\s*"
     rf"({_BRACKETED}(?:\s?(?:∪|\\cup)\s?{_BRACKETED}){{0,6}})\s*[.!]?\Z"
@@ -441,7 +441,7 @@ def bare(text: str) -> str | None:
 
 
 def from_end(text: str) -> Found:
-    """Read display mathematics, emphasis or a number at the very end; never further back."""
+    """Read a display formula, emphasis or a number at the very end; never further back."""
     text = _trimmed(text)
     if display := _DISPLAY.search(text):
         return marks.after_equals((display[1] or display[2]).strip()), "display"
@@ -987,7 +987,7 @@ def _from_json(text: str) -> Extracted | None:
 
 
 def _finish(value: str, how: str) -> Extracted:
-    """Unwrap a value that repeats the marks of an answer inside itself."""
+    """Unwrap a value that contains marks of an answer itself, such as a box."""
     if (box := marks.find_box(value)) is not None and box.content is not None:
         return _found(box.content, how)
     return _found(marks.unmarked(value), how)

@@ -454,7 +454,7 @@ def decide_trees(
 
 
 def _alike(pred: Node, gold: Node) -> tuple[Node, Node]:
-    """Bring two trees to the same names: AB beside A·B is a product, and C beside c a constant."""
+    """Align the names of two trees: AB compared with A·B is a product, C with c a constant."""
     if isinstance(pred, Num) and isinstance(gold, Num):
         return pred, gold
     if isinstance(pred, Measure) != isinstance(gold, Measure):
@@ -530,7 +530,8 @@ def _ruling(same: bool, how: str) -> Ruling:
 
 # Grading of one case or many: first by the exact tier, in this process, then by the symbolic tier.
 #
-# Modules that start threads and processes are imported where they are used: most answers need none.
+# Modules that start threads and processes are imported where they are used, since most answers
+# are decided without them.
 
 _AHEAD = 64
 """Cases in flight for each worker: output is in order, and a slow case must not idle the rest."""
@@ -634,7 +635,7 @@ def grade_reply(
     truncated: bool = False,
     workers: Workers | None = None,
 ) -> Verdict:
-    """Judge the answer that a whole reply, or a bare answer, gives."""
+    """Judge the answer in a whole reply, or a bare answer."""
     return _grade(GradingCase.from_reply(text, gold, problem, truncated=truncated), workers)
 
 

@@ -51,7 +51,7 @@ _BOUNDED: Final = lazy_pattern(
     rf"{_OPEN}",
     re.IGNORECASE,
 )
-# "She can use up to 12 inches" says how many she can use.
+# "She can use up to 12 inches" gives a capacity, not a bound of the answer.
 _CAPACITY: Final = lazy_pattern(r"\bcan\s+(?!be\b)[a-z]+\s+up\s+to\s*\Z", re.IGNORECASE)
 _BOUNDED_BEHIND: Final = lazy_pattern(
     rf"{_CLOSE}(?:[A-Za-z]+\s+)?(?:(?:or|and)\s+(?:more|less|fewer|greater|above|below|over|under"
@@ -102,7 +102,7 @@ _CLAUSE: Final = lazy_pattern(
 
 
 def is_supposed(before: str) -> bool:
-    """Whether the words before a claim say that it is a guess, an assumption or untrue."""
+    """Whether the words before a claim mark it as a guess, an assumption or untrue."""
     return _SUPPOSED.search(_CLAUSE.split(before[-_NEAR:])[-1]) is not None
 
 
@@ -217,8 +217,8 @@ def _are_joined(text: str, end: int, start: int) -> bool:
 def _joined(text: str, last: Box) -> Box:
     """Join a box to those before it with nothing but "and" in between.
 
-    Several different boxes side by side are one answer of several parts, whatever is asked for: a
-    reply that hedges its answer does not have it right.
+    Several different boxes side by side are one answer of several parts, even where one value is
+    asked for: a reply that offers alternatives is wrong.
     """
     run, start = [last.content or ""], last.start
     while len(run) < _MOST_BOXES and (before := _box(text, start)) is not None:
@@ -445,7 +445,7 @@ def quantity(phrase: str) -> str:
 
 
 def unnamed(phrase: str) -> str:
-    """Drop the words in front of an equals sign: "Total = 45"; a variable keeps its name."""
+    """Drop the words before an equals sign: "Total = 45"; the name of a variable is kept."""
     named = _NAMED_VALUE.match(phrase)
     return phrase[named.end() :] if named else phrase
 

@@ -1,4 +1,4 @@
-"""Tokens into a tree: recursive descent over LaTeX and ASCII mathematics, bounded throughout."""
+"""The parser: recursive descent from tokens of LaTeX and ASCII mathematics to a bounded tree."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _bracketed(opened: str, closed: str, inner: Node, *, call: bool) -> Node:
     return Op("()" if call else kind, several)
 
 
-# Numbers as they are written: decimals, recurring decimals, and digits in another base.
+# Number literals: decimals, recurring decimals, and digits in another base.
 
 MAX_DIGITS = 4000
 """Python refuses to convert integers of more than 4,300 digits, and no answer needs them."""
@@ -265,10 +265,10 @@ class Parser:
             value = Op("*", (value, Num(Fraction(syntax.MULTIPLES[word]))))
         unit = self.unit()
         if unit and isinstance(value, Sym):
-            raise Unreadable("words behind a letter")  # "a circle" is no multiple of a
+            raise Unreadable("words behind a letter")  # "a circle" is not a product with a
         counted = any(isinstance(n, Num) for n in syntax.walk(value))
         if unit and not counted and not syntax.is_known(unit):
-            raise Unreadable("words behind letters")  # "the limit" is no multiple of the
+            raise Unreadable("words behind letters")  # "the limit" is not a product of letters
         if unit == "percent":
             return Op("%", (value,))
         if unit in ("^2", "^3"):  # 12 squared
@@ -495,7 +495,7 @@ class Parser:
         return recurring(text, period)
 
     def symbol(self) -> Node:
-        """Read a name with its index and primes; f(x) is kept as a call."""
+        """Read a name with its index and primes; f(x) becomes a call."""
         if self._awaited and (differential := self.differential()):
             return differential
         name = self.next()
@@ -673,7 +673,7 @@ class Parser:
             if not _is_element(inner):
                 raise Unreadable("a set of expressions")  # {2x | x > 0} is not {x | x > 0}
             self.next()
-            inner = self.items()  # {x | condition}: the condition alone says which set
+            inner = self.items()  # {x | condition}: the condition alone determines the set
         self._bars = bars
         closed = self.next()
         return _bracketed(opened, closed, inner, call=call)

@@ -53,7 +53,7 @@ Value = Any
 """An mpmath number; the library has no type annotations."""
 
 
-# One context for each precision, made once: a worker judges one case at a time.
+# One context for each precision, shared, because a worker judges one case at a time.
 CONTEXTS: dict[int, Any] = {digits: MPContext() for digits in (DIGITS, MORE_DIGITS)}
 for _digits, _context in CONTEXTS.items():
     _context.dps = _digits + 10
@@ -64,7 +64,7 @@ class OutOfReach(Exception):
 
 
 class Undefined(OutOfReach):
-    """A value that does not exist: a division by zero, the logarithm of zero."""
+    """A value does not exist, such as a division by zero or the logarithm of zero."""
 
 
 class Evaluator:
@@ -282,7 +282,7 @@ _OF_MANY: Final[Mapping[str, Callable[[Evaluator, list[Value]], Value]]] = {
     "min": lambda _, values: min(values),
 }
 
-# The names of mpmath's functions: arcsin is asin.
+# Functions under mpmath's names: arcsin is asin.
 _ELEMENTARY = {
     name: name.replace("arc", "a")
     for name in "sin cos tan cot sec csc sinh cosh tanh coth sech csch exp arcsin arccos arctan "

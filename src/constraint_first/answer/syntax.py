@@ -178,7 +178,7 @@ _SIZES: dict[str, tuple[str, Fraction]] = {
 }
 _FACTOR = lazy_pattern(r"(/?)([a-z]+)(?:\^(-?\d))?")
 _ALIKE = {"pound", "gbp"}
-"""A pound may be of weight or of money."""
+"""Units with the same name: a pound may be a weight or money."""
 
 
 def ratio_of(unit: str, other: str) -> Fraction | None:
@@ -232,7 +232,7 @@ def joined(first: Measure, second: Measure) -> Measure | None:
     return Measure(value, first.unit)
 
 
-# The words of mathematics: every name and LaTeX command that the grammar knows.
+# The vocabulary of the grammar: all names and LaTeX commands.
 
 FUNCTIONS = frozenset(
     "sin cos tan cot sec csc arcsin arccos arctan arccot asin acos atan sinh cosh tanh coth sech "

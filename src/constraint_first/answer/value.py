@@ -281,7 +281,7 @@ def choice_verdict(pred: str, gold: str) -> bool | None:
 
 
 def _is_word(text: str, letters: list[str]) -> bool:
-    """Whether letters touch, unless they are in the order of a list of choices beside another."""
+    """Whether letters form a word: without separators, and not sorted like choices (ABD)."""
     return text.isalpha() and (letters != sorted(set(letters)) or len(letters) < 2)
 
 
@@ -337,7 +337,7 @@ SIMPLE = lazy_pattern(
     r"([-−]?)(?:([0-9]{1,40})(?:\.([0-9]{1,40})|/([1-9][0-9]{0,40}))?"
     r"|\\[dt]?frac\{([0-9]{1,40})\}\{([1-9][0-9]{0,40})\})"
 )
-"""The commonest answers: sign, whole, decimals, denominator; or numerator and denominator."""
+"""The commonest forms. Groups: sign, whole part, decimals, denominator; or those of a \\frac."""
 # 1,234,567 and, in India, 12,34,567.
 _THOUSANDS = lazy_pattern(r"(?<![\d.,])[1-9]\d{0,2}(?:(?:,\d{3})+|(?:,\d\d)+,\d{3})(?![\d,])")
 # 1'234 in Switzerland; 1.234,5 and 1.234.567 in much of Europe.

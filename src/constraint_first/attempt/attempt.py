@@ -58,13 +58,13 @@ class Attempt:
     cost: Cost | None = None
     """The cost of its calls; None where no model has a price."""
     verdict: Verdict | None = None
-    """Whether the answer is right; None where that was not judged."""
+    """The grade of the answer; None where it was not judged."""
     error: str | None = None
     """Why it failed; None where its method came to an end."""
     ends: str = "attempt"
     """The scope that a failed attempt's error ends, as in ``CfrError.ends``."""
     used: Usage | None = None
-    """Tokens of a failed attempt; otherwise the transcript has them."""
+    """The tokens of a failed attempt; other attempts have them in the transcript."""
     name: str = ""
     """The method as it was asked for, options included."""
     model: str = ""

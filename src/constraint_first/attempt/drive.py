@@ -255,7 +255,7 @@ class Allowance:
             self._freed.set()
 
     def count(self, call: Call, completion: Completion) -> None:
-        """Count the tokens of a call, at most as many as fit its texts: endpoints miscount."""
+        """Count the tokens of a call, but no more than its texts can have: endpoints miscount."""
         total = completion.usage.total
         written = call.max_tokens + len(completion.text) + len(completion.reasoning)
         if total > written:  # rare; only then compute the prompt's length

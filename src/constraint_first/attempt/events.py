@@ -293,6 +293,6 @@ class ProgressMeter:
 
 
 def raised_at(error: Exception) -> str:
-    """Say where in the code an exception was raised."""
+    """Return the place in the code where an exception was raised."""
     *_, (frame, line) = traceback.walk_tb(error.__traceback__)
     return f"in {frame.f_globals.get('__name__', '?')}, line {line}"

@@ -59,7 +59,7 @@ async def asolve(
 ) -> Attempt:
     """Solve one problem with an engine, or with the model that is named.
 
-    ``solve`` is the same for ordinary code, a notebook included.
+    ``solve`` is its blocking form, which also works in a notebook.
 
     An engine that is not open yet is opened, and closed afterwards. Without an engine, a model or
     an address, the embedded model on this machine is used. Other models that the method names are

@@ -437,7 +437,7 @@ def find_features(text: str) -> frozenset[str]:
     found |= _opened(text)
     if read_demands(text):
         found.add("demand")
-    # A problem in words about numbers has many digits, or LaTeX.
+    # A request to write about numbers has few digits; a word problem has many, or LaTeX.
     few = sum(1 for _ in islice(_FEATURE_NUMBER.finditer(text), _MOST_NUMBERS + 1)) <= _MOST_NUMBERS
     latex = _has_latex(text)
     asks = {"asks.integer", "asks.amount"} & found
@@ -464,7 +464,7 @@ def _automaton() -> AhoCorasick:
 
 def _opened(text: str) -> set[str]:
     """Find the features that follow from words; at most one of ``asks.…``."""
-    # A lone surrogate cannot enter the automaton; a question mark holds its place.
+    # The automaton requires UTF-8: a question mark replaces each lone surrogate.
     lower = text.encode("utf-8", "replace").decode().lower()
     found = {
         _KEYS[at][1]

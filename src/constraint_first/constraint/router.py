@@ -47,7 +47,7 @@ class Cue(NamedTuple):
 
 
 class _Pattern(NamedTuple):
-    """One family: its regular expression, and the literals that its matches begin with."""
+    """One family: its regular expression, and the literals that its matches start with."""
 
     family: CueFamily
     regex: re.Pattern[str]
@@ -200,7 +200,7 @@ def _lower(text: str) -> str:
     """Lower-case a text without moving any character."""
     if text.isascii():
         return text.lower()
-    # A lone surrogate cannot enter the automaton; a question mark holds its place.
+    # The automaton requires UTF-8: a question mark replaces each lone surrogate.
     characters = text.encode("utf-8", "replace").decode()
     return characters.translate(_ODD_LETTERS).lower()
 

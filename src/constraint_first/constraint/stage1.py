@@ -193,7 +193,7 @@ _KIND_WORDS: Final[Mapping[str, str]] = {
 
 
 class Limit(NamedTuple):
-    """The most constraints that Stage 1 may list: of the problem, and derived from those."""
+    """The most constraints that Stage 1 may list: from the problem, and derived from these."""
 
     raw: int
     propagated: int

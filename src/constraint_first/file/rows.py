@@ -172,7 +172,7 @@ def append_row(path: Path, value: Json) -> None:
 def _line(value: Json) -> bytes:
     try:
         return json.dumps(value, ensure_ascii=False).encode() + b"\n"
-    except UnicodeEncodeError:  # a lone surrogate has no UTF-8; its ASCII escape has
+    except UnicodeEncodeError:  # a lone surrogate cannot be encoded as UTF-8, its escape can
         return json.dumps(value).encode() + b"\n"
 
 
@@ -433,7 +433,7 @@ def _as_line(number: int, value: Any, unit: str = "line") -> JsonLine | BadLine:
     return BadLine(number, f"JSON, but a {type(value).__name__} and not an object", unit)
 
 
-# CSV and TSV files: read as the same rows as JSON Lines, written for spreadsheets.
+# CSV and TSV files: read to the same rows as JSON Lines, written for spreadsheets.
 
 _DELIMITERS: Final = (",", ";", "\t")
 _LONGEST_CELL: Final = 4 * LONGEST
@@ -629,7 +629,7 @@ _MOST_NAMES = 20
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The columns that hold a command's fields: the usual names, unless one is chosen."""
+    """The columns of a command's fields, found by their usual names unless the user chose one."""
 
     usual: Mapping[str, Sequence[str]]
     """For each field the names that its column may have, the best first; case does not matter."""
@@ -660,7 +660,7 @@ class Columns:
                 raise InputError(f"{path}: {self.absent(names, name)}")
 
     def find(self, row: Mapping[str, object], name: str) -> Iterator[str]:
-        """List the columns of a row that may hold a field, the best first."""
+        """Yield the columns of a row that may contain a field, the best first."""
         wanted = (self.chosen[name],) if name in self.chosen else self.usual[name]
         there = _by_name_column(tuple(row))
         others = {one.lower() for field, one in self.chosen.items() if field != name}

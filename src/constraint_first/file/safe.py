@@ -56,7 +56,7 @@ def _escape(character: re.Match[str]) -> str:
 #
 # - text: NUL and lone surrogates become U+FFFD, adjacent surrogates their character, and the text
 # is truncated to ``LONGEST`` characters
-# - a count: a whole number from 0 to ``MOST``, the largest that an INTEGER column holds everywhere
+# - a count: an integer from 0 to ``MOST``, the largest that every database's INTEGER column holds
 # - JSON: its texts as above, integers beyond 64 bits as text, NaN and infinities as null, values
 # nested too deeply as "…", and nothing after the first ``LONGEST`` characters
 
@@ -154,7 +154,7 @@ def file_stem(*words: str) -> str:
     return f"{stem or 'file'}-{zlib.crc32(whole.encode(errors='surrogatepass')):08x}"
 
 
-# Paths as people write them.
+# Paths from the user.
 
 
 def expand_user(path: str) -> Path:
@@ -195,7 +195,7 @@ def atomic_file(path: Path) -> Generator[Path]:
 
 
 def refuse_overwrite(path: Path, *, force: bool) -> None:
-    """Refuse an existing file before any work is done, unless ``force`` is set."""
+    """Refuse a path that cannot be written, or an existing file, before any work is done."""
     if path.is_dir():
         raise OutputError(f"{path}: a folder; name a file in it")
     if path.exists() and not force:

@@ -39,7 +39,7 @@ class Direct(_OneCall):
     stage: ClassVar[Stage] = "direct"
 
 
-# Extended CoT (token-matched): is it only the longer reasoning that helps?
+# Extended CoT (token-matched): does CFR help only because its reasoning is longer?
 #
 # Paper: Matched Prompting Baselines. The prompt demands a length. Models seldom comply, so the
 # conversation continues, round by round, until the reported output tokens reach the target.
@@ -128,7 +128,7 @@ class PlanAndSolve(_OneCall):
     prompt: Prompt = wording("plan")
 
 
-# Self-Refine: draft, criticise, write anew (Madaan et al., 2023).
+# Self-Refine: draft, criticise, rewrite (Madaan et al., 2023).
 #
 # Paper: Matched Prompting Baselines. Its mean output there, 33,044 tokens, is more than one
 # budget of 32,768, so the calls do not share one: each has the whole of it.

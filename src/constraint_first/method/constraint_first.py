@@ -115,7 +115,7 @@ Convention: TypeAlias = Literal["none", "aime"]
 """``aime`` routes every problem of an AIME benchmark regardless of its text (an ablation)."""
 
 Stage1Budget: TypeAlias = Literal["fixed", "cues"]
-"""``cues`` gives Stage 1 more room the more cues the text has (paper: Adaptive routing with soft
+"""``cues`` scales the limits of Stage 1 with the number of cues (paper: Adaptive routing with soft
 scores): one cue allows two constraints, two combinations and half of the budget."""
 
 _A_CUE: Final = 256

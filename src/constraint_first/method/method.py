@@ -282,7 +282,7 @@ def intervention(
     return {"what": what, "before": before, "after": after, "broken": told, **noted}
 
 
-# Methods that other packages bring, found by their entry points in the group ``cfr.methods``.
+# Methods of other packages, found by their entry points in the group ``cfr.methods``.
 #
 # A package is imported only when its method is named, so a broken one affects no other method.
 

@@ -69,7 +69,7 @@ class Rule:
     """A method for the problems that have some features and lack others."""
 
     when: tuple[str, ...]
-    """Features, ``not`` ahead of those that a problem must lack; empty for every problem."""
+    """Features, prefixed with ``not`` if the problem must lack them; empty for every problem."""
     method: str
     """Its name, as on the command line."""
     evidence: Evidence | None = None
@@ -81,7 +81,7 @@ class Rule:
 
     @property
     def words(self) -> str:
-        """Its conditions in words, to be read behind "problems"."""
+        """Its conditions in words that follow "problems"."""
         said = [describe(w.removeprefix(NOT), present=not w.startswith(NOT)) for w in self.when]
         return " and ".join(said) or "of every kind"
 
@@ -101,7 +101,7 @@ class RunsEvidence:
     attempts: int
     methods: tuple[str, ...]
     sha256: str
-    """Of all outcomes, in one order."""
+    """The hash of all outcomes, in a fixed order."""
 
     def to_json(self) -> dict[str, Json]:
         return _known(self)
@@ -411,7 +411,7 @@ def _value(value: Json) -> str:
 #
 # Where Routed-CFR decides by cues alone, a policy decides by evidence: ``cfr calibrate`` learns
 # it from graded runs of one model. That evidence is about problems, so a policy acts on problems,
-# and on texts that demand something of their reply; every other text goes to the model untouched.
+# and on texts with demands on their reply; every other text goes to the model untouched.
 
 _NO_NUMBER: Final = ("asks.choice", "asks.list", "asks.expression")
 """Features of answers that a program cannot give, because it prints one number."""

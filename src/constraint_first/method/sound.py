@@ -125,7 +125,7 @@ def assessed(method: Method, problem: Problem) -> Steps[Solution]:
 
 
 def assess(problem: Problem, solution: Solution) -> Solution:
-    """Add the checks of the answer and the confidence in it to what the method noted."""
+    """Add the checks of the answer and the confidence in it to the method's notes."""
     stated, demands, conflicts = _read(problem.text)
     stated = () if solution.is_whole else stated
     checks = (*check_stated(stated, solution.answer or ""), *check_stated(demands, solution.text))
@@ -386,7 +386,7 @@ def _mendable(demands: Sequence[Stated], reply: str) -> tuple[Stated, ...]:
 
 def _best(demands: Sequence[Stated], tried: Sequence[Solution]) -> Solution:
     """Return the reply that breaks the fewest demands; of equals the first."""
-    # An empty reply breaks more than any other.
+    # An empty reply counts as the worst.
     return min(tried, key=lambda one: (not one.text.strip(), len(broken(demands, one.text))))
 
 

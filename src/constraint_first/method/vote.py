@@ -47,7 +47,7 @@ _FRESH: Final = 500
 
 
 class Sampled:
-    """A method that draws several samples of others, at most as many as ``samples`` says."""
+    """A method that draws several samples of other methods, at most ``samples``."""
 
     samples: int
     samples_option: ClassVar[str] = "samples"
@@ -113,7 +113,7 @@ def check_samples(method: Sampled, *, fewest: int = 1) -> None:
 
 
 def count_samples(method: object) -> int:
-    """Count the samples of the largest vote that a method holds, however deep."""
+    """Count the samples of a method's largest vote; nested votes multiply."""
     inner = max(map(count_samples, held_by(method)), default=1)
     return inner * method.samples if isinstance(method, Sampled) else inner
 
@@ -384,7 +384,7 @@ class Prove(Sampled):
         return gathering(chosen, [printed for _, printed in pairs])
 
     def _sample(self, problem: Problem) -> Steps[tuple[Solution, Solution]]:
-        """Ask for a solution in words, and for a program that computes it again."""
+        """Ask for a solution in words, and for a program that recomputes its answer."""
         chain = yield from self.base.solve(problem)
         if chain.answer is None:
             return chain, Solution(None, "")

@@ -591,7 +591,7 @@ class Wave(Protocol):
 
 
 class BatchModel(OpenAI):
-    """A model behind an endpoint or in a folder, whose requests go to a wave."""
+    """A model whose requests are collected in a wave, for an endpoint or a folder."""
 
     def __init__(
         self, endpoint: Endpoint, where: str, bounds: Bounds, price: Price | None = None

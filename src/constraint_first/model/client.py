@@ -103,7 +103,7 @@ class Asked(ABC):
 
     @abstractmethod
     def most_samples(self, group: SampledCall) -> int:
-        """Say how many of a group's samples one request may ask for now."""
+        """Return how many of a group's samples one request may ask for now."""
 
     async def complete(
         self, call: Call, watcher: Watcher = SILENT, decoding: Decoding | None = None

@@ -36,7 +36,7 @@ class ModelNotFound(Rejected):
 
 
 class PromptTooLong(Rejected):
-    """The problem, or the budget beside it, does not fit into the model's context."""
+    """The prompt and the budget of its reply do not fit into the model's context."""
 
     def __init__(self, message: str, limit: int | None = None) -> None:
         super().__init__(message)

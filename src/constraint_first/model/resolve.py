@@ -53,7 +53,7 @@ from constraint_first.model.replicas import Balanced
 from constraint_first.model.transport import Bounds, Endpoint, without_secrets
 from constraint_first.model.wire import Decoding, Engine
 
-# Presets of models: where each is served, which key it takes, what it costs.
+# Presets of models: the addresses, API key and price of each.
 #
 # The presets of the package are in ``models.toml`` beside this file, which explains the keys. A
 # user's own ``models.toml`` adds to them and overrides them key by key.
@@ -275,7 +275,7 @@ def require_known(wanted: ModelRef) -> None:
 
 
 def refs_beside(ref: ModelRef, names: Iterable[str]) -> dict[str, ModelRef]:
-    """Resolve the names that a method has for other models; an unknown one is refused here."""
+    """Resolve the other models that a method names; refuse unknown names."""
     found = {name: ref.beside(name) for name in names}
     for one in (ref, *found.values()):
         require_known(one)
@@ -364,7 +364,7 @@ def _key(wanted: ModelRef, usual: str) -> tuple[str, str]:
 
 AUTO: Final = "auto"
 
-# Names that the paper's four models are served under (its Table 1; see also models.toml).
+# Names of the paper's four models at endpoints (its Table 1; see also models.toml).
 _PAPER_MODELS: Final = frozenset(
     "deepseek-chat deepseek-v4-pro qwen3.5-9b qwen3.5-9b-instruct qwen3.5-35b-a3b "
     "qwen3.5-35b-a3b-instruct justrl-1.5b justrl-deepseek-1.5b".split()

@@ -53,7 +53,7 @@ class SampledCompletion(Completion):
 
 
 class Watcher:
-    """An observer of one try after the other. Override what is of interest."""
+    """An observer of the tries of a call. Override the methods of interest."""
 
     streams: bool = True
     """Whether replies are streamed; a watcher that ignores the pieces needs no streaming."""
@@ -62,10 +62,10 @@ class Watcher:
         """Take the next piece of a reply as it is written."""
 
     def retrying(self, call: Call, fault: Transient, seconds: float) -> None:
-        """Note that a call failed and starts anew after a pause; pieces seen so far are void."""
+        """Note that a call failed and is retried after a pause; pieces seen so far are void."""
 
     def adapted(self, call: Call, change: str) -> None:
-        """Note that the endpoint refused a setting, and what is done instead from now on."""
+        """Note that the endpoint refused a setting, and what is sent instead from now on."""
 
 
 class _Silent(Watcher):
@@ -466,5 +466,5 @@ def _brief(value: Json, data: bytes) -> str:
         return message
     try:
         return orjson.dumps(value).decode()
-    except (TypeError, RecursionError):  # half a surrogate pair, a huge number, a deep nesting
+    except (TypeError, RecursionError):  # a lone surrogate, a huge number, deep nesting
         return _decode(data)

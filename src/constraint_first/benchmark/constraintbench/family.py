@@ -78,7 +78,7 @@ class GoldConstraint:
 
 @dataclass(frozen=True, slots=True)
 class Tempting:
-    """A wrong answer that a hurried solver may give, and the error it would show."""
+    """A wrong answer that a hurried solver may give, and the error behind it."""
 
     answer: str
     error: ErrorType

@@ -911,7 +911,7 @@ def consecutive_terms(rng: Random, level: Level) -> Draft | None:
 def middle_one(rng: Random, level: Level) -> Draft | None:
     d, e = rng.sample(range(2, (9, 25, 90)[level - 1]), 2)
     mid = e + rng.randrange(*((4, 30), (20, 90), (60, 400))[level - 1])
-    # The sum is so many times the middle one, and so many times the differences.
+    # The sum is ``times`` the middle one plus ``turns`` times the difference of d and e.
     times, turns = ((3, 1), (5, 1), (5, 2))[level - 1]
     three = [mid + d, mid, mid - e]
     total = sum(three) + (0, 2 * mid, three[0] + three[2])[level - 1]
@@ -994,7 +994,8 @@ def two_kinds(rng: Random, level: Level) -> Draft | None:
     return draft
 
 
-# Text, what happens before the sharing from level 2 on, what is shared without and with that.
+# The markers in the wordings below: [1:…] is for level 1, [23:…] for levels 2 and 3, where part of
+# the amount is lost or spent before the rest is shared.
 
 
 @joint(r"""a share in a ratio, of a whole number of things

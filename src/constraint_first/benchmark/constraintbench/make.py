@@ -234,7 +234,7 @@ _POSITIONS: Final[Mapping[str, Callable[[list[str]], str]]] = {
 
 
 def _guess(items: Sequence[Item]) -> str:
-    """Find the answer that a family gives most often.
+    """Find the most frequent answer of a family.
 
     It is learnt from problems of another seed where they can be drawn, because in a small set
     every answer is frequent. For a family of an earlier version the set itself has to do.
