@@ -1,7 +1,7 @@
 """A DSPy module that answers a question with a method, on the LM that DSPy is configured with.
 
-Its calls go through that LM: DSPy's cache, retries, history and usage tracking work as with any
-other module. Errors of the LM are DSPy's own; a mistake of the caller is a ValueError.
+Its calls use that LM: DSPy's cache, retries, history and usage tracking work as with any other
+module. Errors of the LM are DSPy's own; invalid arguments raise ValueError.
 """
 
 from __future__ import annotations
@@ -41,31 +41,31 @@ _CONNECTION: Final = frozenset(
     "organization project extra_query custom_llm_provider n num_generations rollout_id "
     "prompt_cache".split()
 )
-"""Settings of an LM that say how it is reached, or that DSPy handles; no part of a request."""
+"""Settings of an LM for its connection or for DSPy, which are not sent in requests."""
 
 _LIMITS: Final = ("max_tokens", "max_completion_tokens")
 _FINISH: Final[dict[str, Finish]] = {"stop": "stop", "length": "length"}
 _SHORT: Final = BUDGET // 4
-"""Output tokens that any model can write; more than that is a call for a whole solution."""
+"""Output tokens that any model can write; only calls for a whole solution ask for more."""
 _SAMPLES_A_ROLLOUT: Final = 1_000
 
 
 class ConstraintFirst(dspy.Module, _Parameter):
-    """A DSPy module: question in, answer out, by any method of ours.
+    """A DSPy module with the signature ``question -> answer``, solved by any method.
 
-    The prediction has ``answer`` (empty where the reply gives none), ``reasoning`` (the reply),
-    ``confidence``, ``checks``, ``constraints`` and, under ``details``, what the method noted
-    besides. There is no signature in it, and so nothing that an optimizer could rewrite.
+    The prediction has ``answer`` (empty if the reply has none), ``reasoning`` (the reply),
+    ``confidence``, ``checks``, ``constraints`` and, under ``details``, other notes of the method.
+    It has no predictors, so optimizers have nothing to rewrite.
     """
 
     def __init__(self, method: str | Method = AUTO, *, lm: object = None) -> None:
-        # What every module has was set before this, by DSPy's metaclass.
+        # No super().__init__(): DSPy's metaclass has initialized the module already.
         self.lm = lm
-        """The LM that it asks; None for the one that DSPy is configured with."""
+        """The LM that it calls; None for the one that DSPy is configured with."""
         self.method = _check_method(method)
 
     def forward(self, question: str) -> Any:
-        # No streaming: DSPy streams from threads of AnyIO alone, and calls are made in others.
+        # No streaming: DSPy streams only from AnyIO's threads, and our calls run in other threads.
         with dspy.context(send_stream=None):
             return run_sync(self._answer(question, _ask_in_thread))
 
@@ -97,10 +97,10 @@ class ConstraintFirst(dspy.Module, _Parameter):
             details={"method": solved.method.label, **details},
         )
 
-    # A program saves and loads its parameters, and sets their LM, through these.
+    # DSPy programs use these methods to save and load parameters, and to set their LM.
 
     def dump_state(self, json_mode: bool = True) -> dict[str, Json]:  # noqa: ARG002
-        """Return the method's name, where it was given by name."""
+        """Return the method's name, if it was given by name."""
         return {"method": self.method if isinstance(self.method, str) else None}
 
     def load_state(self, state: dict[str, Json], **_: object) -> None:
@@ -108,7 +108,7 @@ class ConstraintFirst(dspy.Module, _Parameter):
             self.method = _check_method(name)
 
     def reset(self) -> None:
-        """Do nothing: there is nothing that was learned."""
+        """Do nothing: the module has no learned state."""
 
 
 def grade_answer(example: Any, prediction: Any, trace: object = None) -> bool:  # noqa: ARG001
@@ -118,7 +118,7 @@ def grade_answer(example: Any, prediction: Any, trace: object = None) -> bool:  
 
 
 _Ask = Callable[..., Awaitable[Any]]
-"""Asks an LM, given itself, a request and the options that are no part of a request."""
+"""Calls an LM with a request, and with options that are not sent."""
 
 
 async def _ask(lm: Any, request: object, **options: object) -> Any:
@@ -126,13 +126,13 @@ async def _ask(lm: Any, request: object, **options: object) -> Any:
 
 
 async def _ask_in_thread(lm: Any, request: object, **options: object) -> Any:
-    # Code that is not asynchronous shares cache and connections with its other synchronous calls.
+    # Synchronous programs use the synchronous LM, so that they share its cache and connections.
     return await asyncio.to_thread(partial(lm, request, **options))
 
 
 @dataclass(frozen=True, slots=True)
 class LMEngine:
-    """An engine that asks a DSPy LM, decoded as that LM is set."""
+    """An engine that calls a DSPy LM, with the decoding settings of that LM."""
 
     lm: Any
     ask: _Ask = _ask
@@ -145,7 +145,7 @@ class LMEngine:
         """Perform a call; its errors are DSPy's own."""
         options: dict[str, int] = {}
         rollout = self.lm.kwargs.get("rollout_id")
-        if rollout is not None or call.sample:  # else DSPy's cache answers all samples alike
+        if rollout is not None or call.sample:  # else the cache returns one reply for all
             options["rollout_id"] = (rollout or 0) * _SAMPLES_A_ROLLOUT + call.sample
         completion = _completion(await self.ask(self.lm, _request(self.lm, call), **options))
         watcher.wrote(call, completion.text, reasoning=False)
@@ -153,7 +153,7 @@ class LMEngine:
 
 
 def _request(lm: Any, call: Call) -> Any:
-    """Write a call as a request to an LM, with all settings of the LM."""
+    """Make a request to an LM from a call, with all settings of the LM."""
     body: dict[str, Any] = {
         name: value
         for name, value in lm.kwargs.items()
@@ -163,8 +163,8 @@ def _request(lm: Any, call: Call) -> Any:
         "model": lm.model,
         "messages": [{"role": m.role, "content": m.content} for m in call.messages],
     }
-    # A reply is bounded by the LM's limit and the call's, a whole solution by the LM's alone: a
-    # provider refuses more than its model can write, which is less than a method would allow.
+    # If the LM sets no limit, only short calls send max_tokens: providers refuse a value above the
+    # model's maximum, and the limits that methods set for whole solutions may be above it.
     if own := next((name for name in _LIMITS if name in body), None):
         body[own] = min(body[own], call.max_tokens)
     elif call.max_tokens <= _SHORT:
@@ -191,7 +191,7 @@ def _completion(response: Any) -> Completion:
 
 
 def _check_method(method: str | Method) -> str | Method:
-    """Refuse an unknown name when the module is made, and not at its first question."""
+    """Refuse an unknown name when the module is constructed, not at its first question."""
     if isinstance(method, str) and method != AUTO:
         try:
             make(method)

@@ -1,4 +1,4 @@
-"""Inspect: methods as solvers on its models, our grader as a scorer, benchmarks as tasks."""
+"""Inspect: methods as solvers, our grader as a scorer, benchmarks as tasks."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ from constraint_first.serve.attempt import final_text
 def qualify(factory: Callable[..., Any], name: str) -> str:
     """Return the name ``cfr/NAME`` for a solver, scorer or task, and make Inspect keep it as it is.
 
-    Inspect prefixes the top-level package of the module in which it finds the factory, which would
-    give ``constraint_first/NAME``. It finds no module by the name set here.
+    Inspect prefixes the top-level package of the factory's module, which would give
+    ``constraint_first/NAME``. The module name set here does not exist, so Inspect adds no prefix.
     """
     factory.__module__ = "cfr (inspect)"
     return f"cfr/{name}"
@@ -67,11 +67,11 @@ def qualify(factory: Callable[..., Any], name: str) -> str:
 
 @contextmanager
 def as_prerequisite(*, in_sample: bool = False) -> Generator[None]:
-    """Raise our errors as the one that Inspect prints in one line."""
+    """Raise our errors as PrerequisiteError, which Inspect prints in one line."""
     try:
         yield
     except CfrError as error:
-        # Outside a sample rich prints it, for which square brackets are markup.
+        # Outside a sample rich prints the message, and would parse square brackets as markup.
         raise PrerequisiteError(str(error) if in_sample else escape(str(error))) from None
 
 
@@ -97,7 +97,7 @@ _MESSAGES: Final = {
 
 
 class _Schema(JSONSchema, extra="allow"):
-    """A JSON Schema with all its keywords; Inspect's own drops the length of a list."""
+    """A JSON Schema with all keywords; Inspect's own drops the length of a list."""
 
     items: _Schema | None = None  # pyright: ignore[reportIncompatibleVariableOverride]
     properties: dict[str, _Schema] | None = (  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -107,17 +107,17 @@ class _Schema(JSONSchema, extra="allow"):
 
 @dataclass(slots=True)
 class Adaptation:
-    """Limits of a model, learnt from refusals and shared by samples, so that each is met once."""
+    """Limits of a model, learnt from refusals; shared by samples, so that each is learnt once."""
 
     context: int | None = None
-    """Tokens that a prompt and its reply have together."""
+    """The context length: tokens of a prompt and its reply together."""
     most: int | None = None
-    """The most output tokens that may be asked for."""
+    """The largest accepted max_tokens."""
     json: bool = True
-    """Whether it can be held to JSON."""
+    """Whether it accepts a JSON response format."""
 
     def learn(self, error: Exception, model: str) -> None:
-        """Learn from an endpoint's refusal, as far as a call can do without what it refused."""
+        """Learn from a refusal, if the call can be repeated without the refused setting."""
         refused: Exception = error
         if not isinstance(error, EngineError):
             cause = error.__cause__ or error
@@ -138,7 +138,7 @@ class Adaptation:
 class InspectEngine:
     served: Model
     epoch: int = 1
-    """Which run of the sample it is, from 1: each has its own seeds where a seed is fixed."""
+    """The epoch of the sample, from 1: with a fixed seed each epoch has its own seeds."""
     adaptations: dict[str, Adaptation] = field(default_factory=dict[str, Adaptation])
 
     @property
@@ -163,11 +163,11 @@ class InspectEngine:
                     return completion_from(output)
                 except Exception as error:
                     known.learn(error, str(model))
-                    if known == asked:  # no other sample has learnt anything since
+                    if known == asked:  # no other sample has changed the limits since
                         raise
 
     def _asked(self, call: Call) -> tuple[Model, GenerateConfig]:
-        """Find the model that a call is for; all are decoded alike, unless their config differs."""
+        """Find the model that a call is for; all are decoded alike unless their configs differ."""
         settings = self.served.config.merge(active_generate_config())
         if call.model is None:
             return self.served, settings
@@ -177,7 +177,7 @@ class InspectEngine:
 
 
 def config_for(call: Call, settings: GenerateConfig, known: Adaptation) -> GenerateConfig:
-    """Set how a call is decoded. A budget that was set for all calls bounds that of this one."""
+    """Set how a call is decoded. Inspect's max_tokens is an upper limit on that of the call."""
     bounds = (call.max_tokens, settings.max_tokens, known.most)
     wanted = min(bound for bound in bounds if bound)
     schema = body = None
@@ -185,7 +185,7 @@ def config_for(call: Call, settings: GenerateConfig, known: Adaptation) -> Gener
         read = _Schema.model_validate_json(call.schema)
         schema = ResponseSchema(name=call.stage, json_schema=read, strict=True)
     elif call.json and known.json:
-        # Inspect has no setting for JSON of any kind: OpenAI's own field is sent.
+        # Inspect has no setting for JSON without a schema, so OpenAI's field is sent.
         body = {**(settings.extra_body or {}), "response_format": {"type": "json_object"}}
     return GenerateConfig(
         max_tokens=fitting_budget(call, wanted, known.context),
@@ -198,7 +198,7 @@ def config_for(call: Call, settings: GenerateConfig, known: Adaptation) -> Gener
 
 
 def _cache(settings: GenerateConfig, call: Call) -> bool | CachePolicy:
-    """Keep samples of one prompt apart in Inspect's cache: they are meant to differ."""
+    """Distinguish samples of one prompt in Inspect's cache: they must differ."""
     if not settings.cache:
         return False
     policy = settings.cache if isinstance(settings.cache, CachePolicy) else CachePolicy()
@@ -207,12 +207,12 @@ def _cache(settings: GenerateConfig, call: Call) -> bool | CachePolicy:
 
 
 def completion_from(output: ModelOutput) -> Completion:
-    """Read a model's reply; raise an error where the output is none."""
+    """Read a model's reply; raise if the output is an error."""
     if not output.choices:
         raise BadReply(f"{output.model}: its reply has no choices")
     said, reason = output.message.text, output.stop_reason
     if output.usage is None and reason in _NOT_REPLIES:
-        # Inspect makes an output of a refused request, and the endpoint's words its text.
+        # Inspect turns a refused request into an output, with the endpoint's message as text.
         shown = printable(" ".join(said.split())[:_LONGEST_REASON])
         if reason == "content_filter":
             raise Rejected(f"{output.model}: a content filter refused the prompt ({shown})")
@@ -278,8 +278,8 @@ for _name in (AUTO, *names()):
 def spell_name(name: object, options: dict[str, Any]) -> str:
     """Write a method's name with its options as ``cfr`` reads it.
 
-    Inspect reads values from its command line as YAML: ``off`` comes as False, and a value with
-    commas as a list.
+    Inspect parses values of its command line as YAML: ``off`` becomes False, and a value with
+    commas becomes a list.
     """
     words = ((option, _word(value)) for option, value in options.items())
     spelt = [
@@ -326,7 +326,7 @@ def _solve_with(name: str) -> Solver:
 
 
 def _record(event: Event) -> None:
-    """Put programs that were run into Inspect's transcript; calls are there already."""
+    """Add executed programs to Inspect's transcript, which has the calls already."""
     if isinstance(event, Executed):
         program, output = event.program, event.output
         ran = {"program": program.source, "printed": output.text, "error": output.error}
@@ -377,7 +377,7 @@ _TRUNCATED: Final = ("max_tokens", "model_length")
 _VALUES: Final[dict[str, str | float]] = {
     "correct": CORRECT,
     "incorrect": INCORRECT,
-    # Inspect leaves it out of all metrics, and counts it as unscored.
+    # Inspect excludes NaN from all metrics and counts the sample as unscored.
     "undecided": float("nan"),
 }
 
@@ -385,8 +385,8 @@ _VALUES: Final[dict[str, str | float]] = {
 def _grade() -> Scorer:
     """Judge the answer against the target, by value and not by wording.
 
-    It reads the answer that a solver of cfr found, and otherwise the final answer in the reply. Of
-    several targets any will do.
+    The answer is the one that a solver of cfr noted, else the final answer in the reply. It is
+    right if it matches any of several targets.
     """
 
     async def score(state: TaskState, target: Target) -> Score:
@@ -406,7 +406,7 @@ grade: Final = scorer(metrics=[accuracy(), stderr()], name=qualify(_grade, "grad
 
 def _case(state: TaskState, gold: str) -> GradingCase:
     problem, output = state.input_text, state.output
-    if NOTES in (output.metadata or {}):  # a solver of cfr has read the answer already
+    if NOTES in (output.metadata or {}):  # a solver of cfr has extracted the answer
         answer = _noted(state)["answer"]
         return GradingCase(None if answer is None else storable_text(answer), gold, problem)
     truncated = bool(output.choices) and output.stop_reason in _TRUNCATED
@@ -488,7 +488,7 @@ def _joined(value: object) -> str:
 
 
 def _task(name: str, system: object, columns: Mapping[str, str] | None = None) -> Task:
-    """Make a task that is decoded as by ``cfr eval``, unless Inspect sets something else."""
+    """Make a task with the decoding of ``cfr eval``, unless Inspect overrides it."""
     own = None if system is None else read_system(_joined(system))
     loaded, usual = load(name, system_prompt=own, columns=columns or {}), Decoding()
     ahead = [ChatMessageSystem(content=loaded.system_prompt)] if loaded.system_prompt else []

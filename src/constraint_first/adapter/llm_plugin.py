@@ -33,7 +33,7 @@ _PREFIX: Final = "cfr/"
 
 
 class _Options(llm.Options):
-    """What ``-o NAME VALUE`` sets, as the options of ``cfr solve`` do."""
+    """The options for ``-o NAME VALUE``, named as those of ``cfr solve``."""
 
     method: str | None = Field(
         default=None,
@@ -57,7 +57,7 @@ class _Options(llm.Options):
 
 
 class _Named:
-    """Both kinds of model: a name, options, and a key only where one is given."""
+    """The base of both kinds of model: a name, options, and an optional key."""
 
     can_stream = True
     Options = _Options
@@ -70,7 +70,7 @@ class _Named:
         return f"Constraint-First: {self.model_id}"
 
     def get_key(self, explicit_key: str | None = None) -> str | None:
-        """Take the key of ``--key``, or the stored one that it names; otherwise the endpoint's."""
+        """Return the key of ``--key`` or the stored key that it names; else the endpoint's."""
         return llm.get_key(explicit_key=explicit_key) if explicit_key else None
 
 
@@ -78,9 +78,9 @@ class MethodModel(_Named, llm.KeyModel):
     def execute(
         self,
         prompt: llm.Prompt,
-        stream: bool,  # noqa: ARG002 — pieces come as they are made in any case
+        stream: bool,  # noqa: ARG002 — replies are streamed in any case
         response: llm.Response,
-        conversation: llm.Conversation | None,  # noqa: ARG002 — the prompt has all of it
+        conversation: llm.Conversation | None,  # noqa: ARG002 — the prompt contains it
         key: str | None,
     ) -> Generator[StreamEvent]:
         yield from iterate(_answer(self.name, prompt, response, key))
@@ -105,7 +105,7 @@ class AsyncMethodModel(_Named, llm.AsyncKeyModel):
 async def _answer(
     name: str, prompt: llm.Prompt, response: llm.Response | llm.AsyncResponse, key: str | None
 ) -> AsyncGenerator[StreamEvent]:
-    """Answer a prompt piece by piece, with the work and the solution split as by ``cfr serve``."""
+    """Stream the answer to a prompt; reasoning and content are split as by ``cfr serve``."""
     from llm.parts import StreamEvent
 
     options = cast("_Options", prompt.options)
@@ -136,7 +136,7 @@ async def _answer(
 
 
 def _read(prompt: llm.Prompt) -> list[Message]:
-    """Read a conversation up to the problem: its texts, without the work behind earlier answers."""
+    """Read the conversation before the problem: its texts without the reasoning."""
     from llm.parts import TextPart
 
     found: list[Message] = []
@@ -150,7 +150,7 @@ def _read(prompt: llm.Prompt) -> list[Message]:
 
 
 def _client(method: str, given: _Options, key: str | None) -> Client:
-    """Choose the model as ``cfr solve`` does; one for this machine is fetched."""
+    """Choose the model as ``cfr solve`` does; a local model is downloaded."""
     ref = ModelRef(given.model, given.base_url, given.key_env, given.context, key or "")
     named = {name: getattr(given, name) for name in ("temperature", "top_p", "seed", "max_tokens")}
     decoding = Decoding(**{name: value for name, value in named.items() if value is not None})
@@ -158,7 +158,7 @@ def _client(method: str, given: _Options, key: str | None) -> Client:
     shown: list[tuple[str, int]] = []
 
     def show(done: int, total: int, doing: str) -> None:
-        """Print how much of a model is fetched, a line for every tenth."""
+        """Print the progress of a download, one line for each 10 %."""
         tenth = doing, 10 * done // max(total, 1)
         if tenth not in shown[-1:]:
             shown.append(tenth)
@@ -169,7 +169,7 @@ def _client(method: str, given: _Options, key: str | None) -> Client:
 
 
 def _note(made: Attempt, response: llm.Response | llm.AsyncResponse) -> None:
-    """Log the tokens of an attempt and the work that led to its answer."""
+    """Log the tokens of an attempt and its reasoning."""
     usage = made.usage
     counted = {"reasoning": usage.reasoning, "cached": usage.cached, "shared": usage.shared}
     details = {name: count for name, count in counted.items() if count}

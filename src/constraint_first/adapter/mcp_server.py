@@ -36,7 +36,7 @@ from constraint_first.problem import Problem
 from constraint_first.serve.attempt import final_text
 from constraint_first.serve.request import ChosenMethod, MethodChoice, RequestError
 
-# What the tools return. Clients see the docstrings and descriptions.
+# The results of the tools. Clients see the docstrings and descriptions.
 
 
 class StatedConstraint(BaseModel):
@@ -153,7 +153,7 @@ _Moment: TypeAlias = SolveProgress | SolveResult
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The model behind the tool ``solve``, and how it is asked."""
+    """The model of the tool ``solve``, its settings and its method."""
 
     ref: ModelRef
     decoding: Decoding = field(default_factory=Decoding)
@@ -164,13 +164,13 @@ class Asked:
 
 
 class ToolServer:
-    """The tools. The model is opened when it is first asked, and stays open: ``async with``."""
+    """The tools. The model is opened at its first call and closed by ``async with``."""
 
     def __init__(self, asked: Asked) -> None:
         self._asked = asked
         self._methods = MethodChoice((asked.method,), asked.limit.calls)
         if asked.method != AUTO:
-            self._choose(asked.method, "")  # a mistake shows before any client asks
+            self._choose(asked.method, "")  # an error appears before the first call
         self._engine: Client | None = None
         self._opening = asyncio.Lock()
         self._stack = AsyncExitStack()
@@ -233,7 +233,7 @@ class ToolServer:
     ) -> None:
         name = method or self._asked.method
         if name != AUTO:
-            self._choose(name, "")  # a mistake shows before a model is opened
+            self._choose(name, "")  # an error appears before a model is opened
         engine = await self._opened(tell)
         model = engine.model
         chosen = self._choose(name, model).method
@@ -275,7 +275,7 @@ class ToolServer:
 
         async with self._opening:
             if self._engine is None:
-                # In a thread: a model for this machine may have to be fetched.
+                # In a thread: a local model may have to be downloaded.
                 found = await asyncio.to_thread(serve, asked.ref, self._methods.other_models, find)
                 self._engine = await self._stack.enter_async_context(found)
             return self._engine
@@ -321,7 +321,7 @@ class ToolServer:
 
 @contextmanager
 def _tool_errors() -> Generator[None]:
-    """Raise our errors as those of the protocol, in one line."""
+    """Raise our errors as the protocol's ToolError, in one line."""
     try:
         yield
     except CfrError as error:

@@ -79,7 +79,7 @@ class _ReaderGone(Exception):
 
 
 class LazyGroup(click.Group):
-    """A group that knows its commands by name and imports one only to run it."""
+    """A group that lists its commands by name and imports one only to run it."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; click itself exits with 1 on a broken pipe."""
@@ -120,13 +120,13 @@ def main() -> None:
     except CfrError as error:
         _fail(str(error), error.exit_code)
     except click.UsageError as error:
-        error.show(said := io.StringIO())  # it quotes what was typed
+        error.show(said := io.StringIO())  # the message may quote control characters
         _end(said.getvalue().rstrip(), error.exit_code)
     except click.ClickException as error:
         _fail(error.format_message(), error.exit_code)
     except (KeyboardInterrupt, click.Abort) as stopped:
         _fail(str(stopped) or "stopped", 130)
-    except _ReaderGone:  # no message could be read any more
+    except _ReaderGone:  # standard output is closed
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
     except Exception:  # a bug: print the traceback, still without control characters
@@ -142,8 +142,8 @@ def _end(message: str, code: int) -> None:
     sys.exit(code)
 
 
-# Commands write through this module or through ``cli.console`` and in no other way: control
-# characters in a model's reply must not reach the terminal. ``tests/cli/test_output.py`` checks it.
+# Commands write only through this module or ``cli.console``: control characters in a model's reply
+# must not reach the terminal. ``tests/cli/test_output.py`` checks it.
 
 
 def print_text(text: object = "") -> None:
@@ -165,7 +165,7 @@ def print_json(value: Any, indent: int | None = None) -> None:
     click.echo(written)
 
 
-# Ctrl-C: the first ends the work in good order and says how to go on, the second ends at once.
+# Ctrl-C: the first stops the work gracefully and prints how to resume, the second exits at once.
 
 T = TypeVar("T")
 
@@ -176,7 +176,7 @@ _SHOW_CURSOR: Final = b"\x1b[?25h"
 
 
 class Stopped(click.Abort):
-    """Ctrl-C ended a command; the message says how to go on."""
+    """Ctrl-C ended a command; the message says how to resume."""
 
 
 def run_interruptible(
@@ -212,7 +212,7 @@ class _Interrupt:
         self._seen = False
 
     def handle(self, *_: object) -> None:
-        """Cancel the task; a second time exit at once, since the store is safe at any moment."""
+        """Cancel the task; the second time exit at once, which never harms the store."""
         if self._seen:
             os.write(2, _SHOW_CURSOR * os.isatty(2) + _AT_ONCE)
             os._exit(INTERRUPTED)
@@ -229,7 +229,7 @@ class _Interrupt:
 
 
 def typed_command() -> str:
-    """Write the command that was typed, without a store's password."""
+    """Return the command line, without a store's password."""
     from constraint_first.store.database import without_password
 
     return shlex.join(["cfr", *map(without_password, sys.argv[1:])])

@@ -62,7 +62,7 @@ _by_level = option(
 
 
 class CheckFailedError(CfrError):
-    """A file that `cfr bench check` has found at fault."""
+    """A file in which `cfr bench check` has found errors."""
 
 
 @click.group("bench")
@@ -243,7 +243,7 @@ def _overview(families: Sequence[Family], shipped: Sequence[Item]) -> Table:
     return table
 
 
-# ``cfr models``: the models that can be had by name.
+# ``cfr models``: the models that are available by name.
 
 _NAME = click.argument("name", default=DEFAULT_MODEL, metavar="[NAME]")
 
@@ -264,7 +264,7 @@ def models_command(context: click.Context) -> None:
 @models_command.command("list")
 @json_option
 def list_models(*, as_json: bool = False) -> None:
-    """List the catalogue and what of it is here."""
+    """List the catalogue, and which of its models are downloaded."""
     if as_json:
         names = ("name", "bytes", "sha256", "license", "present")
         print_json(
@@ -274,7 +274,7 @@ def list_models(*, as_json: bool = False) -> None:
             ]
         )
         return
-    # What a person types or sets is prose here: it has no space, so it is never folded.
+    # Commands and variables are in a prose column, which never folds words without spaces.
     model = Column("model", "prose")
     licence = Column("licence", "name", rank=1)
     table = Table(model, Column("size"), licence, "here", Column("", "prose"))
@@ -290,7 +290,7 @@ def list_models(*, as_json: bool = False) -> None:
 @models_command.command("presets")
 @json_option
 def list_presets(*, as_json: bool = False) -> None:
-    """List the models behind endpoints that can be named, and whether their keys are set."""
+    """List the presets of models behind endpoints, and whether their keys are set."""
     if as_json:
         print_json([_describe_preset(preset) for preset in presets().values()])
     else:
@@ -361,11 +361,11 @@ def _describe_preset(preset: Preset) -> dict[str, Json]:
 
 
 def _one_or_list(found: list[str]) -> Json:
-    """Write what is usually one text as one, and several as a list."""
+    """Write one text as a string, several as a list."""
     return [*found] if len(found) > 1 else "".join(found)
 
 
-# ``cfr prompts``: the prompts that can be replaced by own ones.
+# ``cfr prompts``: the prompts that own prompts can replace.
 
 _MOST_NAMED: Final = 4
 
@@ -426,7 +426,7 @@ def prompts_command(name: str | None, folder: str | None, *, as_json: bool) -> N
 
 
 def _copy(prompts: dict[str, Prompt], folder: Path) -> None:
-    """Write prompts to a folder; what a person has changed there is never written over."""
+    """Write prompts to a folder; changed files are never overwritten."""
     from constraint_first.file.safe import expand_user
 
     folder = expand_user(str(folder))
@@ -483,4 +483,4 @@ _PURPOSES: Final = {
     "told": "name the stated constraints after the problem (tell=stated)",
     "translate": "write a solution in words as a program",
 }
-"""What each prompt is for; a test holds it to the prompts that there are."""
+"""What each prompt is for; a test checks that the list is complete."""

@@ -35,10 +35,10 @@ AnyConsole: TypeAlias = console.Console
 
 
 class SafeConsole(console.Console):
-    """A rich console without markup that shows control characters and never obeys them.
+    """A rich console without markup that makes control characters visible and harmless.
 
-    All output passes ``render``; only rich's own control segments (to move the cursor of a
-    progress bar) come through it unchanged.
+    All output passes through ``render``; only rich's own control segments (which move the cursor
+    of a progress bar) stay unchanged.
     """
 
     def __init__(
@@ -49,10 +49,10 @@ class SafeConsole(console.Console):
         )
 
         self.is_unbounded = width is None and not self.is_terminal and "COLUMNS" not in os.environ
-        """Whether lines may be of any length: in a file or a pipe, unless a width was asked for."""
+        """Whether lines may have any length: in a file or a pipe, unless a width was requested."""
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """Print whole lines: a number that is cut short is a wrong number."""
+        """Print whole lines: a truncated number is a wrong number."""
         options.setdefault("crop", False)
         super().print(*objects, **options)
 
@@ -63,13 +63,13 @@ class SafeConsole(console.Console):
     def render(
         self, renderable: console.RenderableType, options: console.ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """Make every segment printable, also one that rich made."""
+        """Make every segment printable, including those made by rich."""
         for segment in super().render(renderable, options):
             text, style, control = segment
             yield segment if control or text.isprintable() else Segment(printable(text), style)
 
     def status(self, status: console.RenderableType, **options: Any) -> Status:
-        """Show a spinner; rich would read markup in a string."""
+        """Show a spinner; rich would parse markup in a string."""
         return super().status(Text(status) if isinstance(status, str) else status, **options)
 
     def on_broken_pipe(self) -> None:
@@ -100,7 +100,7 @@ def bytes_bar(name: str, *, quiet: bool = False) -> Generator[Progress]:
     task = bar.add_task(name, total=None)
 
     def report(done: int, total: int, doing: str) -> None:
-        bar.start()  # only now: where nothing is fetched there is no bar
+        bar.start()  # started late: without a download there is no bar
         bar.update(task, completed=done, total=total, description=f"{name}: {doing}")
 
     try:
@@ -124,7 +124,7 @@ def _in_quarters(console: SafeConsole, name: str) -> Progress:
 
 @contextmanager
 def count_bar(name: str) -> Generator[Callable[[int, int], None]]:
-    """Show on a terminal how many things of how many are done; elsewhere nothing."""
+    """Show on a terminal how many items are done; elsewhere nothing."""
     console = SafeConsole(stderr=True)
     if not console.is_terminal:
         yield lambda _done, _total: None
@@ -143,11 +143,11 @@ def count_bar(name: str) -> Generator[Callable[[int, int], None]]:
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-# What runs while nothing is printed, as one line: what it is, its tokens so far, its seconds.
+# A status line while nothing is printed: the running calls, their tokens and seconds so far.
 
 
 class Activity:
-    """The calls and programs that are under way; rich renders it anew whenever it redraws."""
+    """The calls and programs that are under way; rich renders it again at each refresh."""
 
     def __init__(self, title: str = "") -> None:
         self.programs = 0
@@ -166,7 +166,7 @@ class Activity:
         return Text(f"{self._what()}  {said}{time.monotonic() - self._began:.0f} s")
 
     def started(self, call: Call) -> None:
-        """Begin a call; the first one restarts the counts of seconds and tokens."""
+        """Add a call; the first one resets the counts of seconds and tokens."""
         if not self and not self._title:
             self._began, self._written = time.monotonic(), 0
         self._running[id(call)] = (call, 0)
@@ -179,7 +179,7 @@ class Activity:
         self._running[id(call)] = (call, 0)
 
     def finished(self, call: Call, completion: Completion) -> None:
-        """Count a reply by the usage that the endpoint reports, else by its pieces."""
+        """Count a reply by its reported usage, else by its pieces."""
         _, pieces = self._running.pop(id(call), (call, 0))
         used = completion.usage
         self._written += used.output if used.reported else pieces
@@ -195,7 +195,8 @@ class Activity:
         return "A program runs" if self.programs == 1 else f"{self.programs} programs run"
 
 
-# Tables that fit a terminal: texts fold, and the least important columns go where room is short.
+# Tables that fit a terminal: texts are folded, and the least important columns are dropped in
+# narrow terminals.
 
 Kind: TypeAlias = Literal["number", "name", "prose"]
 """Numbers stay whole and are aligned right; names may fold anywhere, prose between words."""
@@ -203,20 +204,20 @@ Kind: TypeAlias = Literal["number", "name", "prose"]
 _GAP: Final = 2
 """Spaces between columns."""
 _SEAM: Final = lazy_pattern(r"\(?[^\s,(/]*(?:\s+|[,(/]+\s*|$)")
-"""A part of a name with the marks behind which it may be folded."""
+"""A part of a name with the punctuation after which it may be folded."""
 _SHORT_NAME: Final = 16
-"""Characters of a name on a line; with less room for it a column is dropped."""
+"""Characters of a name on a line; if there is less room, a column is dropped."""
 _SHORTEST_NAME: Final = 8
-"""The same where no column is left to drop."""
+"""The same if no column is left to drop."""
 
 
 class Column(NamedTuple):
-    """A column: its heading, what is in it, and how soon it is dropped."""
+    """A column: its heading, its type, and how soon it is dropped."""
 
     title: str = ""
     kind: Kind = "number"
     rank: int = 0
-    """The highest goes first; 0 stays."""
+    """The highest rank is dropped first; 0 never is."""
 
 
 class Section(NamedTuple):
@@ -305,7 +306,7 @@ class Table:
             return kept, most
         least = [self._least(at, _SHORT_NAME) for at in kept]
         while _total([least[at] for at in kept]) > room:
-            # A name that all rows share goes first; then the last of the highest rank.
+            # Drop a name that all rows share first; then the last column of the highest rank.
             shared = [at for at in kept if self._shared(at)]
             last = max(shared or kept, key=lambda at: (self.columns[at].rank, at))
             if shared:
@@ -317,7 +318,7 @@ class Table:
             kept.remove(last)
         widths = [most[at] for at in kept]
         while _total(widths) > room:
-            # The widest column that can still be folded gives way.
+            # Narrow the widest column that can still be folded.
             spare = [i for i, at in enumerate(kept) if widths[i] > least[at]]
             if not spare:
                 break
@@ -346,7 +347,7 @@ class Table:
 
 
 def _folded(name: Text, width: int) -> Text:
-    """Fold a name behind its marks, so that rich, which folds at spaces alone, cuts no word."""
+    """Fold a name after punctuation: rich folds only at spaces and would cut words."""
     if name.cell_len <= width:
         return name
     lines, start = [name[:0]], 0
@@ -387,16 +388,16 @@ def _room(console: AnyConsole, options: ConsoleOptions) -> int | None:
     return None if isinstance(console, SafeConsole) and console.is_unbounded else options.max_width
 
 
-# Problems, cues, constraints, programs, checks and tables, as a person reads them.
+# Problems, cues, constraints, programs, checks and tables, as text for people.
 
 _LONGEST_OUTPUT: Final = 4_000
 """Characters of a program's output that are shown while it works; a store keeps them all."""
 _MOST_SAMPLES: Final = 12
 """Answers of a vote that are listed."""
 _LONGEST_SAMPLE: Final = 24
-"""Characters of each."""
+"""Characters of each answer."""
 _LONGEST_CHANGED: Final = 72
-"""Characters of an answer, or of a whole reply, before and after it was changed."""
+"""Characters shown of an answer or a whole reply before and after a change."""
 _STYLES: Final = ("cyan", "magenta", "yellow", "green", "blue", "red", "bright_magenta")
 _TONES: Final = {"plain": "", "gain": "green", "loss": "red", "muted": "dim"}
 MARKS: Final = {
@@ -404,7 +405,7 @@ MARKS: Final = {
     "violated": Text("✗", "bold red"),
     "undecided": Text("?", "yellow"),
 }
-"""How each truth is marked."""
+"""The mark of each truth value."""
 
 
 def cell(text: str, style: str = "") -> Text:
@@ -512,7 +513,7 @@ def print_notes(notes: Iterable[str]) -> None:
 
 
 def _columns(table: Value) -> Iterator[Column]:
-    """Rank the columns; where the table does not, the last ones are dropped first."""
+    """Rank the columns; without ranks, the last ones are dropped first."""
     ranked = any(column.rank for column in table.columns)
     for at, column in enumerate(table.columns):
         title = f"{column.group} {column.title}".strip()
@@ -521,7 +522,7 @@ def _columns(table: Value) -> Iterator[Column]:
 
 
 def shown_checks(details: Mapping[str, Json], problem: str) -> RenderableType:
-    """Show what the text demands, whether the answer meets it, and how far to trust the answer."""
+    """Show the text's demands, whether the answer meets them, and the confidence in the answer."""
     from constraint_first.method.sound import read_summary
 
     found = read_summary(details, problem)

@@ -151,7 +151,7 @@ def _experiment(benchmarks: tuple[str, ...], changes: Changes) -> Experiment:
 
 
 def _load_files(experiment: Experiment, columns: dict[str, str]) -> tuple[Experiment, list[str]]:
-    """Load the user's own files; a line about each says what was taken from it."""
+    """Load the user's own files; print a line about each."""
     from constraint_first.benchmark.registry import load, names_rows
 
     loaded = [

@@ -1,4 +1,4 @@
-"""Options that several commands share; a group of them reaches its command as one typed value."""
+"""Options that several commands share; a group is passed to its command as one value."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from constraint_first.run.grid import RayOptions
 
 Command: TypeAlias = Callable[..., None]
-"""A command's function; click calls it with its options by name."""
+"""A command's function; click passes its options as keyword arguments."""
 Decorator: TypeAlias = Callable[[Command], Command]
 
 
@@ -36,7 +36,7 @@ _NO_DEFAULT: Final = object()
 def option(
     names: str, help_line: str = "", kind: Any = None, default: Any = _NO_DEFAULT, **more: Any
 ) -> Decorator:
-    """Make an option from its names, what its help says, its type and its default."""
+    """Make an option from its names, help text, type and default."""
     if default is not _NO_DEFAULT:
         more["default"] = default
     return click.option(*names.split(), help=help_line or None, type=kind, **more)
@@ -47,15 +47,15 @@ _SEEDS: Final = click.IntRange(-(2**62), 2**62)
 
 
 def seed(value: str) -> int:
-    """Read a seed; its bounds are too long for a help text, and are said where it is wrong."""
+    """Parse a seed; its bounds are too long for a help text, but are part of the error."""
     return int(_SEEDS(value))
 
 
 def grouped(name: str, make: str | Callable[..., object], *options: Decorator) -> Decorator:
-    """Add options to a command, which gets them together under ``name``.
+    """Add options to a command, which receives them as one argument ``name``.
 
-    ``make`` takes them by their names. ``module:attribute`` is imported when the command runs, so
-    that a help text imports nothing.
+    ``make`` is called with them as keyword arguments. ``module:attribute`` is imported when the
+    command runs, so that a help text imports nothing.
     """
 
     def decorate(command: Command) -> Command:
@@ -100,7 +100,7 @@ def _decoding(**given: Any) -> Decoding:
 
 
 def number_or_none(least: float, most: float) -> Callable[[Any], float | str]:
-    """Make the type of a setting: a number within a range, or ``none`` where it is not sent."""
+    """Make the type of a setting: a number within a range, or ``none`` to omit it."""
     number = click.FloatRange(least, most)
 
     def read(value: Any) -> float | str:
@@ -111,7 +111,7 @@ def number_or_none(least: float, most: float) -> Callable[[Any], float | str]:
             raise ValueError(value)
         return found
 
-    read.__name__ = "number|none"  # what a help text shows
+    read.__name__ = "number|none"  # shown in the help text
     return read
 
 
@@ -193,7 +193,7 @@ def _limit(max_calls: int, max_attempt_tokens: int) -> AttemptLimit:
 _usual_bounds: Final = _attempt_bounds(1_024, 20_000_000)
 limit_options: Final = grouped("limit", _limit, *_usual_bounds)
 client_limit_options: Final = grouped("limit", _limit, *_attempt_bounds(256, 4_000_000))
-"""The same with lower bounds, for attempts that clients ask for."""
+"""The same with lower defaults, for attempts that clients request."""
 
 prompts_option: Final = option(
     "--prompts",
@@ -215,7 +215,7 @@ system_option: Final = option(
 store_option: Final = option(
     "--store", "The store: a file, or postgresql://….", default="runs.db", metavar="RUNS"
 )
-"""The store of a command that adds to it, or that has no place for RUNS among its arguments."""
+"""The store of a command that writes to it, or that has no argument RUNS."""
 
 
 def _one_store(named: str | None, store: str | None) -> str:
@@ -234,7 +234,7 @@ store_argument: Final = grouped(
         metavar="RUNS",
     ),
 )
-"""The one store that a command reads, by its place or by ``--store``."""
+"""The one store that a command reads, as an argument or by ``--store``."""
 
 
 def _read_columns(_: object, __: object, given: tuple[str, ...]) -> dict[str, str]:
@@ -324,7 +324,7 @@ call_options: Final = (
 )
 
 
-# The options of commands over stored runs: which runs, which part of them, how to judge them.
+# The options of commands on stored runs: the runs, the part of them, the rule of judging.
 
 
 def _all_runs(named: tuple[str, ...], stores: tuple[str, ...]) -> tuple[str, ...]:
@@ -342,15 +342,15 @@ runs_argument: Final = grouped(
         multiple=True,
     ),
 )
-"""The stores and files that a command reads, by their places or by ``--store``."""
+"""The stores and files that a command reads, as arguments or by ``--store``."""
 
 
 StudyPart: TypeAlias = dict[str, tuple[str, ...]]
-"""The part of a study to look at: its benchmarks and models; an empty tuple is no limit."""
+"""The selected benchmarks and models of a study; an empty tuple selects all."""
 
 
 def _error_rule(rule: RightRule, classes: Path | None) -> Callable[[Study], ErrorRule]:
-    """Say how problems and errors are judged, once a study gives the file of classes a meaning."""
+    """Make the rule of judging from the options; a file of classes refers to a study."""
 
     def read(study: Study) -> ErrorRule:
         from constraint_first.report.exhibit.marks import ErrorClasses, ErrorRule, read_classes
@@ -383,7 +383,7 @@ error_rule_options: Final = grouped(
         A_PATH,
     ),
 )
-"""The options that say how problems and errors are judged, as a reader of the rule."""
+"""The options of the rule of judging, as a function of a study."""
 
 
 def open_part(runs: Sequence[str], part: StudyPart) -> Study:

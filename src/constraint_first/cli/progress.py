@@ -1,4 +1,4 @@
-"""How an evaluation is shown: its forecast, its progress on standard error, tables of series."""
+"""The display of an evaluation: its forecast, its progress on standard error, tables of series."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _NAMED: Final = (Column("benchmark", "name"), Column("method", "name"), Column("
 def series_table(
     found: Sequence[SeriesResult], *, numbered: bool = False, running: bool = False
 ) -> Table:
-    """Tabulate series with their counts; those of a store under their numbers there."""
+    """Tabulate series with their counts; stored series have their numbers in the store."""
     costs = any(one.tally.cost is not None for one in found)
     table = Table(
         *([Column("#")] if numbered else []),
@@ -80,12 +80,12 @@ def series_table(
 
 
 def ratios(found: Sequence[SeriesResult]) -> Table | None:
-    """Tabulate the tokens of each series relative to Direct CoT; None where it was not run."""
+    """Tabulate the tokens of each series relative to Direct CoT; None if it was not run."""
     from constraint_first.report.comparison import BASELINE, divide_tokens
     from constraint_first.report.exhibit.cost import COUNTED
     from constraint_first.report.table import times
 
-    # Tokens are compared only where benchmark, model and decoding are the same.
+    # Tokens are compared only for the same benchmark, model and decoding.
     plain = [one for one in found if one.series.method.partition("(")[0] == BASELINE]
     bases = {replace(one.series, method=""): one for one in plain}
     counted = (Column(title.lower()) for title in COUNTED)
@@ -121,10 +121,10 @@ def _accuracy(scores: ProblemScores) -> tuple[str, str]:
     return f"{found.accuracy:.1f}%", f"{low:.1f}% – {high:.1f}%"
 
 
-# A running evaluation: a table that moves on a terminal, a line now and then elsewhere.
+# A running evaluation: a live table on a terminal, a line at intervals elsewhere.
 
 _PLAIN_EVERY: Final = 15.0
-"""Seconds between two lines."""
+"""Seconds between two lines of progress."""
 
 
 class TerminalWatcher(EvaluationWatcher):
@@ -139,17 +139,17 @@ class TerminalWatcher(EvaluationWatcher):
         self._lost = "0"
         self._wave: WaveProgress | None = None
         self._seen = 0.0
-        """When the progress of the wave came."""
+        """The time of the last progress of the wave."""
 
     def interrupted(self) -> None:
-        """Count the calls in flight before they are cancelled; workers elsewhere have their own."""
+        """Count this process's calls in flight before they are cancelled."""
         self._lost = f"{self._in_flight():,}" if self._limiters else "those"
 
     def _in_flight(self) -> int:
         return sum(limiter.in_flight for limiter in self._limiters)
 
     def stopped(self, store: str) -> str:
-        """Say what is stored of an interrupted evaluation, and how to resume it."""
+        """Describe what is stored of an interrupted evaluation, and how to resume it."""
         made = measure_progress(self._jobs, 0.0)
         stored = f"stopped; {made.done:,} of {made.total:,} attempts are stored in "
         stored += without_password(store)
@@ -172,7 +172,7 @@ class TerminalWatcher(EvaluationWatcher):
     async def running(
         self, jobs: Sequence[Job], limiters: Sequence[Limiter]
     ) -> AsyncGenerator[None]:
-        """Show the counts of the series while they are run, and the notes ahead of them."""
+        """Show the counts of the series while they are run, below the notes."""
         for note in self._notes:
             print_note(note)
         self._notes, self._jobs, self._limiters = (), jobs, limiters
@@ -222,7 +222,7 @@ class TerminalWatcher(EvaluationWatcher):
         return f"{counts}{found.failed} failed, {spent}{time_left}{endpoints}"
 
     def opened(self, models: Sequence[Served]) -> None:
-        """Say where the endpoints of a model are not alike, and follow which of them rest."""
+        """Report differences between the endpoints of a model, and which of them pause."""
         several = [one for one in models if isinstance(one, Balanced)]
         self._balancers = [one.balancer for one in several]
         for note in (note for one in several for note in one.notes):
@@ -236,7 +236,7 @@ class TerminalWatcher(EvaluationWatcher):
             self._print(str(progress))
 
     def noted(self, line: str) -> None:
-        """Write a line whole, since it may be copied."""
+        """Print a line without wrapping, so that it can be copied."""
         self._console.print(Text(one_line(line)), soft_wrap=True)
 
     def chose(self, model: str, choice: AutoChoice) -> None:
@@ -297,7 +297,7 @@ def print_forecast(found: Forecast, options: RunOptions) -> None:
     """Print what an evaluation would take: by benchmark and model, all together, and why."""
     console, priced = SafeConsole(), found.has_prices
     decoded = len({_decoding(one) for one in found.series}) > 1
-    # Calls, tokens and dollars stay where room is short.
+    # Calls, tokens and dollars are kept in narrow terminals.
     table = Table(
         Column("method", "name"),
         *([Column("decoding", "prose")] if decoded else []),
@@ -351,7 +351,7 @@ def _cost_forecast(demand: Demand) -> str:
 
 
 def _count(span: Span) -> str:
-    """Write tokens; of a range only the most, which is what a budget has to reach for."""
+    """Write tokens; of a range only the upper bound, which a budget has to cover."""
     most = ceil(span.most)
     written = f"{most:,}" if most < 10**6 else f"{most / 10**6:,.1f}M"
     return written if span.least == span.most else f"≤ {written}"

@@ -214,7 +214,7 @@ def _heading(title: str) -> RenderableType:
 
 
 def _text(text: Json, style: str = "") -> RenderableType:
-    """Write a text at the width of a terminal; a file or a pipe gets its lines as they are."""
+    """Wrap a text at the width of a terminal; in a file or a pipe its lines are unchanged."""
     from rich.text import Text
 
     from constraint_first.cli.console import Folded
@@ -387,7 +387,7 @@ _COST: Final = ("input_tokens", "shared_tokens", "output_tokens", "finished_at",
 
 
 def _outcome_lines(store: Any) -> Iterator[dict[str, Any]]:
-    """List attempts as ``cfr compare`` and ``cfr report`` need them, without what was said."""
+    """List attempts as ``cfr compare`` and ``cfr report`` need them, without texts."""
     from constraint_first.store.query import outcome_rows
 
     for row in outcome_rows(store):
@@ -399,7 +399,7 @@ def _outcome_lines(store: Any) -> Iterator[dict[str, Any]]:
 
 
 def _short_answer(row: Mapping[str, Any]) -> str | None:
-    """The answer; none where the whole reply is the answer, which is a text."""
+    """The answer; none if the whole reply is the answer."""
     from constraint_first.benchmark.registry import read_instructions
 
     whole = read_instructions(row["gold"]) or json.loads(row["details"]).get("whole")
@@ -412,7 +412,7 @@ def _write_jsonl(path: Path, rows: Iterable[dict[str, Any]]) -> None:
 
 
 def _write_gzip(path: Path, rows: Iterable[dict[str, Any]]) -> None:
-    # Without a time in its head, the same attempts make the same file.
+    # No timestamp in the gzip header: the same attempts make the same file.
     with (
         path.open("wb") as raw,
         gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed,
@@ -449,7 +449,8 @@ def _write_parquet(path: Path, rows: Iterable[dict[str, Any]]) -> None:
         ) from None
     from constraint_first.store.query import attempt_columns
 
-    # Not guessed from the rows: a column may be empty in the first thousands of them, or in all.
+    # The schema is not inferred from the rows: a column may be empty in thousands of them, or in
+    # all.
     kinds = {str: pa.string(), int: pa.int64(), float: pa.float64()}
     schema = pa.schema([(name, kinds[kind]) for name, kind in attempt_columns().items()])
     source = iter(rows)

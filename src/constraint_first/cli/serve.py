@@ -185,7 +185,7 @@ def serve_command(
         requests_per_minute=requests_per_minute,
         tokens_per_minute=tokens_per_minute,
     )
-    shown = (*runs, *([store] if store else []))  # pages show the server's own store, too
+    shown = (*runs, *([store] if store else []))  # pages also show the server's own store
     usual = (_USUAL_STORE,) if Path(_USUAL_STORE).is_file() else ()
     serving = Serving(
         settings,
@@ -205,7 +205,7 @@ def serve_command(
 def _pages(
     runs: tuple[str, ...], labels: Path, classes: Path
 ) -> Callable[[Application], None] | None:
-    """Find the pages, unless the libraries that they need are not installed."""
+    """Import the pages if the libraries that they need are installed."""
     if find_spec("jinja2") is None or find_spec("latex2mathml") is None:
         print_note("no pages, the API alone: pip install 'constraint-first[serve]' adds them")
         return None
@@ -285,6 +285,7 @@ def mcp_command(
         print_note(f"MCP server at http://127.0.0.1:{port}/mcp; Ctrl-C ends it")
         asyncio.run(run_http(asked, port))
         return
-    # A thread waits in a read of standard input that nothing can break off; nothing is lost here.
+    # A thread blocks in a read of standard input that cannot be cancelled, so exit without joining
+    # it; no data is lost.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     asyncio.run(run_stdio(asked))

@@ -1,4 +1,4 @@
-"""``cfr solve``: problems one by one, and everything that happens on the way to an answer."""
+"""``cfr solve``: problems one by one, with every step to the answer."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def solve_command(
     cfr solve exam.csv --columns problem=question,answer=solution
     cfr solve - --base-url http://127.0.0.1:8000/v1 < problem.txt
     """
-    # All that can be wrong with the input is found before a model is fetched or loaded.
+    # All errors of the input are reported before a model is downloaded or loaded.
     read, named = read_problems(source, columns), None if method == AUTO else make(method)
     own = read_wording(prompts, prompts_of(named)) if prompts else None
     named = named and with_wording(named, own)
@@ -174,7 +174,7 @@ def solve_command(
         raise NoAnswer(f"{scoring.unanswered} of {count}: the reply has no final answer")
 
 
-# Whether answers are right: problem by problem, and in total.
+# Whether answers are right: by problem and in total.
 
 _WORDS: Final = {
     "correct": ("right", "bold green"),
@@ -184,7 +184,7 @@ _WORDS: Final = {
 
 
 class Scoring:
-    """Counts answers, and the right ones among those to problems whose gold answer is known."""
+    """Counts answers, and the right ones among problems with a gold answer."""
 
     def __init__(self, problems: int) -> None:
         self._problems = problems
@@ -202,7 +202,7 @@ class Scoring:
         return Group(*([Text()] if self._begun > 1 else []), Rule(title, style="bold"))
 
     def count(self, solved: Attempt) -> dict[str, Json]:
-        """Count an answer, or a whole reply; return its verdict where the problem has a gold."""
+        """Count an answer, or a whole reply; return its verdict if the problem has a gold."""
         self.solved += 1
         whole = read_instructions(solved.problem.answer) is not None
         self.unanswered += not solved.solution.text.strip() if whole else solved.answer is None
@@ -215,7 +215,7 @@ class Scoring:
 
     @property
     def total(self) -> str:
-        """One line about all answers; empty where there are not several to count."""
+        """One line about all answers; empty for fewer than two."""
         if self._problems == 1 or not self._counts:
             return ""
         parts = [f"{self._counts[one]} {word}" for one, (word, _) in _WORDS.items()]
@@ -236,11 +236,11 @@ def verdict_line(problem: Problem, verdict: dict[str, Json]) -> RenderableType:
     return Text.assemble((word.capitalize(), style), gold)
 
 
-# Replies while they are written, and a line of status between them.
+# Streamed replies, and a status line between them.
 
 
 def print_delay(console: SafeConsole, event: Event) -> None:
-    """Print why a call is repeated, or which setting was dropped."""
+    """Print why a call is retried, or which setting was dropped."""
     if isinstance(event, Retrying):
         said = f"\n{one_line(str(event.fault))}: asking again in {event.seconds:.1f} s"
         console.print(Text(said, style="yellow"))
@@ -249,16 +249,17 @@ def print_delay(console: SafeConsole, event: Event) -> None:
 
 
 class ReplyPrinter:
-    """Writes replies as they come: Stage 1 as a table when it is complete, the rest word by word.
+    """Streams replies; Stage 1 is printed as a table when it is complete.
 
-    A program that a reply has shown is not listed again. Between replies a status line says
-    what is running, with its tokens and seconds.
+    A program that a reply has shown is not printed again. Between replies a status line shows the
+    running calls, with their tokens and seconds.
     """
 
     def __init__(self, console: SafeConsole, *, held: bool = False) -> None:
         self._console = console
         self._held = held
-        """Whether replies are only drafts, which are not shown: the checked one is, at the end."""
+        """Whether replies are only drafts, which are not shown; the checked one is shown at the
+        end."""
         self._in_order = InOrder(self._take)
         self._status: Status | None = None
         self._activity = Activity()
@@ -278,7 +279,7 @@ class ReplyPrinter:
                 self._activity.restarted(call)
             case Finished(call, completion):
                 if self._in_order.followed is None or self._in_order.followed is call:
-                    self._stop_status()  # as it is: the reply does not count as ended on its line
+                    self._stop_status()  # without ending the line of the reply
                 self._activity.finished(call, completion)
             case Executing():
                 self._activity.programs += 1
@@ -304,7 +305,7 @@ class ReplyPrinter:
             case Finished(call, completion, written):
                 self._end(call, completion, written=written)
             case Executed():
-                if not self._activity.programs:  # of those that ran at the same time none is left
+                if not self._activity.programs:  # all concurrent programs have ended
                     self._show_outputs()
                 self._show_status()
             case _:
@@ -324,11 +325,11 @@ class ReplyPrinter:
         if self._thinks and not thought:
             self._console.print()
         self._thinks = thought
-        # The terminal folds what comes in pieces: no line is known before it ends.
+        # The terminal wraps streamed text: a line's length is unknown before it ends.
         self._console.print(show.cell(text, "dim" if thought else ""), end="", soft_wrap=True)
 
     def break_off(self) -> None:
-        """End the line of a reply that stays unfinished, so that an error begins on a new line."""
+        """End the line of an unfinished reply, so that an error starts on a new line."""
         self._stop_status()
         if self._in_order.followed:
             self._console.print()
@@ -368,7 +369,7 @@ class ReplyPrinter:
         self._console.print(title, style="bold")
 
     def _show_outputs(self) -> None:
-        """Show what programs that ran at the same time printed, the first ones first."""
+        """Show what programs that ran at the same time printed, in their order."""
         found = [(self._numbered(program), program, output) for program, output in self._outputs]
         self._outputs.clear()
         for number, program, printed in sorted(found, key=itemgetter(0)):
@@ -378,7 +379,7 @@ class ReplyPrinter:
             self._console.print(show.output(printed, title))
 
     def _numbered(self, program: Program) -> int:
-        """Give the number of a program that a reply has shown, 0 where none has."""
+        """Return the number of a program that a reply has shown, else 0."""
         known = next((one for one in self._sources if one[1] == program.source), None)
         if known is None:
             return 0
@@ -386,7 +387,7 @@ class ReplyPrinter:
         return known[0]
 
 
-# Models that stay loaded from one problem to the next, and how a solution is shown.
+# Models that stay loaded between problems, and the display of a solution.
 
 
 @asynccontextmanager
@@ -400,7 +401,7 @@ async def open_session(
     limit: AttemptLimit | None = None,
     quiet: bool = False,
 ) -> AsyncGenerator[Session]:
-    """Load a model, and the others that a method names; then solve problem after problem."""
+    """Load a model, and the others that a method names, for a session of several problems."""
 
     def fetch(one: ModelRef) -> Resolved:
         with bytes_bar(one.model or "model", quiet=quiet) as progress:
@@ -423,7 +424,7 @@ class Session:
     console: SafeConsole
 
     def choose_method(self, *, quiet: bool = False) -> Method:
-        """Make the method that ``auto`` chooses for the model; name it on standard error."""
+        """Build the method that ``auto`` chooses for the model; print it on standard error."""
         choice = choose_for(self.engine)
         if not quiet:
             print_note(str(choice))
@@ -454,7 +455,7 @@ class Session:
         return solved
 
     async def solve_unseen(self, method: Method, problem: Problem) -> Attempt:
-        """Solve a problem and show only its progress and its faults."""
+        """Solve a problem and show only its progress and its errors."""
         activity = Activity(one_line(method.label))
 
         def tell(event: Event) -> None:
@@ -499,7 +500,7 @@ def _conclude(console: SafeConsole, solved: Attempt, *, held: bool) -> None:
     if solution.truncated:
         answer += "  (the reply was cut off by its budget)"
     title = "Reply\n" if solution.is_whole else "Answer  "
-    if held or not solution.is_whole:  # else the reply has been shown word by word
+    if held or not solution.is_whole:  # else the reply has been streamed
         console.print(Text.assemble((title, "bold"), (answer, "bold green")))
     console.print(show.shown_checks(solution.details, solved.problem.text))
     console.print()
@@ -511,8 +512,8 @@ def _conclude(console: SafeConsole, solved: Attempt, *, held: bool) -> None:
 # ``cfr demo``: a few problems, Direct CoT beside the method that ``auto`` chooses.
 
 
-# Each text states a demand on its answer, and is many steps by hand or a few lines of a program.
-# The first two are from ConstraintBench: programs solved them in all of four runs.
+# Each text states a demand on its answer, and needs many steps by hand or a short program. The
+# first two are from ConstraintBench: programs solved them in all of four runs.
 EXAMPLES: Final = (
     Problem(
         "Elif's raffle ticket carries a number from $51$ to $71$. It is divisible by $5$, and its "
@@ -606,7 +607,7 @@ async def _solve_twice(session: Session, method: Method, at: int) -> tuple[Attem
 
 
 def _way(solved: Attempt) -> Iterator[RenderableType]:
-    """Show where an answer comes from: Stage 1's constraints, the program that printed it."""
+    """Show the source of an answer: Stage 1's constraints, the program that printed it."""
     for exchange in solved.exchanges:
         if exchange.call.stage == "stage1":
             yield show.constraints(read_spec(exchange.completion.text))
@@ -668,7 +669,7 @@ def _totals(pairs: Sequence[tuple[Attempt, Attempt]]) -> str:
 
 
 def _measured(seen: Evidence | None) -> str:
-    """Say that the examples measure nothing, and where measured figures are."""
+    """Point out that the examples measure nothing, and where measurements are."""
     few = f"{len(EXAMPLES)} examples measure nothing, and other replies come each time."
     if seen is None:
         return f"{few} Measured figures are in docs/results/README.md."

@@ -1,4 +1,4 @@
-"""``cfr compare``: is one method better than another, or was it chance?"""
+"""``cfr compare``: whether one method is better than another or the difference is chance."""
 
 from __future__ import annotations
 
@@ -318,7 +318,7 @@ def audit_command() -> None:
 
 
 _Find: TypeAlias = "Callable[[Study], tuple[str, str]]"
-"""Finds the method to look at, and what it is measured against."""
+"""Chooses the method to examine and its baseline."""
 
 
 def _finder(baseline: str, method: str) -> _Find:
@@ -512,7 +512,7 @@ def interventions_command(runs: tuple[str, ...], part: StudyPart, *, as_json: bo
 
 
 def _study(runs: tuple[str, ...], part: StudyPart, *, as_json: bool) -> Study:
-    """Open a study; people get names that have room in a table."""
+    """Open a study; for tables its methods get short names."""
     from constraint_first.report.study import with_short_names
 
     study = open_part(runs, part)
@@ -520,7 +520,7 @@ def _study(runs: tuple[str, ...], part: StudyPart, *, as_json: bool) -> Study:
 
 
 def _show(tables: Sequence[Table], study: Study, missing: str = "", *, as_json: bool) -> None:
-    """Print tables; where there are none, say what is missing."""
+    """Print tables; without any, print what is missing."""
     if not tables:
         from constraint_first.report.study import StudyError
 
@@ -571,7 +571,7 @@ def marks_command(paths: tuple[Path, ...], *, as_json: bool) -> None:
     show.print_table(annotator_table(labels))
 
 
-# Its options are taken unread, so that an old command line ends with the message below.
+# All options are accepted, so that an old command line ends with the message below.
 @audit_command.command("mark", hidden=True, context_settings={"ignore_unknown_options": True})
 @click.argument("_options", nargs=-1, type=click.UNPROCESSED)
 def mark_command(_options: tuple[str, ...]) -> None:

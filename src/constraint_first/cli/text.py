@@ -1,4 +1,4 @@
-"""``cfr constraints``: what a text demands of any answer or reply; audits and judges files."""
+"""``cfr constraints``: the demands of a text on any answer or reply; audits and judges files."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def _describe(text: str, stated: Sequence[Stated], checked: _Checked | None) -> 
 
 
 def _gold(problem: Problem) -> str | None:
-    """The gold answer; gold instructions are none, they are for whole replies."""
+    """The gold answer; gold instructions do not count, since they judge whole replies."""
     return None if read_instructions(problem.answer) else problem.answer
 
 
@@ -230,7 +230,7 @@ def _show_audit(
                 console.print(cell(f"unsound: {problem.id}: {words}", "bold red"))
 
 
-# ``cfr route``: what the router sees in a problem, or in a whole file of them.
+# ``cfr route``: the cues that the router finds in a problem, or in a file of problems.
 
 
 @click.command("route")
@@ -338,7 +338,7 @@ def _show_audit_route(source: str, audit: dict[str, Json]) -> None:
         console.print(table)
 
 
-# What the commands over files of rows share: rows in, rows out, and a sign of life between.
+# Shared code of the commands on files of rows: reading, writing, progress.
 
 T = TypeVar("T")
 Write: TypeAlias = Callable[[dict[str, Json]], object]
@@ -357,22 +357,22 @@ _USUAL: Final = {
 
 
 class GoodRows(NamedTuple):
-    """The rows of a file that have what is needed, and what is to be said of the file."""
+    """The usable rows of a file, and notes about the file."""
 
     rows: list[JsonLine]
-    """With the names of fields, not of columns."""
+    """By the names of fields, not of columns."""
     bad: int
-    """How many others there are."""
+    """How many rows were skipped."""
     taken: str
-    """One line: what was taken from which column."""
+    """One line: which column was read for which field."""
 
 
 def good_rows(
     path: Path, fields: Sequence[str], needed: Sequence[str], chosen: Mapping[str, str]
 ) -> GoodRows:
-    """Read some fields of each row, report the rows that lack a needed one, and skip these.
+    """Read some fields of each row; report and skip rows that lack a required one.
 
-    A row without an "id" goes by its number.
+    A row without an "id" is named by its number.
     """
     columns = Columns({name: _USUAL[name] for name in fields}, chosen)
     scanned = [*scan_rows(path)]
@@ -418,7 +418,7 @@ def _read(
 
 
 def text_field(row: JsonLine, name: str) -> str | None:
-    """Return a field as text: a number as it is written, None for null and for what is absent."""
+    """Return a field as text: a number as written, None for null or a missing field."""
     value = row.value.get(name)
     return value if isinstance(value, str) or value is None else printable_json(value)
 
@@ -445,7 +445,7 @@ def with_progress(items: Iterable[T], total: int, label: str) -> Iterator[T]:
     yield from track(items, label, total, console=console, transient=True)
 
 
-# Judging a file of replies by what a file of requests demands: ``cfr constraints --replies``.
+# Judging a file of replies by the demands of a file of requests: ``cfr constraints --replies``.
 
 _Demands: TypeAlias = "tuple[Predicate | None, ...]"
 
@@ -453,7 +453,7 @@ _Demands: TypeAlias = "tuple[Predicate | None, ...]"
 def judge_replies(
     requests: ProblemSet, source: str, replies: Path, output: Path | None, *, loose: bool
 ) -> None:
-    """Write for each reply, in the order of the file, which demands of its request it follows."""
+    """Write which demands of its request each reply follows, in the order of the file."""
     demands = _all_demands(requests, source)
     read = good_rows(replies, ("id", "run", "text"), ("id", "text"), {})
     found: list[JsonLine] = []
@@ -578,7 +578,7 @@ def _grade_file(read: GoodRows, output: Path | None, count: int | None) -> None:
 
 
 def _judge_reply(instructions: Sequence[GoldInstruction], reply: str) -> Verdict:
-    from constraint_first.attempt.attempt import judge_reply  # loads all that attempts need
+    from constraint_first.attempt.attempt import judge_reply  # a slow import
 
     return judge_reply(instructions, reply)
 
@@ -601,7 +601,7 @@ def _case(row: JsonLine) -> GradingCase:
     )
 
 
-# ``cfr extract``: the final answers out of a file of replies.
+# ``cfr extract``: the final answers in a file of replies.
 
 
 @click.command("extract")
@@ -637,7 +637,7 @@ def extract_command(file: Path, output: Path | None, columns: dict[str, str]) ->
 
 
 class ProgramFailed(CfrError):
-    """The program did not run to its end."""
+    """The program failed or was stopped."""
 
 
 @click.command("program")

@@ -1,4 +1,4 @@
-"""One attempt of a request: made, counted, stored, and written as a reply or into a stream."""
+"""One attempt for a request: run, counted, stored, and written as a response or into a stream."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ from constraint_first.store.store import Traffic, TrafficAttempt
 from constraint_first.thinking import without_thinking
 
 Log: TypeAlias = Callable[[dict[str, Json]], None]
-"""Takes the line of each request once it is over."""
+"""Logs each request when it has ended."""
 
 
 @dataclass(slots=True)
@@ -71,7 +71,7 @@ class Services:
     traffic: Traffic | None = None
     readers: Readers = field(default_factory=Readers)
     stopping: bool = False
-    """Whether the server takes no more requests."""
+    """Whether the server refuses new requests."""
 
 
 SERVICES: Final = web.AppKey("services", Services)
@@ -79,7 +79,7 @@ SERVICES: Final = web.AppKey("services", Services)
 
 # Counts and durations for Prometheus.
 #
-# Labels have few values: a client that makes up names must not make up time series.
+# Labels have few values: names invented by a client must not create new time series.
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 _SECONDS: Final = (0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600)
@@ -96,7 +96,7 @@ _COUNTS: Final = (
 
 
 class Metrics:
-    """What a server counts; nothing where prometheus-client is not installed."""
+    """The server's metrics; empty if prometheus-client is not installed."""
 
     def __init__(self) -> None:
         self._stages: set[str] = set()
@@ -121,7 +121,7 @@ class Metrics:
         return self._library.generate_latest(self.registry) if self._library else None
 
     def watch(self, under_way: Callable[[], int], waiting: Callable[[], int]) -> None:
-        """Read the numbers of requests whenever the counts are asked for."""
+        """Register gauges that read the numbers of requests when the metrics are scraped."""
         if self._library is None:
             return
         for name, about, count in (
@@ -142,7 +142,7 @@ class Metrics:
             self._add("first_token_seconds", first, method)
 
     def called(self, call: Call, completion: Completion, seconds: float) -> None:
-        # A method may make up stages without end; a label must not.
+        # A method may invent any number of stages, but a label must have few values.
         fits = call.stage in self._stages or len(self._stages) < _MOST_STAGES
         stage, usage = (call.stage if fits else "other"), completion.usage
         self._stages.add(stage)
@@ -166,7 +166,7 @@ _SAMPLES_AN_ATTEMPT: Final = 1_000
 class Question:
     asked: ChatRequest
     problem: Problem
-    """Its id is a hash of its text and of all messages before it."""
+    """Its id is a hash of its text and of all previous messages."""
     chosen: ChosenMethod
     upstream: str
     engine: Engine
@@ -174,7 +174,7 @@ class Question:
     services: Services
     served: Served
     allowance: Allowance
-    """What all attempts of the request may pay together."""
+    """The budget of all attempts of the request together."""
 
 
 def pose(
@@ -200,7 +200,7 @@ def pose(
 
 
 async def answer(question: Question, number: int = 0, tell: events.Tell | None = None) -> Attempt:
-    """Make one attempt; with a store, store each call before the next and the attempt at its end.
+    """Make one attempt; with a store, store each call before the next, and the attempt at the end.
 
     An attempt that fails or is cancelled is stored as failed.
     """
@@ -209,7 +209,7 @@ async def answer(question: Question, number: int = 0, tell: events.Tell | None =
     nothing = Attempt(question.problem, chosen.method)
 
     def change(call: Call) -> Call:
-        # The numbers of one of several attempts give its calls seeds of their own.
+        # Attempts of one request have different sample numbers, and so different seeds.
         sample = call.sample + number * _SAMPLES_AN_ATTEMPT
         return replace(call, messages=asked.context + call.messages, sample=sample)
 
@@ -257,7 +257,7 @@ async def _begin(question: Question) -> TrafficAttempt | None:
     if traffic is None:
         return None
     usual = question.services.upstream.decoding
-    # A seed of its own for each request would make a series of each.
+    # The seed is left out of the decoding: each seed would become a separate series.
     chosen = {n: question.asked.chosen.get(n, getattr(usual, n)) for n in ("temperature", "top_p")}
     decoding = replace(usual, **chosen)
     series = Series(SERVED, question.chosen.name, question.upstream, decoding)
@@ -265,7 +265,7 @@ async def _begin(question: Question) -> TrafficAttempt | None:
 
 
 def _noted(question: Question, solution: Solution) -> Solution:
-    """Add the request's own settings to a solution that is stored; its series has the others."""
+    """Add the settings to a stored solution that are not part of its series."""
     asked = question.asked
     said: dict[str, Json] = {
         "id": question.served.id or None,
@@ -279,7 +279,7 @@ def _noted(question: Question, solution: Solution) -> Solution:
     return replace(solution, details={**solution.details, "request": noted})
 
 
-# What waits to be sent to a client: words of several choices, merged while it is slow.
+# The queue of text for a client: pieces of several choices, merged while the client is slow.
 
 CONTENT: Final = "content"
 REASONING: Final = "reasoning_content"
@@ -287,7 +287,7 @@ REASONING: Final = "reasoning_content"
 
 @dataclass(slots=True)
 class Words:
-    """The next words of a choice, or its end."""
+    """The next piece of a choice's text, or its end."""
 
     index: int
     name: str
@@ -297,10 +297,10 @@ class Words:
 
 
 class Outbox(events.Feed[Words]):
-    """A feed that joins pieces to words: a slow client costs as much memory as the words."""
+    """A feed that joins pieces of text: a slow client costs only the memory of the text."""
 
     def write(self, index: int, name: str, text: str) -> None:
-        """Add words; those that follow on the last ones join them."""
+        """Add text; it is appended to the last piece if both have the same choice and name."""
         last = self.waiting[-1] if self.waiting else None
         if last is None or (last.index, last.name) != (index, name):
             last = Words(index, name)
@@ -311,8 +311,8 @@ class Outbox(events.Feed[Words]):
 class StreamWriter:
     """Writes one choice of a stream: the work as reasoning, the solution as content.
 
-    The reply of a final call is content word by word; what has gone out as content is not taken
-    back. All other replies are reasoning; Stage 1 and other replies in JSON appear when complete.
+    The reply of a final call is streamed as content; content that was sent cannot be withdrawn.
+    All other replies are reasoning; Stage 1 and other replies in JSON appear when complete.
     """
 
     def __init__(self, outbox: Outbox, index: int, method: Method, start: str) -> None:
@@ -320,14 +320,14 @@ class StreamWriter:
         self._index = index
         self._trusted = marks_final(method)
         self._held = start
-        """Sent once a reply is there: until then the request may still fail as a whole."""
+        """Sent with the first reply: until then the request can still fail with an HTTP status."""
         self._content: list[str] = []
         self._programs: list[str] = []
         self._in_order = events.InOrder(self._take)
 
     def tell(self, event: events.Event) -> None:
         if isinstance(event, events.Retrying) and self._is_final(event.call) and self._content:
-            raise event.fault  # the client has read a part of the reply that would begin anew
+            raise event.fault  # the client already has a part of the failed reply
         self._in_order(event)
 
     def _take(self, event: events.Event) -> None:
@@ -358,7 +358,7 @@ class StreamWriter:
         return call.final and self._trusted
 
     def _finish(self, call: Call, completion: Completion, *, written: bool) -> None:
-        """Write a reply that was not followed, or a list of constraints."""
+        """Write a reply that was not streamed, or a list of constraints."""
         if not written:
             self._held += heading(call.stage)
         if call.stage == "stage1":
@@ -367,10 +367,10 @@ class StreamWriter:
             self._reason(completion.text)
 
     def conclude(self, made: Attempt) -> None:
-        """Write what is missing of the solution, and end the choice.
+        """Write the rest of the solution, and end the choice.
 
         If the solution does not begin with the content sent so far, the stream ends with an error:
-        two replies in a row would be read as one.
+        a client would read two consecutive replies as one.
         """
         solution = made.solution
         final, said = final_text(solution), "".join(self._content).strip()
@@ -410,12 +410,12 @@ class StreamWriter:
 EVENT_HEADERS: Final = {
     "Content-Type": "text/event-stream; charset=utf-8",
     "Cache-Control": "no-cache",
-    "X-Accel-Buffering": "no",  # nginx would keep events back
+    "X-Accel-Buffering": "no",  # else nginx buffers events
 }
 COMMENT: Final = b": still at work\n\n"
 DONE: Final = b"data: [DONE]\n\n"
 _LONG: Final = 10_000
-"""Characters that are searched for an answer while others wait."""
+"""Characters that are searched for an answer on the event loop."""
 _DETAILS: Final = ("confidence", "cues", "constraints", "checks", "programs")
 
 
@@ -424,7 +424,7 @@ def _finish_reason(made: Attempt) -> str:
 
 
 def message(made: Attempt) -> dict[str, Json]:
-    """The work is reasoning, the solution content."""
+    """The work becomes ``reasoning_content``, the solution ``content``."""
     solution, exchanges = made.solution, made.exchanges
     last = exchanges[-1] if exchanges else None
     solving = last if last and last.completion.text == solution.text else None
@@ -438,7 +438,7 @@ def message(made: Attempt) -> dict[str, Json]:
 
 
 def own_part(made: Attempt) -> dict[str, Json]:
-    """Write the object ``cfr``, which OpenAI's format does not have."""
+    """Write the object ``cfr``, our extension of OpenAI's format."""
     details = dict(made.solution.details)
     named: dict[str, Json] = {name: details.pop(name) for name in _DETAILS if name in details}
     told: dict[str, Json] = {
@@ -449,7 +449,7 @@ def own_part(made: Attempt) -> dict[str, Json]:
     }
     summary = read_summary(made.solution.details, "")
     changes = summary.interventions
-    # In a vote the changes are those of its samples, and no one answer was there before.
+    # In a vote the changes belong to samples, so there is no single original answer.
     if changes and not summary.samples and changes[0].before != made.answer:
         told["original_answer"] = changes[0].before
     calls: dict[str, Json] = {}
@@ -467,7 +467,7 @@ def own_part(made: Attempt) -> dict[str, Json]:
 
 
 def final_text(solution: Solution) -> str:
-    """Write a solution for a reader: its text, and its answer where the text does not say it."""
+    """Write a solution for a reader: its text, and its answer unless the text states it."""
     text = without_thinking(solution.text).strip()
     if solution.answer is None or solution.is_whole or _says(text, solution.answer):
         return text
@@ -476,7 +476,7 @@ def final_text(solution: Solution) -> str:
 
 
 def _says(text: str, answer: str) -> bool:
-    last = text.rfind("\\boxed{")  # by far the usual way, and quickly seen
+    last = text.rfind("\\boxed{")  # the usual form, and a cheap check
     boxed = last >= 0 and text.startswith(f"\\boxed{{{answer}}}", last)
     if boxed or len(text) > _LONG:
         return boxed or answer in text[-_LONG:]
@@ -494,7 +494,7 @@ def usage_json(usage: Usage) -> dict[str, Json]:
 
 
 class ReplyHead:
-    """What all parts of one reply have in common: its id, its time, its model."""
+    """The fields that all chunks of one reply share: id, time, model."""
 
     def __init__(self, model: str, *, include_usage: bool = False) -> None:
         self.id = f"chatcmpl-{secrets.token_hex(12)}"
@@ -548,7 +548,7 @@ class ReplyHead:
 
 
 def _dumped(value: Mapping[str, Json]) -> bytes:
-    """Write JSON; what a method noted may need to be changed for it."""
+    """Write JSON; notes of a method may need conversion."""
     try:
         return orjson.dumps(value)
     except TypeError:
@@ -565,8 +565,8 @@ def heading(stage: Stage) -> str:
 
 
 def describe_start(method: Method, problem: Problem) -> str:
-    """Describe what is known before any call: the policy's choice, cues, stated demands."""
-    if len(problem.text) > SHORT:  # it is read elsewhere
+    """Describe the reading of the problem: the policy's choice, cues, stated demands."""
+    if len(problem.text) > SHORT:  # only worker processes read long texts
         return ""
     demands = [one.sentence for one in read_stated(problem.text)]
     return "\n\n".join((*_choice(method, problem), *_demands(demands)))
@@ -603,7 +603,7 @@ def describe_constraints(completion: Completion) -> str:
 
 
 def describe_output(program: Program, output: Output, *, listed: bool) -> str:
-    """Show what a program printed, and the program itself unless a reply has shown it."""
+    """Show a program's output, and the program itself unless a reply contains it."""
     source = "" if listed else f"```python\n{program.source.rstrip()}\n```\n\n"
     told = output.text.rstrip() + (f"\n{output.error}" if output.error else "")
     return f"\n\n{source}**Output**\n\n```\n{told.strip()}\n```"
@@ -613,7 +613,7 @@ def describe_checks(solution: Solution) -> str:
     summary = read_summary(solution.details, "")
     lines = [f"- {_MARKS[one.truth]} {one.sentence}" for one in summary.checks]
     lines += [f"- {one}" for one in summary.conflicts]
-    if not solution.is_whole:  # the drafts of a whole reply are told before
+    if not solution.is_whole:  # the drafts of a whole reply are described before
         lines += [
             f"- {one.what}: {one.before} → {one.after}"
             + (f", because of {one.because}" if one.words else "")
@@ -628,7 +628,7 @@ def describe_checks(solution: Solution) -> str:
 def describe_work(
     method: Method, problem: Problem, solution: Solution, entries: Iterable[Entry]
 ) -> str:
-    """Describe all of the work; the solution has what the text demands."""
+    """Describe all of the work, including the demands noted in the solution."""
     demands = (one.sentence for one in read_summary(solution.details, problem.text).checks)
     start = "\n\n".join((*_choice(method, problem), *_demands(demands)))
     told, programs = [start], list[str]()

@@ -1,6 +1,6 @@
-"""Settings, and the guard of every route: names, origins, token, places, connections, bodies.
+"""Settings, and the checks of every route: host names, origins, token, admission, bodies.
 
-All checks but that of the token hold for clients without a token, too.
+All checks apply to clients without a token too, except that of the token.
 """
 
 from __future__ import annotations
@@ -35,32 +35,34 @@ class ServeSettings:
 
     host: str = "127.0.0.1"
     port: int = 8080
-    """0 for any that is free."""
+    """0 for any free port."""
     methods: tuple[str, ...] = ("auto",)
-    """Methods that are listed; the first answers requests that name no model."""
+    """Methods that ``/v1/models`` lists; the first answers requests that name no model."""
     token: str = field(default="", repr=False)
     allowed_hosts: tuple[str, ...] = ()
-    """Names by which clients may call the server, beside its address."""
+    """Host names that clients may use, besides the server's address."""
     allowed_origins: tuple[str, ...] = ()
-    """Web pages of other servers that may ask, such as ``http://localhost:3000``."""
+    """Origins of other servers' pages that may send requests, such as
+    ``http://localhost:3000``."""
     most_requests: int = 256
-    """Requests at the same time; as many more wait for their turn, and any beyond get a 503."""
+    """Concurrent requests; ``most_waiting`` more wait in a queue, and any beyond get a 503."""
     most_waiting: int = 256
     most_connections: int = 2_048
-    """Open connections, of one address half as many; idle ones are closed for new ones."""
+    """Open connections, half as many from one address; idle ones are closed to admit new ones."""
     most_calls: int = 256
-    """Calls to the model that one request may cost, all of its attempts together."""
+    """Calls to the model that one request may make, all of its attempts together."""
     most_tokens: int = 4_000_000
-    """Likewise in tokens, prompts and replies together."""
+    """Tokens that one request may use, prompts and replies together."""
     body_bytes: int = 20_000_000
     request_seconds: float = 3_600.0
     grace: float = 30.0
-    """Seconds that requests under way have when the server is stopped."""
+    """Seconds that requests under way have to finish when the server is stopped."""
     silence: float = 15.0
-    """Seconds without a word after which a stream gets a comment, so that no client hangs up."""
+    """Seconds without an event after which a comment is sent, so that clients and proxies do not
+    time out."""
 
     def check(self) -> None:
-        """Refuse a server that others can reach and that has no token."""
+        """Refuse a server that is reachable from other machines and has no token."""
         if not is_loopback(self.host) and not self.token:
             raise InputError(
                 f"--host {self.host}: others could use it; give it a token (--token or CFR_TOKEN), "
@@ -82,17 +84,17 @@ def is_loopback(host: str) -> bool:
 
 @dataclass(slots=True, eq=False)
 class Served:
-    """What is known of one request, for the log and the counts."""
+    """The state of one request, for the log and the metrics."""
 
     began: float = field(default_factory=time.monotonic)
     id: str = ""
     model: str = ""
     method: str = ""
-    """The family of the method; empty for what passes through or asks no model."""
+    """The family of the method; empty for requests that pass through or need no model."""
     upstream: str = ""
     stream: bool = False
     first: float | None = None
-    """Seconds until the first word."""
+    """Seconds until the first text."""
     usage: Usage | None = None
     error: str = ""
     deadline: asyncio.Timeout | None = None
@@ -120,7 +122,7 @@ SERVED: Final = web.RequestKey("served", Served)
 PUBLIC: Final = frozenset({"/health", "/login", "/static/page.css"})
 """Paths that need no token."""
 TOKEN_COOKIE: Final = "cfr-token"  # noqa: S105
-"""Where a browser keeps the token that a person gave to a page of ours."""
+"""The cookie with the token that was entered on the login page."""
 
 _HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
@@ -135,8 +137,8 @@ _PORTS: Final = {"http": 80, "https": 443}
 class Guard:
     """Checks the host name, the origin and the token of a request.
 
-    Only known host names are answered: a web page elsewhere can reach a server here under a name
-    of its own that resolves to this machine (DNS rebinding).
+    Only known host names are answered, because of DNS rebinding: a foreign web page can reach a
+    local server through a name of its own domain that resolves to this machine.
     """
 
     def __init__(self, settings: ServeSettings) -> None:
@@ -147,7 +149,7 @@ class Guard:
         self._origins = {one.rstrip("/").lower() for one in settings.allowed_origins}
 
     def check_origin(self, request: web.Request) -> None:
-        """Refuse an unknown Host header, and a request that another server's page makes."""
+        """Refuse an unknown Host header, and a cross-origin request."""
         host = request.headers.get("Host", "")
         if not self._is_ours(_name(host)):
             raise RequestError(
@@ -171,7 +173,7 @@ class Guard:
             raise RequestError(said, 401, code="invalid_api_key")
 
     def add_headers(self, request: web.BaseRequest, response: web.StreamResponse) -> None:
-        """Add the headers of every reply; those that its handler has set stay."""
+        """Add the headers of every response; those that its handler has set are kept."""
         headers = response.headers
         for name, value in _HEADERS.items():
             headers.setdefault(name, value)
@@ -187,7 +189,7 @@ class Guard:
     def _is_ours(self, name: str) -> bool:
         if name in self._hosts or is_loopback(name):
             return True
-        with suppress(ValueError):  # an address cannot have been rebound
+        with suppress(ValueError):  # DNS rebinding needs a name, not an IP address
             ipaddress.ip_address(name)
             return not self._only_here
         return False
@@ -197,7 +199,7 @@ class Guard:
             return True
         with suppress(ValueError):
             parts = urlsplit(origin)
-            # Behind a proxy that speaks TLS neither the scheme nor the port is the server's own.
+            # Behind a proxy that terminates TLS, the scheme and the port differ from the server's.
             usual = _PORTS.get(parts.scheme)
             asked = (parts.hostname or "").lower(), parts.port or usual
             return bool(usual and asked[0]) and asked == (_name(host), _port(host) or usual)
@@ -222,11 +224,11 @@ def _port(host: str) -> int | None:
     return int(digits) if digits.isascii() and digits.isdecimal() and len(digits) < 6 else None
 
 
-# Admission: a number of requests at a time, more that wait, and a time limit for each.
+# Admission: a limit on concurrent requests, a bounded queue, and a time limit for each request.
 
 
 class Admission:
-    """Places for requests, in the order in which they come."""
+    """Admits requests in the order of their arrival."""
 
     def __init__(self, most: int, waiting: int, seconds: float) -> None:
         self._places = asyncio.Semaphore(most)
@@ -239,7 +241,7 @@ class Admission:
 
     @asynccontextmanager
     async def place(self, served: Served) -> AsyncGenerator[None]:
-        """Hold a place for a request, and end it at its time limit, which includes the wait."""
+        """Hold a place for a request, and cancel it at its time limit, which includes the wait."""
         if self._stopping:
             raise stopped()
         said = f"the request was not done after {self._seconds:g} s"
@@ -262,7 +264,7 @@ class Admission:
             self._known.discard(served)
 
     def stop(self, grace: float) -> None:
-        """Take no more requests, and end those under way after ``grace`` seconds."""
+        """Refuse new requests, and cancel those under way after ``grace`` seconds."""
         self._stopping = True
         end = asyncio.get_running_loop().time() + grace
         for served in self._known:
@@ -283,17 +285,18 @@ class Admission:
             self.waiting -= 1
 
 
-# Connections: their number, and how long each may keep the server waiting.
+# Connections: a limit on their number, and timeouts for slow clients.
 #
-# A connection without an admitted request (it sends its head or its body, or idles) may be closed
-# for a new one, so that a flood of half-open connections displaces itself and not others.
+# A connection without an admitted request (it sends its head or its body, or is idle) may be
+# closed to admit a new one, so that a flood of half-open connections displaces only itself.
 
 _HEAD_SECONDS: Final = 10.0
 _IDLE_SECONDS: Final = 75.0
-"""Longer than reverse proxies keep a connection that is not in use."""
+"""Longer than the idle timeout of common reverse proxies: otherwise a proxy could send a request
+on a connection that the server is closing."""
 _UNREAD_SECONDS: Final = 30.0
 _UNREAD_BYTES: Final = 2**14
-"""Least that a slow client must read in that time."""
+"""The least that a slow client must read in that time."""
 _LINGER_SECONDS: Final = 2.0
 _NOTE_EVERY: Final = 60.0
 _MOST_FILES: Final = 65_536
@@ -309,19 +312,20 @@ def allow_many_files() -> int:
     """Raise the limit on open files; return how many connections it allows."""
     try:
         import resource
-    except ImportError:  # a system without these limits
+    except ImportError:  # Windows
         return _MOST_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with suppress(ValueError, OSError):
         wanted = _MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, _MOST_FILES)
         resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    # Each request takes two, its own and one to the endpoint; the store and pages take some.
+    # Each request uses two descriptors, its own connection and one to the endpoint; the store and
+    # pages use a few more.
     return max(1, (soft - _OTHER_FILES) // 2) if soft > 0 else _MOST_FILES
 
 
 class Connections:
-    """All connections of a server, and those among them that may be closed for others."""
+    """All connections of a server, and those that may be closed to admit others."""
 
     def __init__(self, most: int, most_an_address: int) -> None:
         self._most = most
@@ -329,10 +333,10 @@ class Connections:
         self._open: set[Connection] = set()
         self._addresses: Counter[str] = Counter()
         self._loose: OrderedDict[Connection, None] = OrderedDict()
-        """Those without an admitted request; the oldest is closed first."""
+        """Connections without an admitted request, oldest first, which is closed first."""
 
     def enter(self, one: Connection) -> bool:
-        """Make room for a connection; False where all others have requests at work."""
+        """Make room for a connection; return False if all others have admitted requests."""
         if self._addresses[one.address] >= self._most_an_address:
             room = self._close_first(lambda other: other.address == one.address)
         else:
@@ -366,14 +370,14 @@ class Connections:
 
 
 class Connection(web.RequestHandler):
-    """One connection: aiohttp's HTTP, ended when the client is too slow."""
+    """One connection: aiohttp's HTTP, closed when the client is too slow."""
 
     def __init__(self, connections: Connections, server: web.Server, **options: Any) -> None:
         super().__init__(
             server,
             keepalive_timeout=_IDLE_SECONDS,
             lingering_time=_LINGER_SECONDS,
-            auto_decompress=False,  # a small body may unpack to any size
+            auto_decompress=False,  # a small body may decompress to any size
             **options,
         )
         self.address = ""
@@ -409,7 +413,7 @@ class Connection(web.RequestHandler):
         super().connection_lost(exc)
 
     def abort(self) -> None:
-        """Close it at once, and drop unsent data, the system's included."""
+        """Close it at once, and drop unsent data, including that in the socket's buffer."""
         transport = self.transport
         if transport is None:
             return
@@ -440,7 +444,7 @@ class Connection(web.RequestHandler):
             self._unread = None
 
     def _await_reader(self, before: float = math.inf) -> None:
-        """End a client that has not read enough since the last look, or look again later."""
+        """Abort if the client has read too little since the last check, else check again later."""
         self._unread = None
         if self.transport is None:
             return
@@ -454,7 +458,7 @@ class Connection(web.RequestHandler):
 def note_rarely(
     note: Callable[[str], None],
 ) -> Callable[[asyncio.AbstractEventLoop, dict[str, Any]], None]:
-    """Report once a minute that no file is left for a connection; asyncio reports each time."""
+    """Report at most once a minute that file descriptors have run out."""
     noted = -_NOTE_EVERY
 
     def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
@@ -469,18 +473,19 @@ def note_rarely(
     return handle
 
 
-# Bodies: read within a time, a size and the memory for all of them, and parsed. A body is read
-# before its request is admitted, so that slow senders take no place.
+# Request bodies: read within limits of time, size and the memory of all of them, and parsed. A
+# body is read before its request is admitted, so that slow senders occupy no place.
 
 _SECONDS: Final = 60.0
 _AT_ONCE: Final = 128_000_000
 _LARGEST_AT_ONCE: Final = 4
-"""There is room for this many of the largest, if that is more."""
+"""At least this many bodies of the largest size fit into the memory."""
 _FORM_BYTES: Final = 1_000_000
 _MOST_VALUES: Final = 200_000
-"""Values of a body: each takes memory as an object, however short its text."""
+"""Values in a body: each becomes a Python object, whose memory exceeds that of its text."""
 _IN_A_ROW: Final = 101
-"""A prime number, so that whatever a text adds at a time comes to a multiple of it."""
+"""The loop yields when the count is a multiple of this prime, which equal increments cannot
+skip."""
 
 
 class Bodies:
@@ -504,7 +509,7 @@ class Bodies:
         parts: list[bytes] = []
         try:
             await self._receive(request, parts, most)
-            # Where aiohttp keeps a body that was read, for read(), text() and post().
+            # aiohttp caches a body in this attribute for read(), text() and post().
             request._read_bytes = b"".join(parts)  # pyright: ignore[reportPrivateUsage]
             parts[:] = [request._read_bytes]  # pyright: ignore[reportPrivateUsage]
             yield
@@ -546,16 +551,16 @@ async def parse_json(body: bytes) -> Any:
     with suppress(orjson.JSONDecodeError):
         return orjson.loads(body)
     try:
-        return json.loads(body)  # which takes half a surrogate pair
+        return json.loads(body)  # unlike orjson it accepts a lone surrogate
     except (ValueError, RecursionError) as error:
         raise RequestError(f"the body is not JSON: {error}"[:300], code="invalid_json") from None
 
 
 async def _check_values(body: bytes) -> None:
-    """Count the signs that begin or separate values: all of them, then those outside of texts."""
+    """Count characters that start or separate values: all, then those outside of strings."""
     if _marks(body, 0, len(body)) <= _MOST_VALUES:
         return
-    body = body.replace(rb"\\", b"").replace(rb"\"", b"")  # now each quote begins or ends a text
+    body = body.replace(rb"\\", b"").replace(rb"\"", b"")  # now each quote begins or ends a string
     values = at = 0
     while values <= _MOST_VALUES and (start := body.find(b'"', at)) >= 0:
         values += 1 + _marks(body, at, start)

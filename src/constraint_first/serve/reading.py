@@ -1,9 +1,9 @@
-"""Methods that read long texts run in worker processes, so that no text blocks the event loop.
+"""Run methods on long texts in worker processes, so that no text blocks the event loop.
 
-A method searches its problem and every reply with many regular expressions, and on a hostile text
-one of them may be slow. Because a method can be replayed, a worker needs nothing but the problem
-and the answers so far, and returns the next round; it can be killed at any time. Texts of up to
-``SHORT`` characters are read on the loop.
+A method searches its problem and every reply with many regular expressions, one of which may be
+slow on a hostile text. Because a method can be replayed, a worker needs only the problem and the
+answers so far, and returns the next round; it can be killed at any time. Texts of up to ``SHORT``
+characters are read on the loop.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ from constraint_first.serve.request import ChosenMethod, RequestError
 T = TypeVar("T")
 
 SHORT: Final = 400
-"""Longest text, in characters, that is read on the event loop; none of them takes long."""
+"""Longest text, in characters, that is read on the event loop: short texts are always fast."""
 _PROGRAM: Final = ("-m", "constraint_first.serve.reading")
 _CPU_SECONDS: Final = 1.0
 _PATIENCE: Final = 10.0
 _WAIT: Final = 5.0
-"""Seconds to wait for a free worker; after that the text goes to the model unread."""
+"""Seconds to wait for a free worker; after that the text is passed to the model unread."""
 _NICE: Final = 10
 _UNREAD: Final = "took too long to read, so nothing was read, checked or changed"
 
@@ -61,7 +61,8 @@ def _leaves_alone(method: Method, problem: Problem) -> bool:
     return isinstance(method, Calibrated) and method.leaves_alone(problem)
 
 
-# Whether a method leaves a text to the model; whether it holds replies back until it has returned.
+# Whether a method passes a text to the model unchanged; whether it withholds replies until its
+# end.
 _DECISIONS: Final = {"leaves_alone": _leaves_alone, "holds": is_held}
 
 
@@ -86,7 +87,7 @@ class Readers:
             self._turns.release()
 
     async def decide(self, task: str, chosen: ChosenMethod, text: str) -> bool:
-        """Read a text; True where that takes too long."""
+        """Decide on a text; return True if reading it takes too long."""
         if len(text) <= SHORT:
             return _DECISIONS[task](chosen.method, Problem(text))
         with suppress(Undecided):
@@ -99,7 +100,7 @@ class Readers:
 
 
 class ReadRun(RemoteRun[Solution]):
-    """A method under way, like a ``Run``: here while all texts are short, then in a worker."""
+    """A running method, like a ``Run``: in this process for short texts, else in a worker."""
 
     def __init__(
         self,
@@ -173,7 +174,7 @@ class ReadRun(RemoteRun[Solution]):
             self._take([_step(one) for one in reply["round"]])
 
     def _go_unread(self, asked: Sequence[Step]) -> None:
-        """Reading took too long: pass the text, or the reply, on unread."""
+        """Pass the text or the reply on unread, because reading took too long."""
         if not asked:
             self._method = Plain()
             self._here = Run(_noted(self._method.solve(self._problem)))
@@ -214,7 +215,7 @@ def _answer(step: Step, fields: dict[str, Any]) -> Answer:
 # One budget of output tokens for all stages of an attempt.
 
 _SHORT_STAGES: Final = frozenset("stage1 router format explore clarify".split())
-"""Stages that are short beside the solution that they prepare."""
+"""Stages whose replies are short compared to the solution that they prepare."""
 _SHARE: Final = 4
 _NOTHING_LEFT: Final = Completion("", "length", usage=Usage())
 
@@ -222,8 +223,8 @@ _NOTHING_LEFT: Final = Completion("", "length", usage=Usage())
 def within(steps: Steps[T], most: int) -> Steps[T]:
     """Keep a method within a budget of output tokens.
 
-    A short stage may use a quarter of what is left, any other call all of it, also where a round
-    has several. When nothing is left, calls are answered by an empty reply that was cut.
+    A short stage may use a quarter of the remaining tokens, any other call all of them, even if a
+    round has several calls. When none are left, calls are answered by an empty, truncated reply.
     """
     run, left = Run(steps), most
     while run.round:
@@ -247,7 +248,7 @@ def _lowered(call: Call, left: int) -> Call:
     return replace(call, max_tokens=min(call.max_tokens, share))
 
 
-# What a worker does.
+# The code of a worker process.
 
 
 def _begin(method: Method, problem: Problem, max_tokens: int | None) -> Steps[Solution]:
@@ -267,7 +268,7 @@ def _decide(task: str, name: str, alone: bool, text: str) -> Json:
 def _advance(
     name: str, alone: bool, text: str, max_tokens: int | None, answers: Sequence[dict[str, Any]]
 ) -> Json:
-    """Run a method on the answers so far; return what it asks next, or its solution."""
+    """Run a method on the answers so far; return its next round or its solution."""
     problem, known = Problem(text), iter(answers)
     try:
         run = Run(_begin(_made(name, alone), problem, max_tokens))

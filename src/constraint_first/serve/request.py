@@ -1,4 +1,4 @@
-"""A request: the model and method that it names, its problem and decoding, and its errors."""
+"""Chat requests: the named model and method, the problem and decoding, and errors."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from constraint_first.run.forecast import needs_more_calls
 from constraint_first.sandbox.sandbox import SandboxMissing
 from constraint_first.store.database import StoreError, Unstorable
 
-# Errors as OpenAI's clients read them: a status, and an object that says what is wrong.
+# Errors in OpenAI's format: an HTTP status, and an object that describes the error.
 
 _TYPES: Final = {
     401: "authentication_error",
@@ -39,7 +39,7 @@ _TYPES: Final = {
 
 
 class RequestError(CfrError):
-    """A request that cannot be answered, and the reply that says why."""
+    """A request that cannot be answered, and its error response."""
 
     def __init__(
         self,
@@ -79,17 +79,17 @@ _UPSTREAM: Final[Sequence[tuple[type[model_error.EngineError], int, str, str | N
     (model_error.TimedOut, 504, "upstream_timeout", None),
     (model_error.TookTooLong, 504, "upstream_timeout", None),
     (model_error.Transient, 502, "upstream_failed", None),
-    # The key that is wrong is the server's, not the client's.
+    # 502 and not 401: the wrong API key is the server's, not the client's.
     (model_error.Unauthorized, 502, "upstream_unauthorized", None),
     (model_error.ModelNotFound, 404, "model_not_found", "model"),
     (model_error.PromptTooLong, 400, "context_length_exceeded", "messages"),
     (DecodingRefused, 400, "unsupported_value", None),
 )
-"""Status, code and parameter of errors behind the server; the first that fits holds."""
+"""Status, code and parameter of errors of the endpoint; the first matching class applies."""
 
 
 def request_error(error: BaseException) -> RequestError:
-    """Choose the status and the words for an error. Only our own are quoted: any may hold a key."""
+    """Choose status and message of an error. Only our own are quoted: others may hold keys."""
     said = str(error) if isinstance(error, CfrError) else ""
     match error:
         case RequestError():
@@ -127,12 +127,12 @@ def _of_upstream(error: model_error.EngineError, said: str) -> RequestError:
 
 # Names of served models: ``METHOD@UPSTREAM``, or any other name for the endpoint itself.
 
-# Strings, and the marks between them; all else of a JSON text is neither.
+# JSON strings and punctuation; numbers, literals and whitespace are skipped.
 _TOKEN: Final = lazy_pattern(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]', re.DOTALL)
 
 
 class ModelName(NamedTuple):
-    """A method, and the model at the endpoint that it is to ask; empty for the usual one."""
+    """A method, and the endpoint's model that it calls; empty for the default model."""
 
     method: str
     upstream: str
@@ -142,7 +142,7 @@ class ModelName(NamedTuple):
 
 
 def split_model(name: str) -> ModelName | None:
-    """Split a name at its first ``@``; None where no method is named before it."""
+    """Split a name at its first ``@``; None if no method is named before it."""
     method, at, upstream = name.partition("@")
     if not at:
         return None
@@ -159,13 +159,13 @@ def _methods() -> frozenset[str]:
 
 
 def rename_model(body: bytes, name: str) -> bytes:
-    """Put another name for the model into a request; every other byte stays what it is."""
+    """Replace the model's name in a request body; every other byte stays unchanged."""
     pieces, copied = list[bytes](), 0
     written = orjson.dumps(name)
     for start, end in _model_values(body):
         pieces += (body[copied:start], written)
         copied = end
-    if not copied:  # there is none yet
+    if not copied:  # the field is missing
         before, brace, after = body.partition(b"{")
         comma = b"" if after.lstrip().startswith(b"}") else b","
         return b"".join((before, brace, b'"model":', written, comma, after))
@@ -192,10 +192,10 @@ def _model_values(body: bytes) -> Iterator[tuple[int, int]]:
         last = found
 
 
-# Methods by the names that clients give them, within what the server allows.
+# Methods by the names in requests, within the server's limits.
 
 _KEPT: Final = 256
-"""Names of each kind that are remembered: a client may make up any number of them."""
+"""Cached names of each kind: a client may invent any number of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,32 +204,33 @@ class ChosenMethod:
     """As on the command line; ``auto`` is resolved."""
     method: Method
     family: str
-    """Its name without options: one of a few, so that it can label a count."""
+    """Its name without options: one of a few, so that it can label a metric."""
     others: tuple[str, ...]
-    """Other models that it asks."""
+    """Other models that it calls."""
 
     def after(self, ahead: Sequence[Message]) -> ChosenMethod:
         return replace(self, method=in_conversation(self.method, ahead))
 
     @property
     def alone(self) -> bool:
-        """Whether the text is all that the model is sent."""
+        """Whether the model receives only the text of the problem."""
         return not isinstance(self.method, Calibrated) or self.method.alone
 
 
 class MethodChoice:
-    """Makes methods within what the server allows, and keeps the last ones."""
+    """Builds methods within the server's limits, and caches the last ones."""
 
     def __init__(self, own: Sequence[str], most_calls: int) -> None:
         self.own = tuple(own)
-        """Those that the server was started with; they may reach further than a client's."""
+        """The methods that the server was started with; unlike a client's they may use other
+        models and policy files."""
         self._most_calls = most_calls
         self._make = lru_cache(_KEPT)(_made)
         self._is_too_costly = lru_cache(_KEPT)(self._needs_too_many)
         self._automatic = lru_cache(_KEPT)(choose_method)
 
     def check(self) -> None:
-        """Make the server's own methods once, so that a mistake shows before the first request."""
+        """Build the server's own methods once, so that errors appear before the first request."""
         for name in self.own:
             if name != AUTO:
                 self.choose(name, "")
@@ -240,7 +241,7 @@ class MethodChoice:
         return tuple(dict.fromkeys(name for one in made for name in one.others))
 
     def choose(self, name: str, upstream: str, attempts: int = 1) -> ChosenMethod:
-        """Make a method, or find it; refuse one that reaches further than a client may."""
+        """Build or look up a method; refuse one with files or models that a client may not use."""
         is_own = name in self.own
         if name == AUTO:
             name = self._automatic(upstream).method
@@ -295,15 +296,15 @@ _KNOWN: Final = frozenset(
     "max_completion_tokens stop response_format tools tool_choice parallel_tool_calls functions "
     "function_call logprobs top_logprobs modalities audio".split()
 )
-# Fields that ask for more than a text, or for a form of the reply that would bind every stage of a
-# method as well.
+# Fields that request more than a text, or a format of the reply that would also apply to every
+# stage of a method.
 _FOREIGN: Final = frozenset(
     "tools functions audio prediction web_search_options logprobs top_logprobs grammar json_schema "
     "structured_outputs continue_final_message".split()
 )
 _MOST_STOPS: Final = 16
 _LONGEST: Final = 200_000
-"""Characters of a problem: a method reads all of it for cues before anything is asked."""
+"""Characters of a problem: a method searches all of it for cues before any call."""
 _DEEPEST: Final = 64
 _SEED: Final = 2**62
 
@@ -313,7 +314,7 @@ class ChatRequest:
     problem: str
     """The last user message."""
     context: tuple[Message, ...] = ()
-    """All that comes before it."""
+    """All messages before it."""
     chosen: Mapping[str, float | int] = field(default_factory=dict[str, float])
     """The client's own settings of the decoding."""
     stop: tuple[str, ...] = ()
@@ -326,7 +327,7 @@ class ChatRequest:
 
 
 def is_foreign(fields: Fields) -> bool:
-    """Whether a request needs what no method gives: it passes through."""
+    """Whether a request needs features that no method has, so that it passes through."""
     sent = _objects(fields.get("messages"))
     parts = [part for one in sent for part in _objects(one.get("content"))]
     form, modes = _objects([fields.get("response_format")]), fields.get("modalities")
@@ -341,13 +342,13 @@ def is_foreign(fields: Fields) -> bool:
 
 
 def _objects(value: Any) -> list[Fields]:
-    """List the objects of a JSON list; whatever else it holds is refused when it is read."""
+    """List the objects of a JSON list; other values are refused when the list is parsed."""
     listed = cast("list[Any]", value) if isinstance(value, list) else []
     return [cast("Fields", one) for one in listed if isinstance(one, dict)]
 
 
 def read_request(fields: Fields) -> ChatRequest:
-    """Read a request; an error names the field that is wrong."""
+    """Parse a request; an error names the wrong field."""
     messages = _messages(fields.get("messages"))
     problem = messages[-1].content
     if not problem.strip():
@@ -383,7 +384,7 @@ def read_request(fields: Fields) -> ChatRequest:
 
 
 def _check_depth(name: str, value: Any) -> None:
-    """Refuse a field that is nested too deeply to be written again."""
+    """Refuse a field that is nested too deeply to be serialized again."""
     level: list[Any] = [value]
     for _ in range(_DEEPEST):
         objects = [cast("Fields", one).values() for one in level if isinstance(one, dict)]
@@ -395,7 +396,7 @@ def _check_depth(name: str, value: Any) -> None:
 
 
 def check_length(asked: ChatRequest) -> None:
-    """Refuse a text that is longer than what methods read."""
+    """Refuse a text that is longer than methods accept."""
     if len(asked.problem) > _LONGEST:
         raise RequestError(
             f"messages: the last message has {len(asked.problem):,} characters; methods take "

@@ -1,7 +1,7 @@
 """The application, and a server from its start to its end.
 
-On every route a request is checked for its Host, its Origin and its token, waits for its place,
-ends at its time limit, is answered with our headers, counted and logged.
+On every route a request's Host, Origin and token are checked; it waits for admission, is cancelled
+at its time limit, is answered with our headers, counted and logged.
 """
 
 from __future__ import annotations
@@ -74,14 +74,14 @@ from constraint_first.serve.upstream import (
 from constraint_first.store.database import StoreError, without_password
 from constraint_first.store.store import Store, Traffic
 
-# One line a request, for programs or for people.
+# The access log: one line a request, as JSON or as text.
 
 _LONGEST: Final = 500
 _GONE: Final = "\N{REPLACEMENT CHARACTER}"
 
 
 def access_line(request: web.Request, served: guard.Served, status: int) -> dict[str, Json]:
-    """List what is known of a request; of its contents, only the model's name."""
+    """List the fields of a request's log line; of its contents only the model's name."""
     usage = served.usage
     told: dict[str, Json] = {
         "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
@@ -115,24 +115,24 @@ def describe_access(line: dict[str, Json]) -> str:
         said += f" {_word(model)}"
     if "input_tokens" in line:
         said += f" {line['input_tokens']}+{line['output_tokens']} tokens"
-    if "error" in line:  # without signs that a terminal obeys or that turn its text
+    if "error" in line:  # without control and bidirectional characters
         error = one_line(str(line["error"]))
         said += ": " + "".join(sign if sign.isprintable() else _GONE for sign in error)
     return said
 
 
 def _word(value: Json) -> str:
-    """Quote a client's word that could be read as several, or as another line."""
+    """Quote a client's value that contains spaces or line breaks."""
     word = str(value)[:_LONGEST]
     return word if word.isprintable() and " " not in word and '"' not in word else json.dumps(word)
 
 
 _FAREWELL: Final = 1.0
-"""Seconds that a client has to hear what went wrong."""
+"""Seconds in which a client can receive the final error."""
 
 
 async def _answer_in_stream(request: web.Request, question: Question) -> web.StreamResponse:
-    """Make all attempts and send what happens; nothing is sent before there is something to say."""
+    """Make all attempts and stream their events; headers are sent with the first event."""
     served, asked, outbox = question.served, question.asked, Outbox()
     head, response = _head(question), web.StreamResponse(headers=EVENT_HEADERS)
 
@@ -161,7 +161,7 @@ async def _answer_in_stream(request: web.Request, question: Question) -> web.Str
                 await write(b"".join(map(head.event, waiting)) or COMMENT)
     except (Exception, asyncio.CancelledError) as raised:
         told = served.overdue if isinstance(raised, asyncio.CancelledError) else raised
-        if told is None or not response.prepared:  # nobody is there, or it can still be a status
+        if told is None or not response.prepared:  # client gone, or status not sent yet
             raise
         error = request_error(told)
         served.error = str(error)
@@ -169,7 +169,7 @@ async def _answer_in_stream(request: web.Request, question: Question) -> web.Str
             async with asyncio.timeout(_FAREWELL):
                 await write(b"data: " + error.body() + b"\n\n")
                 await response.write_eof()
-        except (TimeoutError, ConnectionError):  # the client takes nothing any more
+        except (TimeoutError, ConnectionError):  # the client no longer reads
             if request.transport:
                 request.transport.abort()
     else:
@@ -182,7 +182,7 @@ async def _answer_in_stream(request: web.Request, question: Question) -> web.Str
 async def _attempts(
     n: int, attempt: Callable[[int], Coroutine[Any, Any, Attempt]]
 ) -> list[Attempt]:
-    """Make n attempts at the same time; one that fails ends the others."""
+    """Make n attempts at the same time; a failure cancels the others."""
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(attempt(number)) for number in range(n)]
@@ -201,9 +201,9 @@ def _head(question: Question) -> ReplyHead:
     return head
 
 
-# Requests that pass through: the endpoint's own reply, byte for byte and as it comes.
+# Requests that pass through: the endpoint's own response, streamed byte for byte.
 
-# A reply that is compressed would have to be unpacked here: nothing is sent on but what it says.
+# Ask for an uncompressed response: we forward its body without its Content-Encoding.
 _HEADERS: Final = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
 _KEPT: Final = frozenset(
     "content-type retry-after cache-control x-request-id openai-processing-ms "
@@ -212,15 +212,15 @@ _KEPT: Final = frozenset(
 _KEPT_FAMILY: Final = "x-ratelimit-"
 _SMALL: Final = 2**16
 _TRIES: Final = 3
-"""How often a request is sent whose reply may belong to another one."""
+"""How often a request is sent if its response may belong to another request."""
 
 
 async def _pass_through(
     request: web.Request, services: Services, served: guard.Served, body: bytes
 ) -> web.StreamResponse:
-    """Send a request on and its reply back.
+    """Forward a request and its response.
 
-    The client's own headers stay here, its token among them; the endpoint gets its key from us.
+    The client's headers, including its token, are not forwarded; we add the endpoint's key.
     """
     for _ in range(_TRIES - 1):
         with suppress(StaleReply):
@@ -241,7 +241,7 @@ async def _pass_once(
         if not 200 <= reply.status < 300:
             return await _refusal(transport, reply, headers)
         most = transport.bounds.reply_bytes
-        # The header of a compressed reply has another length than what is sent on.
+        # The Content-Length of a compressed response is not that of the decompressed body.
         length = None if "Content-Encoding" in reply.headers else reply.content_length
         if length is not None and length > most:
             raise _too_large(most)
@@ -259,9 +259,9 @@ async def _pass_once(
                 if not response.prepared:
                     served.spoke()
                     await response.prepare(request)
-                await response.write(piece)  # waits while the client reads no more
+                await response.write(piece)  # waits while the client's buffer is full
         except StaleReply as fault:
-            if response.prepared:  # too late to ask again
+            if response.prepared:  # too late for a retry
                 raise StreamCut(str(fault)) from None
             raise
         if not response.prepared:
@@ -273,7 +273,7 @@ async def _pass_once(
 async def _ask(
     upstream: Upstream, stack: AsyncExitStack, body: bytes
 ) -> tuple[Transport, Response]:
-    """Ask the endpoint, or several until one answers; of the last any reply is sent on."""
+    """Send a request to the endpoint, or to replicas until one succeeds; return its response."""
     balancer = upstream.balancer
     if balancer is None:
         await upstream.limiter.requests.wait()
@@ -306,7 +306,7 @@ async def _ask(
 
 
 async def _refusal(transport: Transport, reply: Response, headers: dict[str, str]) -> web.Response:
-    """Send an error on, unless it repeats a key."""
+    """Forward an error response, with keys in it redacted."""
     body = await read_beginning(reply)
     text = body.decode("utf-8", "replace")
     if transport.redaction.is_clean(text):
@@ -324,11 +324,11 @@ def _too_large(most: int) -> BadReply:
     )
 
 
-# The routes of the API: chat completions, models, health and counts.
+# The routes of the API: chat completions, models, health and metrics.
 
 API: Final = web.RouteTableDef()
 PASSED: Final = "pass-through"
-"""What requests are counted under that no method answers."""
+"""The method label of requests that no method answers."""
 
 _LONGEST_NAME: Final = 500
 
@@ -415,16 +415,16 @@ async def tell_metrics(request: web.Request) -> web.Response:
     return web.Response(body=counts, headers={"Content-Type": CONTENT_TYPE})
 
 
-# The application: what every route has.
+# The application and its middleware.
 
 Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
 ErrorPage: TypeAlias = Callable[[web.Request, RequestError], "web.Response | None"]
-"""Shows an error to a person; None where a program asked."""
+"""Renders an error as a page; None if the client is a program."""
 
 ADMISSION: Final = web.AppKey("admission", guard.Admission)
 ERROR_PAGE: Final = web.AppKey[ErrorPage]("error_page")
 _AT_ONCE: Final = frozenset({"/health", "/metrics"})
-"""Paths without admission: monitoring needs an answer from a busy server, too."""
+"""Paths without admission: monitoring needs responses from a busy server too."""
 _CLIENT_GONE: Final = 499
 _COUNTED: Final = "/v1/"
 
@@ -489,7 +489,7 @@ def _application(services: Services) -> web.Application:
 async def _answered(
     request: web.Request, answering: Awaitable[web.StreamResponse]
 ) -> web.StreamResponse:
-    """Turn an exception into an error reply. Half of a reply can only be cut off."""
+    """Turn an exception into an error response; abort if a part of a response has been sent."""
     served = request[guard.SERVED]
     try:
         return await answering
@@ -510,14 +510,14 @@ async def _answered(
     return (page(request, error) if page else None) or error.response()
 
 
-# A server from its start to its end: it listens, answers, and stops in an orderly way.
+# The life of a server: it listens, answers, and shuts down gracefully.
 
 _BACKLOG: Final = 1_024
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _LISTING: Final = 5.0
 _OBJECTS_A_COLLECTION: Final = 5_000
 _ACCEPTED_AT_ONCE: Final = 64
-"""Connections accepted before the event loop does anything else."""
+"""Connections accepted in one iteration of the event loop."""
 _LAST: Final = 2.0
 """Seconds for the last error replies, before connections are closed."""
 
@@ -529,7 +529,7 @@ class Serving:
     options: UpstreamOptions
     log: Log | None
     note: Callable[[str], None]
-    """Writes a line for the person who started it."""
+    """Writes a line to the terminal."""
     store: str | None = None
     install: Callable[[web.Application], None] | None = None
     """Adds pages to the application."""
@@ -537,7 +537,7 @@ class Serving:
 
 
 async def serve(serving: Serving, stop: asyncio.Event | None = None) -> None:
-    """Serve until a signal comes, or ``stop`` is set."""
+    """Serve until a signal arrives or ``stop`` is set."""
     settings = serving.settings
     settings.check()
     methods = MethodChoice(settings.methods, settings.most_calls)
@@ -546,7 +546,7 @@ async def serve(serving: Serving, stop: asyncio.Event | None = None) -> None:
     async def watch(traffic: Traffic) -> None:
         try:
             await traffic.watch()
-        except StoreError as error:  # methods answer with an error from now on
+        except StoreError as error:  # from now on requests to methods fail
             serving.note(str(error))
 
     async with AsyncExitStack() as stack:
@@ -564,7 +564,7 @@ async def serve(serving: Serving, stop: asyncio.Event | None = None) -> None:
         stack.callback(services.readers.close)
         runner, accepting = await stack.enter_async_context(_running(serving, services, listening))
         if not gc.get_freeze_count():
-            gc.freeze()  # a collection of all loaded modules would stop every request
+            gc.freeze()  # a full collection, with all loaded modules, would pause every request
             stack.callback(gc.unfreeze)
         once = stop or asyncio.Event()
         again = stack.enter_context(_stopping_by_signal(once))
@@ -582,7 +582,7 @@ async def serve(serving: Serving, stop: asyncio.Event | None = None) -> None:
 
 @contextmanager
 def _listening(settings: guard.ServeSettings) -> Generator[socket.socket]:
-    """Take the port before anything that takes time."""
+    """Bind the port before any slow step, so that a port in use is reported at once."""
     try:
         found = socket.getaddrinfo(
             settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -592,7 +592,7 @@ def _listening(settings: guard.ServeSettings) -> Generator[socket.socket]:
             f"--host {settings.host}: no address of this machine; 127.0.0.1 is for this machine "
             "alone, 0.0.0.0 for all that can reach it"
         ) from None
-    # localhost may be two addresses; clients that know one know the older one.
+    # localhost may resolve to an IPv4 and an IPv6 address; clients that try only one try IPv4.
     family, kind, _, _, address = min(found, key=lambda one: one[0] != socket.AF_INET)
     with socket.socket(family, kind) as taken:
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -623,7 +623,7 @@ async def _running(
         application, handler_cancellation=True, shutdown_timeout=settings.grace + _LAST
     )
     await runner.setup()
-    # aiohttp would log a traceback for whatever is not HTTP, and any client can send that.
+    # aiohttp would log a traceback for malformed HTTP, which any client can send.
     silent = logging.getLogger("constraint_first.serve.guard")
     silent.addHandler(logging.NullHandler())
     silent.propagate = False
@@ -636,7 +636,7 @@ async def _running(
         sock=listening,
         backlog=_ACCEPTED_AT_ONCE,
     )
-    listening.listen(_BACKLOG)  # which create_server has set to the number above
+    listening.listen(_BACKLOG)  # create_server has set it to _ACCEPTED_AT_ONCE
     try:
         yield runner, accepting
     finally:
@@ -646,7 +646,7 @@ async def _running(
 
 
 async def _introduce(serving: Serving, upstream: Upstream, listening: socket.socket) -> None:
-    """Report where the server is, what it does, and whether the endpoint can be asked now."""
+    """Report the server's address, its methods, and whether the endpoint responds."""
     host, port = listening.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     name = upstream.endpoint.model
@@ -670,7 +670,7 @@ async def _introduce(serving: Serving, upstream: Upstream, listening: socket.soc
 
 @contextmanager
 def _stopping_by_signal(stop: asyncio.Event) -> Generator[asyncio.Event]:
-    """Set an event at the first signal to stop, and the one that is given out at the second."""
+    """Set ``stop`` at the first signal, and the yielded event at the second."""
     loop, again = asyncio.get_running_loop(), asyncio.Event()
 
     def on_signal() -> None:

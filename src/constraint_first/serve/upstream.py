@@ -1,4 +1,4 @@
-"""The endpoint behind a server: its models, and the engines that ask them."""
+"""The endpoint behind a server: its models, and the engines that call them."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ from constraint_first.serve.request import ChatRequest
 
 _KEPT: Final = 256
 
-# A model as one request wants it asked: its decoding, its own fields, its stop texts.
+# Settings of one request: its decoding, its own fields, its stop sequences.
 
 _PREPARING: Final = frozenset(
     "stage1 router format feedback explore clarify program translate".split()
 )
-"""Stages that prepare a solution and do not write one; stop texts are not for them."""
+"""Stages that prepare a solution without writing one; stop sequences do not apply to them."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestDecoding:
-    """How a request is decoded; where it has no setting, the model's own holds."""
+    """How a request is decoded; the model's own settings are the default."""
 
     chosen: Mapping[str, float | int]
     extra: str = ""
     """Fields for every call, as JSON."""
     extra_solving: str = ""
-    """Fields for calls that write a solution: those for every call, and the stop texts."""
+    """Fields for calls that write a solution: those for every call, and the stop sequences."""
 
     @classmethod
     def of(cls, asked: ChatRequest) -> RequestDecoding:
@@ -59,7 +59,7 @@ class RequestDecoding:
         return cls(asked.chosen, _written(asked.extra), _written({**asked.extra, **stops}))
 
     def over(self, usual: Decoding, call: Call) -> Decoding:
-        """Replace the settings that the request has."""
+        """Override the usual decoding with the request's settings."""
         extra = self.extra if call.json or call.stage in _PREPARING else self.extra_solving
         if not self.chosen and not extra:
             return usual
@@ -70,24 +70,25 @@ class RequestDecoding:
 def _written(fields: Mapping[str, Json]) -> str:
     try:
         return orjson.dumps(fields).decode() if fields else ""
-    except TypeError:  # a number of more than 64 bits, or half a surrogate pair
+    except TypeError:  # an integer of more than 64 bits, or a lone surrogate
         return json.dumps(fields)
 
 
-# The endpoint behind a server: its models, and the engines that ask them over one pool.
+# The endpoint behind a server: its models, and the engines that call them over one connection
+# pool.
 
 Fetching: TypeAlias = Callable[[], AbstractContextManager[Progress]]
-"""Shows how the fetching of a model gets on, for as long as models are fetched."""
+"""Makes a context that shows the progress of downloads."""
 
 LOCAL: Final = "local"
 """Another name of the model that runs on this machine."""
 
 _ATTEMPTS: Final = 3
 _PATIENCE: Final = 2.0
-"""Seconds that we wait for an endpoint ourselves; a longer wait is the client's to decide."""
+"""Longest wait before a retry in seconds; whether to wait longer is the client's decision."""
 
 _FRESH: Final = 10.0
-"""Seconds for which a list of models is not asked for again."""
+"""Seconds for which a list of models is cached."""
 _LISTING: Final = 10.0
 
 
@@ -101,7 +102,7 @@ class UpstreamOptions:
     bounds: Bounds = field(default_factory=Bounds)
     connections: int = 1_024
     slots: int = 2
-    """Calls at the same time, where the model runs on this machine."""
+    """Concurrent calls of a model that runs on this machine."""
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
 
@@ -114,7 +115,7 @@ class UpstreamOptions:
 
 
 class Upstream:
-    """An open endpoint, or several that serve the same model; it names its models itself."""
+    """An open endpoint, or several that serve the same model."""
 
     def __init__(
         self,
@@ -125,13 +126,13 @@ class Upstream:
         others: Mapping[str, OpenAI | Balanced] | None = None,
     ) -> None:
         self.balancer = way if isinstance(way, Balancer) else None
-        """Shares requests out, where several endpoints serve the same."""
+        """Distributes requests, if several endpoints serve the same model."""
         self.transport = way.replicas[0].transport if isinstance(way, Balancer) else way
         self.is_local = is_local
         self._options = options
         self._others = others or {}
         self._named = self.endpoint.model
-        # A client may make up any number of names.
+        # A bounded cache, since a client may invent any number of names.
         self.engine = lru_cache(_KEPT)(self._engine)
         self.prices = lru_cache(_KEPT)(price_list)
         self._listed: tuple[float, list[dict[str, Json]]] = (-_FRESH, [])
@@ -158,7 +159,7 @@ class Upstream:
         return [one.endpoint for one in replicas] or [self.endpoint]
 
     async def survey(self, tell: Tell) -> None:
-        """Ask it once, and report what is odd, now and later."""
+        """Query it once, and report unexpected properties, now and later."""
         engine = self.engine(self._named)
         for one in (engine, *self._others.values()):
             one.report_to(tell)
@@ -170,7 +171,7 @@ class Upstream:
             await engine.models()
 
     async def models(self) -> list[dict[str, Json]]:
-        """List the model that was chosen, else what the endpoint lists, or listed last."""
+        """List the chosen model, else the endpoint's current or last known list."""
         if self._named:
             return [{"id": self._named, "object": "model", "owned_by": "upstream"}]
         async with self._turn:
@@ -192,7 +193,7 @@ class Upstream:
             return known
 
     async def find(self, name: str) -> str:
-        """Find the model that a name means: its own, nothing for the usual one, or ``local``."""
+        """Resolve a model's name: its own, an empty one for the default, or ``local``."""
         if self.is_local:
             if name in ("", LOCAL, self._named):
                 return self._named
@@ -212,8 +213,8 @@ class Upstream:
     def client(
         self, name: str, others: Sequence[str], decoding: RequestDecoding, done: CallDone
     ) -> Client:
-        """Make the client of one request: of a model, and of those that it may ask beside it."""
-        # Where several endpoints serve the model, each has limits of its own.
+        """Make the client of one request, for a model and the other models of its method."""
+        # If several endpoints serve the model, each has its own limiter.
         limiter = None if self.balancer else self.limiter
         beside = {
             one: ServedModel(self._others[one])
@@ -242,7 +243,7 @@ async def opened_upstream(
     others: Sequence[str] = (),
     fetching: Fetching = fetch_silently,
 ) -> AsyncGenerator[Upstream]:
-    """Open an endpoint, or the model on this machine; an endpoint is not asked yet."""
+    """Open an endpoint, or the model on this machine; no request is sent to an endpoint yet."""
     async with AsyncExitStack() as stack:
         beside = refs_beside(ref, others)
         bounds, slots = options.bounds, options.slots
@@ -268,7 +269,7 @@ def _endpoints(found: Resolved) -> Sequence[Endpoint]:
 async def _open(
     stack: AsyncExitStack, found: Resolved, options: UpstreamOptions
 ) -> Transport | Balancer:
-    """Open the connections to a model, and the model itself where it runs here."""
+    """Open the connections to a model, and the model itself if it runs on this machine."""
     if isinstance(found, Balanced):
         balancer = Balancer.over(found.endpoints, options.bounds, options.connections)
         balancer.limit(options.limiter)

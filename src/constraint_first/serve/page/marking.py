@@ -1,4 +1,4 @@
-"""The audit: constraints and errors marked by several people, and how far they agree."""
+"""The audit: constraints and errors marked by several annotators, and their agreement."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ ROUTES: Final = web.RouteTableDef()
 
 _LARGEST: Final = 100_000
 _LONGEST: Final = 2_000
-"""Characters of a note, or of a constraint that is missing."""
+"""Characters of a note or of a missing constraint."""
 _KEYS: Final[dict[marks.Mark, str]] = {"entailed": "e", "not_entailed": "n", "vague": "v"}
 _NO_TEXT: Final = ProblemText("(its text is not in these runs)")
 
 
 @dataclass(frozen=True, slots=True)
 class Sitting:
-    """What an annotator judges; an empty name of a method or model stands for all."""
+    """The selection that an annotator judges; an empty method or model means all."""
 
     annotator: str
     runs: int = 1
@@ -49,7 +49,7 @@ class Sitting:
     model: str = ""
     method: str = ""
     baseline: str = ""
-    """What a method is compared with, where errors are classed."""
+    """The method to compare with when errors are classified."""
 
     @classmethod
     def read(cls, sent: Mapping[str, object]) -> Sitting:
@@ -113,7 +113,7 @@ def _labels(pages: site.Site) -> list[marks.Label]:
 
 
 async def _asked(request: web.Request) -> tuple[Sitting, dict[str, str]]:
-    """Read an address, or a form of our own pages."""
+    """Parse a query string, or a form of our own pages."""
     sent = dict(request.query)
     if request.method == "POST":
         site.check_same_origin(request)
@@ -124,7 +124,7 @@ async def _asked(request: web.Request) -> tuple[Sitting, dict[str, str]]:
 def _turn(
     sent: Mapping[str, object], left: Sequence[int], total: int, name: str
 ) -> tuple[int, int | None]:
-    """Choose the task that is named, or the first open one; and the next open one after it."""
+    """Return the named task or the first open one, and the next open one after it."""
     number = site.read_number(sent, "n", left[0] if left else 1)
     if number > total:
         raise RequestError(f"n: there are {total} {name}", param="n")
@@ -155,7 +155,7 @@ def _one_of(sent: Mapping[str, str], name: str, known: Sequence[T]) -> T:
 
 @dataclass(frozen=True, slots=True)
 class _Open:
-    """An attempt of a sample that is open before an annotator."""
+    """An attempt of a sample that is shown to an annotator."""
 
     sample: tuple[RecordKey, ...]
     task: marks.MarkingTask
@@ -173,7 +173,7 @@ async def show_task(request: web.Request) -> web.Response:
 
 @ROUTES.post("/audit/mark")
 async def save_mark(request: web.Request) -> web.Response:
-    """Write a mark, a missing constraint or a note to the disk, then answer."""
+    """Save a mark, a missing constraint or a note, then respond."""
     sitting, sent = await _asked(request)
     opened = await site.in_thread(_save, request.app[site.SITE], sitting, sent)
     if "HX-Request" in request.headers:
@@ -189,7 +189,7 @@ def _show_task(request: web.Request, sitting: Sitting, opened: _Open) -> web.Res
 
 
 def _open(pages: site.Site, sitting: Sitting, sent: Mapping[str, str]) -> _Open:
-    """Draw the sample, the same for the same names, and lay out one attempt of it."""
+    """Draw the sample, which depends only on the names, and lay out one attempt of it."""
     study = pages.library.study(sitting.runs)
     sample = marks.draw(
         study,
@@ -211,7 +211,7 @@ def _open(pages: site.Site, sitting: Sitting, sent: Mapping[str, str]) -> _Open:
 
 
 def _save(pages: site.Site, sitting: Sitting, sent: Mapping[str, str]) -> _Open:
-    with pages.marking:  # two marks at the same time must not undo each other
+    with pages.marking:  # else concurrent marks could overwrite each other
         marks.begin_labels(pages.options.labels)
         task = _open(pages, sitting, sent).task
         _change(task, sent)
@@ -236,12 +236,12 @@ def _change(task: marks.MarkingTask, sent: Mapping[str, str]) -> None:
         task.label = replace(label, note=sent["note"].strip()[:_LONGEST])
 
 
-# Errors: problems that only one of two methods solves, one class for each wrong answer.
+# Errors: problems that only one of two methods solves; an annotator classifies each wrong answer.
 
 
 @dataclass(frozen=True, slots=True)
 class _Error:
-    """An error that is open before an annotator. Which method made it is not shown."""
+    """An error that is shown to an annotator, without the method that made it."""
 
     number: int
     total: int
@@ -281,7 +281,7 @@ def _show_error(request: web.Request, sitting: Sitting, found: _Error) -> web.Re
 
 
 def _open_error(pages: site.Site, sitting: Sitting, sent: Mapping[str, str]) -> _Error:
-    """Find the errors of two methods, and open one: the one named, or the first open one."""
+    """Find the errors of two methods, and open the named one or the first unclassified one."""
     study = pages.library.study(sitting.runs).only(
         benchmark=[sitting.benchmark] if sitting.benchmark else [],
         model=[sitting.model] if sitting.model else [],

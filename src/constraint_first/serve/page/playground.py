@@ -1,4 +1,4 @@
-"""The playground: one problem, two methods side by side, each answer as it is written."""
+"""The playground: one problem, two methods side by side, with streamed replies."""
 
 from __future__ import annotations
 
@@ -46,20 +46,20 @@ from constraint_first.serve.request import ModelName, RequestError, read_request
 from constraint_first.thinking import without_thinking
 
 Fill: TypeAlias = Callable[..., str]
-"""Fills a template by its name, with values."""
+"""Renders a template by its name, with values."""
 
 _EVENTS: Final = EVENT_HEADERS | {"Cache-Control": "no-store"}
 
 
 class PageWriter:
-    """Writes an attempt in steps: the title of a reply or program, its words, then its HTML."""
+    """Writes an attempt in steps: the title of a reply or program, its text, then its HTML."""
 
     def __init__(self, outbox: Outbox, fill: Fill, *, held: bool = False) -> None:
         self.tell = events.InOrder(self._take)
         self._outbox = outbox
         self._fill = fill
         self._held = held
-        """Whether replies are drafts, folded away when the checked one comes."""
+        """Whether replies are drafts, which are collapsed when the checked one arrives."""
         self._step = 0
 
     def _take(self, event: events.Event) -> None:
@@ -136,7 +136,7 @@ def write_samples(
     data, address = shlex.quote(json.dumps(body)), shlex.quote(f"{base_url}/chat/completions")
     curl = f"curl {address}{key} -H 'Content-Type: application/json' -d {data}"
     key = 'os.environ["CFR_TOKEN"]' if token else '"none"'
-    # Python reads texts, numbers, lists and objects as JSON does.
+    # JSON syntax of strings, numbers, lists and objects is also valid in Python.
     given = "".join(
         f"    {name}={json.dumps(value, ensure_ascii=False)},\n" for name, value in body.items()
     )
@@ -155,11 +155,11 @@ _FIELDS: Final = ("problem", "left", "right", "model", "temperature", "seed", "m
 _WHOLE: Final = ("seed", "max_tokens")
 _LISTING: Final = 2.0
 _LONGEST: Final = 4_000
-"""Characters of a problem that are read for cues while it is typed."""
+"""Characters of a problem that are searched for cues while it is typed."""
 
 
 def prepare() -> None:
-    """Load at the start what would stop all requests at the first visit."""
+    """Load libraries at the start: loading them at the first visit would block all requests."""
     _items()
     to_html("$1$")
 
@@ -191,7 +191,7 @@ async def choose_example(request: web.Request) -> web.Response:
 
 @ROUTES.post("/playground/problem")
 async def read_problem(request: web.Request) -> web.Response:
-    """Show what a text demands; no model is asked."""
+    """Show what a text demands, without a call to a model."""
     site.check_same_origin(request)
     form = dict.fromkeys(_FIELDS, "") | await site.read_form(request)
     return site.render(request, "reading_part.html", form=form, **_reading(request, form))
@@ -217,7 +217,7 @@ async def give_answer(request: web.Request) -> web.StreamResponse:
 
 
 def _settings(form: Mapping[str, str]) -> dict[str, float | int]:
-    """Read the numbers of the form; an empty field leaves the server's own setting."""
+    """Parse the numbers of the form; for an empty field the server's setting applies."""
     found: dict[str, float | int] = {}
     for name in _FIELDS[4:]:
         if written := form.get(name, "").strip():
@@ -230,7 +230,7 @@ def _settings(form: Mapping[str, str]) -> dict[str, float | int]:
 
 
 def _methods(services: Services) -> dict[str, str]:
-    """List methods with what they do, the server's own first."""
+    """List methods with their descriptions, the server's own first."""
     auto = "The policy for the model; what is no problem goes to the model untouched."
     about = {name: (made.__doc__ or "").partition("\n")[0] for name, made in METHODS.items()}
     known = dict.fromkeys((*services.settings.methods, AUTO, *names()))
@@ -238,7 +238,7 @@ def _methods(services: Services) -> dict[str, str]:
 
 
 async def _models(services: Services) -> list[str]:
-    """List the models of the endpoint, unless it takes too long to say."""
+    """List the models of the endpoint; empty if it responds too slowly."""
     try:
         async with asyncio.timeout(_LISTING):
             found = await services.upstream.models()
@@ -248,7 +248,7 @@ async def _models(services: Services) -> list[str]:
 
 
 def _reading(request: web.Request, form: Mapping[str, str]) -> dict[str, Any]:
-    """Gather what is known of a problem without a model: cues, demands, how to ask it again."""
+    """Read a problem without a model: its cues, its demands, commands to repeat it."""
     text, root = form["problem"][:_LONGEST], f"{request.scheme}://{request.host}"
     cues, stated = route(text), read_stated(text)
     try:

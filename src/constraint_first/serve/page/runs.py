@@ -68,11 +68,11 @@ class SeriesLine:
     interval: str
     begun: int
     problems: int
-    """Problems of its benchmark that the store knows."""
+    """Problems of its benchmark in the store."""
 
     @property
     def attempted(self) -> int:
-        """Problems of which a run was judged."""
+        """Problems with a judged run."""
         return sum(self.summary.scores.values())
 
 
@@ -80,7 +80,7 @@ class SeriesLine:
 class StoreView:
     lines: tuple[SeriesLine, ...]
     shown: tuple[SeriesLine, ...]
-    """Those that were asked for."""
+    """The filter of problems."""
     failures: tuple[query.Failure, ...]
     running: bool
 
@@ -94,7 +94,7 @@ class StoreView:
 
     @property
     def begun(self) -> int:
-        """Attempts that are under way, or were left in the middle."""
+        """Attempts that are under way or were interrupted."""
         return sum(line.begun for line in self.lines)
 
     @property
@@ -103,7 +103,7 @@ class StoreView:
 
 
 def view_store(source: site.RunSource, search: str = "") -> StoreView:
-    """Look into a store; the series that are shown are those whose names have all the words."""
+    """Read a store; show the series whose names contain all the words."""
     with source.open() as store:
         known, begun = query.count_problems(store), query.count_begun(store)
         lines = tuple(
@@ -129,7 +129,7 @@ def _has_words(line: SeriesLine, words: Iterable[str]) -> bool:
     return all(word in told for word in words)
 
 
-# Stored runs: what each store holds, live while something is added to it, down to one attempt.
+# Stored runs: the contents of each store, updated live, down to single attempts.
 
 ROUTES: Final = web.RouteTableDef()
 _MOST: Final = 50
@@ -248,7 +248,7 @@ async def show_attempt(request: web.Request) -> web.Response:
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """What is compared, as an address names it; nothing is what the data suggest."""
+    """The comparison that a query string names; for empty fields the data decide."""
 
     runs: int
     baseline: str = ""
@@ -278,7 +278,7 @@ async def show_comparison(request: web.Request) -> web.Response:
 
 
 def _study(whole: Study, choice: _Choice) -> tuple[Study, _Choice]:
-    """Read the part of the runs that is compared, and find out what was not named."""
+    """Read the compared part of the runs, and choose what was not named."""
     model = choice.model or whole.names("model")[0]
     part = whole.only(model=[model], benchmark=[choice.benchmark] if choice.benchmark else [])
     base = find_baseline(part, choice.baseline)
@@ -319,7 +319,7 @@ def _compared(library: site.RunLibrary, choice: _Choice) -> dict[str, Any]:
 def _forest(comparison: Comparison) -> Figure | None:
     try:
         return gains.forest_figure(comparison, "forest", "Gains with their 95 % intervals")
-    except MissingExtra:  # the table says the same
+    except MissingExtra:  # the table has the same numbers
         return None
 
 
@@ -342,7 +342,7 @@ async def show_case(request: web.Request) -> web.Response:
 
 
 def _links(library: site.RunLibrary, runs: int, changed: ChangedProblem) -> list[tuple[str, str]]:
-    """Link all messages of both attempts, if they are in one store."""
+    """Link to the messages of both attempts, if they are in one store."""
     if not runs or not library.source(runs).is_store:
         return []
     with library.source(runs).open() as store:
@@ -356,17 +356,18 @@ def _links(library: site.RunLibrary, runs: int, changed: ChangedProblem) -> list
         ]
 
 
-# ConstraintBench problem by problem: what each demands, and what our own reader finds of it.
+# ConstraintBench problem by problem: its gold constraints, and the stated constraints that our
+# reader finds.
 
 _BENCHMARK_MOST: Final = 20
 """Problems on one page."""
 _LONGEST: Final = 200
-"""Characters of the words that are looked for."""
+"""Characters of the search words."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Filter:
-    """Which problems are shown; an empty field is no limit."""
+    """A filter of problems; an empty field matches all."""
 
     split: Split = "public"
     tier: str = ""
@@ -377,7 +378,7 @@ class _Filter:
 
     @classmethod
     def read(cls, sent: Mapping[str, str]) -> _Filter:
-        """Read an address; a value that there is not in the set is no limit."""
+        """Parse a query string; unknown values are ignored."""
         found: list[Split] = [one for one in SPLITS if one == sent.get("split")]
         split = found[0] if found else "public"
         given = {
@@ -468,7 +469,7 @@ async def show_item(request: web.Request) -> web.Response:
 def _opened(item: Item, wanted: _Filter) -> dict[str, Any]:
     text, stated = item.text, read_stated(item.text)
     cues, family = route(text), FAMILIES.get(item.family)
-    # A mini set comes after the one that it is part of.
+    # Subsets come after the full set.
     split: Split = next(one for one in SPLITS if item in load(one))
     wanted = wanted if item in load(wanted.split) else _Filter(split)
     found = wanted.items()
@@ -501,18 +502,18 @@ def _gold_marks(item: Item) -> list[site.TextMark]:
 
 
 def _broken(stated: Sequence[Stated], answer: str) -> str:
-    """Find the first stated constraint that an answer breaks; empty if it breaks none."""
+    """Return the first stated constraint that an answer violates; empty if none."""
     checked = check_stated(stated, answer)
     return next((one.sentence for one, truth in checked if truth == "violated"), "")
 
 
-# The report: a button that runs ``cfr report``, and links to what it wrote.
+# The report: a button that runs ``cfr report``, and links to its output.
 
 _SECONDS: Final = 1_800.0
 """Longest time that a report may take."""
 _LONGEST_LINE: Final = 1 << 20
-# The arguments come on standard input: the address of a store may hold a password, which must not
-# show in the list of processes.
+# The arguments are passed on standard input: the address of a store may contain a password, which
+# must not appear in the list of processes.
 _PROGRAM: Final = (
     "import json, os, sys; os.nice(5); sys.argv[1:] = json.load(sys.stdin); "
     "from constraint_first.cli import main; main()"
@@ -527,7 +528,7 @@ _DIED: Final = (
 class _Report:
     place: Path
     said: str = ""
-    """The last line that the command wrote: the step that it is at."""
+    """The last line of the command's output: its current step."""
     error: str = ""
     task: asyncio.Task[None] | None = None
 
@@ -546,7 +547,7 @@ class Reports:
         self._turn = asyncio.Lock()
 
     def begin(self, runs: int, urls: list[str]) -> None:
-        """Begin a report, unless the one on these runs is being made already."""
+        """Start a report, unless one on these runs is being made already."""
         known = self.made.get(runs)
         if known is None or not known.under_way:
             place = known.place if known else Path(tempfile.mkdtemp(prefix="cfr-report-"))
@@ -584,12 +585,12 @@ class Reports:
             report.error = f"the report took longer than {self._seconds:g} s and was given up"
         except OSError as error:
             report.error = f"the report could not be made ({error.strerror})"
-        except ValueError:  # a line without an end
+        except ValueError:  # a line longer than the reader's limit
             report.error = _DIED
 
 
 async def _run(report: _Report, arguments: str) -> int:
-    """Run the command to its end, and end it whatever happens; return its exit status."""
+    """Run the command and return its exit status; kill it on any exception."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-P", "-c", _PROGRAM),
         stdin=asyncio.subprocess.PIPE,
@@ -600,7 +601,7 @@ async def _run(report: _Report, arguments: str) -> int:
             "PYTHONUTF8": "1",
             "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
         },
-        start_new_session=True,  # Ctrl-C is for the server, which then ends it
+        start_new_session=True,  # Ctrl-C must reach only the server, which then kills it
         limit=_LONGEST_LINE,
     )
     try:
@@ -646,14 +647,14 @@ async def make_report(request: web.Request) -> web.Response:
 
 @ROUTES.get(r"/report/{runs:\d{1,9}}/view")
 async def view_report(request: web.Request) -> web.Response:
-    """Show the page of a report, under a policy of its own."""
+    """Show the page of a report, with its own Content-Security-Policy."""
     headers = {"Content-Security-Policy": _policy(), "Content-Type": "text/html; charset=utf-8"}
     return await _send(request, "report/report.html", headers)
 
 
 @cache
 def _policy() -> str:
-    """Allow a report its one style, and nothing else: no script, no origin, no frame around it."""
+    """Write a policy that allows a report its one style: no script, no origin, no framing."""
     style = base64.b64encode(hashlib.sha256(report_style().encode()).digest()).decode()
     return (
         f"sandbox; default-src 'none'; style-src 'sha256-{style}'; img-src data:; "
@@ -675,6 +676,6 @@ async def _send(request: web.Request, name: str, headers: dict[str, str]) -> web
     report = request.app[REPORTS].find(runs)
     try:
         body = await asyncio.to_thread((report.place / name).read_bytes)
-    except OSError:  # it is being made anew
+    except OSError:  # it is being rewritten
         raise RequestError(f"report {runs}: not here; make it again", 404) from None
     return web.Response(body=body, headers=headers | {"Cache-Control": "no-store"})

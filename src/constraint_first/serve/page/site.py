@@ -1,4 +1,4 @@
-"""What all pages share: files, forms, the runs that they show, marked texts, errors, the login."""
+"""Shared parts of all pages: files, forms, the runs to show, marked texts, errors, the login."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ from constraint_first.store.store import Store
 
 ROUTES: Final = web.RouteTableDef()
 
-# Files that pages load beside their HTML. A browser keeps a file for good, under an address that
-# changes with its content.
+# Static files of pages. Browsers may cache a file forever, since its URL has a hash of its
+# content.
 
 _TYPES: Final = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 _FILES: Final = (
@@ -80,13 +80,13 @@ async def send_asset(request: web.Request) -> web.Response:
     )
 
 
-# Numbers and names in addresses and forms.
+# Numbers and names in query strings and forms.
 
 
 def read_number(
     sent: Mapping[str, object], name: str, usual: int, *, least: int = 1, most: int = 999_999_999
 ) -> int:
-    """Read a whole number of an address or a form; the usual one where none is given."""
+    """Parse an integer of a query string or a form; return the default if it is missing."""
     written = str(sent.get(name, "") or usual)
     if written.isascii() and written.isdecimal() and len(written) < 10:
         number = int(written)
@@ -98,15 +98,15 @@ def read_number(
 
 
 def write_query(fields: Mapping[str, object]) -> str:
-    """Leave out empty fields."""
+    """Write a query string without empty fields."""
     return urlencode({name: value for name, value in fields.items() if value != ""})
 
 
-# The runs that pages show: the stores and files of attempts that the server was started with. Pages
-# name them by number, so that no address reaches any other file.
+# The runs that pages show: the stores and files of attempts that the server was started with.
+# Pages refer to them by number, so that no URL can reach any other file.
 
 ALL: Final = 0
-"""The number of all sources together."""
+"""The number that means all sources together."""
 Stamp: TypeAlias = tuple[object, ...]
 
 
@@ -121,14 +121,14 @@ class RunSource:
 
     @property
     def is_store(self) -> bool:
-        """Whether it is a store, which has every message and may grow."""
+        """Whether it is a store, which has all messages and may grow."""
         return not row_format(Path(self.url))
 
     def open(self) -> Store:
         return existing_store(self.url)
 
     def stamp(self) -> Stamp:
-        """Return a value that changes with the source and is cheap to find."""
+        """Return a value that changes with the source and is cheap to compute."""
         path = sqlite_path(self.url) if self.is_store else expand_user(self.url)
         if path is None:
             with self.open() as store:
@@ -143,7 +143,7 @@ class RunSource:
 
 
 class RunLibrary:
-    """All sources, and the last study of each, which is read anew when its source has changed."""
+    """All sources, and a cached study of each, which is read again when its source has changed."""
 
     def __init__(self, urls: Sequence[str]) -> None:
         unique = dict.fromkeys(urls)
@@ -164,7 +164,7 @@ class RunLibrary:
         return self.sources
 
     def study(self, number: int) -> Study:
-        """Read the study of a source, or of all; it takes a while, so call it in a thread."""
+        """Read the study of a source, or of all; it blocks for a while, so call it in a thread."""
         chosen = self.chosen(number)
         with self._reading:
             stamp = tuple(source.stamp() for source in chosen)
@@ -179,14 +179,14 @@ class RunLibrary:
 
 
 # A problem's text with parts of it marked, and its formulas as MathML. Two private-use characters
-# stand for the tags until the text has become HTML.
+# are placeholders for the tags until the text has become HTML.
 
 _OPEN: Final = "\ue000"
 _CLOSE: Final = "\ue001"
 _OURS: Final = lazy_pattern(f"[{_OPEN}{_CLOSE}]")
 _BLANK_LINE: Final = lazy_pattern(r"\n\s*\n")
 _LONGEST: Final = 20_000
-"""Characters that are shown."""
+"""The number of characters that are shown."""
 _GONE: Final = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -211,7 +211,7 @@ def stated_marks(stated: Iterable[Stated]) -> Iterator[TextMark]:
 
 
 def mark_text(text: str, marks: Iterable[TextMark]) -> Markup:
-    """Write a text as HTML with marks, widened to whole formulas; none crosses a blank line."""
+    """Write a text as HTML with marks, extended to whole formulas; none crosses a blank line."""
     text = _OURS.sub(_GONE, text)
     formulas = formula_spans(text)
     fitting = [_around(mark, formulas) for mark in marks if 0 <= mark.start < mark.end <= len(text)]
@@ -229,7 +229,7 @@ def mark_text(text: str, marks: Iterable[TextMark]) -> Markup:
 
 
 def quote_words(text: str, span: tuple[int, int]) -> str:
-    """Quote a part of a text, widened to whole formulas."""
+    """Quote a part of a text, extended to whole formulas."""
     mark = _around(TextMark(*span, "", ""), formula_spans(text))
     return text[mark.start : mark.end].strip()
 
@@ -243,7 +243,7 @@ def _around(mark: TextMark, formulas: Sequence[tuple[int, int]]) -> TextMark:
 
 
 def _stretches(marks: Sequence[TextMark]) -> Iterator[TextMark]:
-    """Cut marks where others begin or end, so that none lies across another."""
+    """Split marks where others begin or end, so that none overlap partially."""
     ends = sorted({end for mark in marks for end in (mark.start, mark.end)})
     later = deque(sorted(enumerate(marks), key=lambda one: one[1].start))
     here: dict[int, TextMark] = {}
@@ -277,7 +277,7 @@ _HEADERS: Final = {
     "Content-Security-Policy": CONTENT_POLICY,
     "Cache-Control": "no-store",
     "Cross-Origin-Opener-Policy": "same-origin",
-    # With "no-referrer" a browser sends "Origin: null" with our own forms.
+    # With "no-referrer" a browser would send "Origin: null" with our own forms.
     "Referrer-Policy": "same-origin",
 }
 _NOT_PAGES: Final = ("/v1/", "/health", "/metrics")
@@ -306,9 +306,9 @@ class SiteOptions:
     runs: tuple[str, ...] = ()
     """Stores and files of attempts."""
     labels: Path = Path("labels.jsonl")
-    """Where marks of constraints are kept."""
+    """The file of marks of constraints."""
     classes: Path = Path("classes.jsonl")
-    """Where classes of errors are kept."""
+    """The file of error classes."""
 
 
 class Site:
@@ -316,7 +316,7 @@ class Site:
         self.options = options
         self.library = RunLibrary(options.runs)
         self.marking = threading.Lock()
-        """Held while a mark is kept."""
+        """Held while a mark is saved."""
         self._environment = page_environment("constraint_first.serve.page.templates")
         shared: dict[str, Any] = {
             "asset": asset_url,
@@ -347,12 +347,12 @@ def render(
 
 
 def read_runs(sent: Mapping[str, object]) -> int:
-    """Read the number of a source; 0 means all."""
+    """Parse the number of a source; 0 means all."""
     return read_number(sent, "runs", 1, least=0)
 
 
 async def in_thread(work: Callable[..., T], *given: Any) -> T:
-    """Do slow work in a thread. Its errors are about what a page named: a 400, not a 500."""
+    """Run slow work in a thread. Its errors concern the query of the page: a 400, not a 500."""
     try:
         return await asyncio.to_thread(work, *given)
     except RequestError:
@@ -364,12 +364,12 @@ async def in_thread(work: Callable[..., T], *given: Any) -> T:
 async def read_form(request: web.Request) -> dict[str, str]:
     try:
         return {name: str(value) for name, value in (await request.post()).items()}
-    except (ValueError, LookupError):  # another encoding than it says, or an unknown one
+    except (ValueError, LookupError):  # a wrong or unknown charset
         raise RequestError("the form is not text in its encoding", code="invalid_body") from None
 
 
 def check_same_origin(request: web.Request) -> None:
-    """Refuse a form of another server's page, even one that may use the API."""
+    """Refuse a cross-origin form, even of an origin that may use the API."""
     origin, site = request.headers.get("Origin"), request.headers.get("Sec-Fetch-Site")
     own = origin is None or urlsplit(origin).netloc.lower() == request.host.lower()
     if not own or site not in (None, "same-origin", "none"):
@@ -379,12 +379,12 @@ def check_same_origin(request: web.Request) -> None:
 
 
 def show_error(request: web.Request, error: RequestError) -> web.Response | None:
-    """Show an error as a page; None where a program asked."""
+    """Show an error as a page; None if the client is a program."""
     part = "HX-Request" in request.headers
     wanted = part or "text/html" in request.headers.get("Accept", "")
     if not wanted or request.path.startswith(_NOT_PAGES):
         return None
-    if error.status == 401 and part:  # the whole page must go there, and not a part of it
+    if error.status == 401 and part:  # redirect the whole page, not only a part
         return web.Response(status=401, headers={"HX-Redirect": "/login"})
     if error.status == 401:
         after = request.path_qs if request.method in _SAFE else "/"
@@ -393,10 +393,10 @@ def show_error(request: web.Request, error: RequestError) -> web.Response | None
     return render(request, template, status=error.status, error=error)
 
 
-# Login: the server's token is entered once, and the browser keeps it in a cookie.
+# Login: the server's token is entered once, and the browser stores it in a cookie.
 
 _PAUSE: Final = 0.5
-"""Seconds that a wrong token costs: it slows guessing."""
+"""Seconds of delay after a wrong token, against guessing."""
 
 
 @ROUTES.get("/login")
@@ -436,7 +436,7 @@ def go_to(path: str) -> web.Response:
 
 
 def _local(path: str) -> str:
-    """Return a path of this server; ``/`` for one that a browser could read as another's."""
+    """Return a path of this server; ``/`` for one that browsers could read as another host."""
     plain = path.isascii() and path.isprintable()
     safe = plain and path.startswith("/") and not path.startswith(("//", "/\\"))
     return path if safe else "/"
