@@ -264,7 +264,7 @@ def models_command(context: click.Context) -> None:
 @models_command.command("list")
 @json_option
 def list_models(*, as_json: bool = False) -> None:
-    """List the catalogue, and which of its models are downloaded."""
+    """List the catalogue and what of it is here."""
     if as_json:
         names = ("name", "bytes", "sha256", "license", "present")
         print_json(
@@ -290,7 +290,7 @@ def list_models(*, as_json: bool = False) -> None:
 @models_command.command("presets")
 @json_option
 def list_presets(*, as_json: bool = False) -> None:
-    """List the presets of models behind endpoints, and whether their keys are set."""
+    """List the models behind endpoints that can be named, and whether their keys are set."""
     if as_json:
         print_json([_describe_preset(preset) for preset in presets().values()])
     else:
