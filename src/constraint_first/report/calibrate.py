@@ -1,4 +1,4 @@
-"""Calibration: from graded runs of one model to rules, validated on problems held out."""
+"""Calibration: rules learnt from graded runs of one model, validated on held-out problems."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Ints: TypeAlias = NDArray[np.int64]
 _Score: TypeAlias = tuple[int, int]
 
 DIRECT: Final = -1
-"""The decision to leave a problem to the baseline; others are the places of methods."""
+"""The decision to use the baseline for a problem; other decisions are indices of methods."""
 
 
 # Observations: the paired gains of all methods over Direct CoT, problem by problem, as arrays.
@@ -38,21 +38,21 @@ DIRECT: Final = -1
 
 @dataclass(frozen=True)
 class Observations:
-    """Problems that the baseline was judged on: their features, and what each method did there."""
+    """Problems on which the baseline was judged: their features and the results of each method."""
 
     methods: tuple[str, ...]
-    """All but the baseline."""
+    """All methods except the baseline."""
     keys: tuple[Key, ...]
     features: Bools
-    """By problem and feature, in the order of ``FEATURES``."""
+    """A matrix of problems and features, in the order of ``FEATURES``."""
     before: tuple[_Score, ...]
-    """Right runs and runs of the baseline."""
+    """Right runs and all runs of the baseline."""
     after: tuple[tuple[_Score | None, ...], ...]
-    """Likewise by problem and method; None where it was not judged."""
+    """The same by problem and method; None if the method was not judged."""
     base_tokens: Floats
     """Output tokens of the baseline, on average over its runs."""
     extra_tokens: Floats
-    """By problem and method: those above the baseline's; 0 where it was not judged."""
+    """By problem and method: output tokens above the baseline's; 0 if not judged."""
 
     @cached_property
     def weights(self) -> Floats:
@@ -60,13 +60,13 @@ class Observations:
 
     @cached_property
     def judged(self) -> Floats:
-        """By problem and method: 1 where it was judged, otherwise 0."""
+        """By problem and method: 1 if it was judged, otherwise 0."""
         known = [[score is not None for score in row] for row in self.after]
         return np.array(known, dtype=np.float64).reshape(len(self.keys), len(self.methods))
 
     @cached_property
     def gains(self) -> Floats:
-        """By problem and method: points above the baseline; 0 where it was not judged."""
+        """By problem and method: points above the baseline; 0 if it was not judged."""
         points = [
             [100 * (s[0] / s[1] - b[0] / b[1]) if s else 0.0 for s in row]
             for b, row in zip(self.before, self.after, strict=True)
@@ -79,14 +79,14 @@ class Observations:
 
     @cached_property
     def families(self) -> Ints:
-        """The family of each problem, as a number: ConstraintBench has many, others are one."""
+        """The family of each problem, as a number: many in ConstraintBench, one elsewhere."""
         return _numbered(
             problem.rsplit("-", 3)[0] if is_constraintbench(benchmark) else benchmark
             for benchmark, problem in self.keys
         )
 
     def measure(self, decisions: Ints, within: Bools | None = None) -> Evidence | None:
-        """Compare decisions with the baseline where their methods were judged; None if nowhere."""
+        """Compare decisions with the baseline on judged problems; None without any."""
         pairs: list[tuple[_Score, _Score]] = []
         base = extra = 0.0
         for row in range(len(self.keys)) if within is None else np.flatnonzero(within).tolist():
@@ -142,7 +142,7 @@ def observe(
 
 
 def _tokens(arm: Arm | None, problem: str) -> float:
-    """Average the output tokens of the judged runs; NaN where there are none."""
+    """Average the output tokens of the judged runs; NaN without any."""
     outcomes = arm.attempts.get(problem, ()) if arm else ()
     used = [one.output_tokens for one in outcomes if one.correct is not None]
     return sum(used) / len(used) if used else float("nan")
@@ -165,34 +165,35 @@ def runs_evidence(arms: ModelArms) -> tuple[RunsEvidence, ...]:
     return tuple(found)
 
 
-# A shallow tree over features that leaves Direct CoT only on evidence.
+# A shallow tree over features that departs from Direct CoT only on evidence.
 #
-# Every group of problems is one of two halves that a feature cuts a larger group into. Its paired
-# gain is drawn toward that of the larger group, as far as the halves could differ by chance alone
-# (partial pooling). A method is chosen for a group where the lower end of its gain is above zero,
-# before and after that, and above what its tokens cost, and where it was run on most of the
-# group. Every benchmark in the group, and both halves that any other feature would cut it into,
-# should gain by one standard error at least. One that does not takes three times its share off
-# the value of the group, so that cuts which set it apart come first; one that loses by one and a
-# half leaves none. A cut stays only where it certainly gains, or where it ends such doubt.
+# A feature splits each group of problems into two halves. The paired gain of a half is shrunk
+# toward that of the whole group, to the extent that the halves could differ by chance alone
+# (partial pooling). A method is chosen for a group if it was run on most of the group, and if the
+# lower end of its gain, both with and without shrinkage, is above zero and above the price of its
+# tokens. Every benchmark in the group, and both halves under any other feature, should gain by at
+# least one standard error. A part that does not reduces the value of the group by three times its
+# share, so that splits which separate it are preferred; a part that loses by 1.5 standard errors
+# reduces the value to zero. A split is kept only if its gain is certain or if it removes such a
+# doubt.
 
 _DEEPEST: Final = 3
 """The most conditions of a group."""
 _FEWEST: Final = 20
 """The smallest group, in problems."""
 _WEIGHT_OF_DOUBT: Final = 3.0
-"""Problems whose gain does not count, for each one that may not share it."""
+"""For each problem in a doubtful part, the gain of this many problems is subtracted."""
 _LEAST_RUN: Final = 0.75
-"""The share of a group that a method must have been run on."""
+"""The minimal share of a group on which a method must have been run."""
 _FEWEST_OF_BENCHMARK: Final = 5
 _LOSES: Final = -1.5
-"""Standard errors below zero at which a part of a group is said to lose."""
+"""A part of a group loses if its mean gain is below this many standard errors."""
 _ENDS_IT: Final = 1e9
-_LEAST_VARIANCE: Final = 1.0  # points², of one problem: few problems that agree are not certain
+_LEAST_VARIANCE: Final = 1.0  # points² per problem: a few equal results are not certain
 
 
 class Group(NamedTuple):
-    """Problems that meet some conditions, and the place of their method."""
+    """Problems that meet some conditions, and the index of their method."""
 
     when: tuple[str, ...]
     decision: int
@@ -225,28 +226,29 @@ class _Pooled(NamedTuple):
 
 
 class _Node(NamedTuple):
-    """A group of problems on its way to be cut or kept."""
+    """A group of problems that may still be split."""
 
     rows: Ints
     pooled: _Pooled
     decision: int
     value: float
-    """Points that its decision gains, over all its problems, less the price of their tokens."""
+    """The gain of its decision in points, summed over its problems, minus the price of their
+    tokens."""
     doubted: bool = False
     """Whether a part of it may not share the gain."""
 
 
 class Tree:
-    """Cuts problems into groups; ``price`` is points that 1,000 more output tokens must bring."""
+    """Splits problems into groups; ``price`` is the points that 1,000 more tokens must gain."""
 
     def __init__(self, data: Observations, columns: Sequence[int], price: float = 0.0) -> None:
         self._data, self._price = data, price
-        self._places = (*columns, DIRECT)  # the last is that of -1
+        self._places = (*columns, DIRECT)  # DIRECT is -1, so it indexes the last one
         at = list(columns)
         self._judged, self._points = data.judged[:, at], data.gains[:, at]
         self._extra = data.extra_tokens[:, at]
         self._stack = np.hstack([self._judged, self._points, self._points**2, self._extra])
-        # As many methods as there are, so many chances has one to look better than it is.
+        # A Bonferroni correction: of many methods, one may look better than it is by chance.
         self._z = NormalDist().inv_cdf(1 - 0.025 / max(1, len(data.methods)))
 
     def grow(self, rows: Ints) -> list[Group]:
@@ -277,7 +279,7 @@ class Tree:
         return _averaged(having), _averaged(stack.sum(axis=0) - having)
 
     def _worth(self, found: _Gains, pooled: _Pooled, sizes: Floats) -> Floats:
-        """Value every method in every group: zero where it must not be chosen."""
+        """Compute the value of every method in every group: zero if it must not be chosen."""
         price = self._price * found.tokens / 1_000
         lower = np.minimum(
             found.mean - self._z * np.sqrt(found.variance),
@@ -303,7 +305,7 @@ class Tree:
         return best
 
     def _trust_in_halves(self, rows: Ints, pooled: _Pooled) -> Floats:
-        """Trust each method as far as both halves gain, whichever feature cuts a group in two."""
+        """Trust a method less if, for any feature, one of the two halves does not gain."""
         sides = self._halves(rows)
         shares = [
             np.where(half.judged < _FEWEST, 0.0, half.judged * _doubt(*drawn))
@@ -312,7 +314,7 @@ class Tree:
         return _trust(np.maximum(*shares).max(axis=0) / len(rows))
 
     def _trust_in_benchmarks(self, rows: Ints, method: int) -> float:
-        """Trust a method as far as the benchmarks in a group gain by it."""
+        """Trust a method less if some benchmarks in a group do not gain."""
         judged = rows[self._judged[rows, method] > 0]
         numbers = self._data.benchmarks[judged]
         present, sizes = np.unique(numbers, return_counts=True)
@@ -325,7 +327,7 @@ class Tree:
         return float(_trust((sizes * _doubt(*drawn)).sum() / len(judged)))
 
     def _best_cut(self, node: _Node) -> tuple[str, _Node, _Node] | None:
-        """Find the feature that cuts a group with most gain; None where none certainly gains."""
+        """Find the feature whose split gains most; None if no split has a certain gain."""
         having = self._data.features[node.rows]
         sides = self._halves(node.rows)
         yes_pooled, no_pooled = _pool_halves(*sides, node.pooled)
@@ -345,9 +347,9 @@ class Tree:
         return best
 
     def _certainly_gains(self, node: _Node, *halves: _Node) -> bool:
-        """Say whether a cut is better than none, problem by problem where the method changes."""
+        """Test whether a split is better than none, on problems whose decision it changes."""
         if node.decision == DIRECT or node.doubted:
-            return True  # each half has shown its gain already
+            return True  # the choice of each half was tested already
         differences = np.concatenate([self._change(half, node.decision) for half in halves])
         if len(differences) < 2:
             return False
@@ -382,7 +384,7 @@ def _averaged(sums: Floats) -> _Gains:
 
 
 def _pool_halves(one: _Gains, other: _Gains, whole: _Pooled) -> tuple[_Pooled, _Pooled]:
-    """Draw the gains of two halves toward that of the group they were cut out of."""
+    """Shrink the gains of two halves toward that of the whole group."""
     apart = (one.mean - other.mean) ** 2 - one.variance - other.variance
     between = np.maximum(np.nan_to_num(apart, neginf=0.0), 0.0) / 2
 
@@ -396,7 +398,7 @@ def _pool_halves(one: _Gains, other: _Gains, whole: _Pooled) -> tuple[_Pooled, _
 
 
 def _pool(mean: Floats, variance: Floats) -> _Pooled:
-    """Draw the gains of several groups toward their common one (DerSimonian and Laird, 1986)."""
+    """Shrink the gains of several groups toward their mean (DerSimonian and Laird, 1986)."""
     weight = 1 / variance
     common = (weight * mean).sum() / weight.sum()
     scatter = (weight * (mean - common) ** 2).sum() - (len(mean) - 1)
@@ -406,48 +408,49 @@ def _pool(mean: Floats, variance: Floats) -> _Pooled:
 
 
 def _doubt(mean: Floats, variance: Floats) -> Floats:
-    """Doubt a part of a group that does not gain by a standard error, wholly one that loses."""
+    """Return the doubt in a part of a group: 1 if it gains too little, prohibitive if it loses."""
     error = np.sqrt(variance)
     return np.where(mean > error, 0.0, np.where(mean < _LOSES * error, _ENDS_IT, 1.0))
 
 
 def _trust(doubted: Floats) -> Floats:
-    """Trust a group the less, the larger the share of it that is in doubt."""
+    """Return the trust in a group, which falls with the doubtful share of its problems."""
     return np.maximum(0.0, 1 - _WEIGHT_OF_DOUBT * doubted)
 
 
 # A learner of rules: which methods, for which groups of problems, within a bound on tokens.
 #
-# A policy is best read, and holds best, with one method beside Direct CoT. A second one comes in
-# only where it brings a whole point more.
+# A policy with only one method beside Direct CoT is easier to read and generalizes better. A
+# second method is added only if it gains a whole point more.
 
 _SECOND: Final = 1.0
-"""Points of accuracy, on all problems together, that a second method must bring."""
+"""Points of accuracy, on all problems together, that a second method must gain."""
 _MANY: Final = 50
-"""Problems of a benchmark from which on its tokens are bounded by themselves."""
+"""The size from which a benchmark has its own bound on tokens."""
 _PRICES: Final = (1.0, 2.0, 4.0, 8.0, 16.0, 24.0, 32.0, 48.0, 64.0, 96.0, 128.0, 256.0, 512.0, 1e9)
 
 
 @dataclass(frozen=True, slots=True)
 class LearningPlan:
     price: float = 0.0
-    """Points of accuracy that 1,000 more output tokens must bring."""
+    """Points of accuracy that 1,000 more output tokens must gain."""
     most_tokens: float | None = 1.05
-    """The most output tokens of the policy, for each one of the baseline's, over all problems and
-    on every benchmark with many; None for any."""
+    """The bound on output tokens, as a multiple of the baseline's, over all problems and on every
+    benchmark with many problems; None for no bound."""
 
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """Groups that no problem is in two of, and what they come to on the problems learnt from."""
+    """Disjoint groups of problems, with their gain and tokens on the training problems."""
 
     groups: tuple[Group, ...] = ()
     price: float = 0.0
-    """Of 1,000 tokens: the one that was asked for, or what keeps the tokens within their bound."""
+    """The price of 1,000 tokens: as configured, or high enough to keep tokens within their
+    bound."""
     points: float = 0.0
     """The gain over all problems."""
     tokens: float = 1.0
-    """For each one of the baseline's."""
+    """As a multiple of the baseline's."""
 
     def decide(self, features: Bools) -> Ints:
         decisions = np.full(len(features), DIRECT, dtype=np.int64)
@@ -480,7 +483,7 @@ def _best_of(
 def _within_bound(
     data: Observations, rows: Ints, plan: LearningPlan, columns: tuple[int, ...]
 ) -> Learnt:
-    """Raise the price of tokens until those of the policy are within their bound."""
+    """Raise the price of tokens, by bisection, until the policy is within its bound."""
 
     def attempt(price: float) -> Learnt:
         groups = tuple(Tree(data, columns, price).grow(rows))
@@ -496,7 +499,7 @@ def _within_bound(
     found = attempt(plan.price)
     if fits(found):
         return found
-    too_low, enough = -1, len(_PRICES) - 1  # at the highest price only what saves tokens is left
+    too_low, enough = -1, len(_PRICES) - 1  # the highest price leaves only savings
     found = attempt(plan.price + _PRICES[enough])
     while enough - too_low > 1:
         between = (too_low + enough) // 2
@@ -505,19 +508,19 @@ def _within_bound(
             enough, found = between, tried
         else:
             too_low = between
-    # A method that saves tokens over all may still take too many on one benchmark.
+    # A method that saves tokens overall may still use too many on one benchmark.
     return found if fits(found) else Learnt(price=plan.price)
 
 
 def _worst_tokens(data: Observations, rows: Ints, decisions: Ints) -> float:
-    """Return the tokens on the benchmark where they are most, of those with many problems."""
+    """Return the largest token ratio of a benchmark with many problems."""
     belongs: list[Bools] = [data.benchmarks[rows] == one for one in set(data.benchmarks[rows])]
     many = [own for own in belongs if own.sum() >= _MANY]
     return max((_totals(data, rows[own], decisions[own])[1] for own in many), default=0.0)
 
 
 def _totals(data: Observations, rows: Ints, decisions: Ints) -> tuple[float, float]:
-    """Return the mean gain of decisions and their tokens, for each one of the baseline's."""
+    """Return the mean gain of decisions, and their tokens as a multiple of the baseline's."""
     changed = decisions != DIRECT
     places = rows[changed], decisions[changed]
     base = float(data.base_tokens[rows].sum())
@@ -526,13 +529,13 @@ def _totals(data: Observations, rows: Ints, decisions: Ints) -> tuple[float, flo
     return points, (base + extra) / base if base else 1.0
 
 
-# Cross-validation of the learner: each problem decided by rules that were learnt without it.
+# Cross-validation of the learner: each problem is decided by rules learnt without it.
 
 FOLDS: Final = 5
 
 
 def folds_by_problem(data: Observations) -> Ints:
-    """Assign problems to folds by a hash of their names, whatever their order."""
+    """Assign problems to folds by a hash of their names, independent of their order."""
 
     def hashed(row: int) -> bytes:
         return hashlib.sha256("\t".join(data.keys[row]).encode("utf-8", "surrogatepass")).digest()
@@ -543,7 +546,7 @@ def folds_by_problem(data: Observations) -> Ints:
 
 
 def folds_by_family(data: Observations) -> Ints | None:
-    """Assign whole families to folds, the largest first, each to the smallest; None for one."""
+    """Assign families to folds, the largest first, each to the emptiest; None for one family."""
     numbers, sizes = np.unique(data.families, return_counts=True)
     if len(numbers) < 2:
         return None
@@ -563,11 +566,11 @@ def decide_held_out(data: Observations, folds: Ints, plan: LearningPlan) -> Ints
     return decisions
 
 
-# The answer of a calibration in words: should this be switched on for this model?
+# The result of a calibration in words: whether to use the policy for this model.
 
 
 def say_yes(policy: Policy, whole: Evidence) -> str:
-    """Say what to expect, where it comes from and what stays with the baseline."""
+    """Describe the expected gain, the methods behind it, and the problems left to the baseline."""
     sources: list[str] = []
     for rule in policy.rules:
         gained = ""
@@ -608,7 +611,7 @@ def shown(evidence: Evidence) -> str:
 
 
 def say_no(data: Observations, best: tuple[str, Evidence] | None) -> str:
-    """Say that nothing is shown, what came nearest, and how much more would show."""
+    """State that no gain is shown, with the best candidate and the detectable gain."""
     size = f"n = {len(data.keys):,}, {several(len(data.methods), 'method')} beside Direct CoT"
     said = f"No: no method's gain is certain to be above zero with these runs ({size})."
     if best is None:
@@ -627,7 +630,7 @@ def say_no(data: Observations, best: tuple[str, Evidence] | None) -> str:
     )
 
 
-# Calibration: a policy out of all this.
+# Calibration: from a study to a policy.
 
 
 class CalibrationError(CfrError):
@@ -638,7 +641,7 @@ class CalibrationError(CfrError):
 class CalibrationPlan:
     learning: LearningPlan = field(default_factory=LearningPlan)
     methods: tuple[str, ...] = ()
-    """The methods to choose from; empty for all that were run."""
+    """The candidate methods; empty for all that were run."""
     texts: Mapping[Key, str] = field(default_factory=dict[Key, str])
     """Texts of problems, by benchmark and name, for runs that were stored without them."""
     command: str = ""
@@ -647,7 +650,7 @@ class CalibrationPlan:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """A policy, the whole learnt one or none, and what was left out on the way."""
+    """The resulting policy, perhaps without rules, and notes on what was left out."""
 
     policy: Policy
     notes: tuple[str, ...] = ()
@@ -716,7 +719,7 @@ def _one_model(study: Study) -> ModelArms:
 def _candidates(
     study: Study, arms: ModelArms, baseline: str, wanted: Sequence[str]
 ) -> tuple[tuple[str, ...], list[str]]:
-    """List the methods to choose from, with a note on each that cannot be made here."""
+    """List the candidate methods, with a note on each that is not installed."""
     named = [find_method(study, name) for name in wanted] or list(arms.methods)
     found: list[str] = []
     notes: list[str] = []
@@ -752,7 +755,7 @@ def _texts(study: Study, arms: ModelArms, given: Mapping[Key, str]) -> dict[Key,
 
 
 def _learn(data: Observations, plan: LearningPlan, policy: Policy) -> tuple[Policy, list[str]]:
-    """Learn rules, and keep those that hold on problems held out."""
+    """Learn rules, and keep those whose gain is certain on held-out problems."""
     learnt = learn(data, np.arange(len(data.keys)), plan)
     by_problem = decide_held_out(data, folds_by_problem(data), plan)
     families = folds_by_family(data)
@@ -787,7 +790,7 @@ def _learn(data: Observations, plan: LearningPlan, policy: Policy) -> tuple[Poli
 
 
 def _shortened(rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """Drop conditions that only say that an earlier rule did not fit: the first one counts."""
+    """Drop conditions that only exclude an earlier rule: the first matching rule applies."""
     earlier: set[tuple[str, ...]] = set()
     found: list[Rule] = []
     for rule in rules:

@@ -1,4 +1,4 @@
-"""A figure as a value: drawn once, then set into a page or kept as files."""
+"""A figure as a value: drawn once, then embedded in a page or saved as files."""
 
 from __future__ import annotations
 
@@ -34,24 +34,25 @@ class FigureError(CfrError):
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A drawing for a page of any colour (SVG) and for paper (PNG). Neither shows the title."""
+    """A drawing for light and dark pages (SVG) and for paper (PNG). Neither shows the title."""
 
     name: str
-    """A word for files, links and ids: ``gains-by-model``. No two on a page are the same."""
+    """A slug for files, links and ids, unique on a page: ``gains-by-model``."""
     title: str
     alt: str
-    """What is to be seen, in words."""
+    """The alternative text."""
     svg: str
-    """An element for a page: its text and axes have the page's own colour, its ground none."""
+    """An element for a page: text and axes have the page's colour, the background is
+    transparent."""
     png: bytes
-    """On white."""
+    """On a white background."""
     notes: tuple[str, ...] = ()
     long: bool = False
-    """Whether a page folds it: it is tall, and not what most readers look for."""
+    """Whether a page collapses it, because it is tall and of interest to few readers."""
 
 
 def save(figure: Figure, folder: Path) -> None:
-    """Write ``NAME.svg`` and ``NAME.png`` into a folder, which is made where it is not there."""
+    """Write ``NAME.svg`` and ``NAME.png`` into a folder, which is created if necessary."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{figure.name}.svg").write_text(figure.svg + "\n", encoding="utf-8")
@@ -61,23 +62,23 @@ def save(figure: Figure, folder: Path) -> None:
         raise FigureError(f"{folder}: {reason}; choose a folder that can be written") from None
 
 
-# Colours of figures, told apart with any colour vision, on white pages and near-black ones.
+# Colours of figures, distinguishable with any colour vision, on white and near-black pages.
 
 Colour: TypeAlias = str | tuple[str, float]
-"""A hexadecimal colour, or one with its opacity, as matplotlib takes it."""
+"""A hexadecimal colour, or a pair of one and its opacity, as in matplotlib."""
 
 INK: Final = "#1b1f24"
-"""Text and axes. On paper it is this; in a page it becomes the page's own colour."""
+"""The colour of text and axes on paper; on a page it is replaced by the page's own colour."""
 MUTED: Final = (INK, 0.68)
 FAINT: Final = (INK, 0.16)
 
-# Okabe and Ito's colours, less black and yellow. Orange and sky blue are darkened until they stand
-# out from white at 3:1, as the others do from white and from near-black alike.
+# Okabe and Ito's colours without black and yellow. Orange and sky blue are darkened to a contrast
+# of 3:1 with white; the others have it with white and with near-black.
 PALETTE: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#B87F00", "#3D98CF", "#7F7F7F")
 GAIN: Final = PALETTE[0]
 LOSS: Final = PALETTE[1]
 
-# From amber to blue the lightness falls all the way, so that the order also shows in grey.
+# The lightness falls monotonically from amber to blue, so that the order is visible in greyscale.
 _RAMP: Final = ("#EDB845", "#86AE8C", "#3E8FA3", "#0A5F96")
 
 
@@ -93,7 +94,7 @@ def shade(share: float) -> str:
 CROSSING: Final = (
     "Lines across bars are 95 % BCa intervals; one that crosses zero shows no difference."
 )
-"""The note of a chart that has intervals on its bars."""
+"""The note of a bar chart with intervals."""
 
 
 def without_interval(ends: Sequence[Interval | None], noun: str) -> list[str]:
@@ -101,10 +102,10 @@ def without_interval(ends: Sequence[Interval | None], noun: str) -> list[str]:
     return [f"Without an interval: {several(count, noun)}."] if count else []
 
 
-# Import of matplotlib, which is optional and slow, and the types that figures use of it.
+# The import of matplotlib, which is optional and slow, and aliases of its types.
 
 Style: TypeAlias = dict[str, object]
-"""Properties of a drawn thing by matplotlib's names: ``facecolor``, ``linewidth``."""
+"""Properties of an artist by matplotlib's names: ``facecolor``, ``linewidth``."""
 Axes: TypeAlias = Any
 """A pair of axes; matplotlib's own type leaves styles unknown."""
 
@@ -125,7 +126,7 @@ _LINE: Final = 1.25
 def clean(text: str, longest: int = _LONGEST) -> str:
     """Make one short line that the font can draw and XML can hold."""
     known = _known()
-    # Marks that could not be composed are dropped: stacked, they would reach over other words.
+    # Combining marks without a composed form are dropped: stacked, they would cover other text.
     text = unicodedata.normalize("NFC", text[: 8 * longest])
     kept = (c for c in text if unicodedata.category(c) not in ("Cf", "Mn", "Me"))
     spaced = (" " if c.isspace() else c for c in kept)
@@ -135,8 +136,8 @@ def clean(text: str, longest: int = _LONGEST) -> str:
 
 
 def wrap(text: str, width: int, lines: int = 3) -> str:
-    """Clean a text and fold it into a few lines; what does not fit gives way to an ellipsis."""
-    # A name that is longer than a line goes on behind a hyphen, not inside a word.
+    """Clean a text and fold it into a few lines; the rest is replaced by an ellipsis."""
+    # A name that is longer than a line is broken after a hyphen, not inside a word.
     long = re.compile(rf"\S{{{width + 1},}}")
     parted = long.sub(lambda name: name[0].replace("-", "-\0 "), clean(text))
     broken = textwrap.wrap(parted, width, max_lines=lines, placeholder="…")
@@ -171,14 +172,14 @@ def _known() -> frozenset[int]:
 
 
 def listed(texts: Iterable[str], most: int = 6) -> str:
-    """Join texts into a phrase; beyond a few, say only how many more there are."""
+    """Join texts into a phrase; beyond a few, give only the number of the others."""
     every = [text for text in texts if text]
     if len(every) > most:
         return f"{', '.join(every[:most])} and {len(every) - most} more"
     return " and ".join(filter(None, [", ".join(every[:-1]), *every[-1:]]))
 
 
-# Conversion of matplotlib's SVG file into an element for a page, whatever else is on it.
+# Conversion of matplotlib's SVG file into an element that can be embedded in any page.
 
 _FONTS: Final = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
 _NAMESPACE: Final = lazy_pattern(r"^\{[^}]*\}")
@@ -192,11 +193,11 @@ _DROPPED: Final = ("metadata", "style")
 def inline(svg: str, name: str, alt: str) -> str:
     """Rewrite an SVG file as one element.
 
-    Ids begin with the figure's name, so that two figures on a page do not take each other's; the
-    ink becomes ``currentColor``; styles become attributes, which a strict content policy lets pass
-    and the page's own styles can override.
+    Ids are prefixed with the figure's name, because ids of two figures on a page would collide;
+    the ink becomes ``currentColor``; styles become attributes, which a strict
+    Content-Security-Policy allows and the page's own styles can override.
     """
-    # The text was written by matplotlib a moment ago, and its declarations are cut off.
+    # S314 does not apply: matplotlib wrote this text, and its DOCTYPE is cut off.
     root = ElementTree.fromstring(svg[svg.index("<svg") :])  # noqa: S314
     for element in root.iter():
         _plain(element)
@@ -216,14 +217,14 @@ def inline(svg: str, name: str, alt: str) -> str:
         "font-family": _FONTS,
         "font-weight": "400",
         "stroke-linejoin": "round",
-        # A page's font may be a little wider than the one that was measured.
+        # A page's font may be slightly wider than the measured one.
         "overflow": "visible",
     }
     return ElementTree.tostring(root, encoding="unicode")
 
 
 def _plain(element: ElementTree.Element) -> None:
-    """Take namespaces off, and turn the style into attributes."""
+    """Remove namespaces, and turn the style into attributes."""
     element.tag = _NAMESPACE.sub("", element.tag)
     found = {_NAMESPACE.sub("", key): value for key, value in element.attrib.items()}
     for declaration in filter(None, map(str.strip, found.pop("style", "").split(";"))):
@@ -237,10 +238,10 @@ def _plain(element: ElementTree.Element) -> None:
 
 
 def _value(key: str, value: str) -> str:
-    """Write a value shortly: a hundredth of a point is finer than any screen."""
+    """Shorten a value: a hundredth of a point is below the resolution of any screen."""
     if value == INK:
         return "currentColor"
-    # Long paths are the outlines of words, which can do with a tenth.
+    # Long paths are outlines of words, for which a tenth is enough.
     places = 1 if key == "d" and len(value) > _LONG_PATH else 2
     if key == "d":
         value = _AROUND_COMMAND.sub(r"\1", value.strip())
@@ -253,7 +254,7 @@ def _value(key: str, value: str) -> str:
 
 
 def _prune(parent: ElementTree.Element) -> None:
-    """Drop what says nothing: metadata, styles, and groups and definitions with nothing in them."""
+    """Drop metadata, styles, and empty groups and definitions."""
     for child in [*parent]:
         empty = child.tag in ("g", "defs") and not len(child)
         if child.tag in _DROPPED or (empty and not _GIVEN_ID.fullmatch(child.get("id", ""))):
@@ -261,7 +262,7 @@ def _prune(parent: ElementTree.Element) -> None:
 
 
 def _reference(key: str, value: str) -> tuple[str, str, str] | None:
-    """Split a reference to an id into the text ahead of the id, that behind it, and the id."""
+    """Split a reference to an id into the text before it, the text after it, and the id."""
     if key == "href" and value.startswith("#"):
         return "#", "", value[1:]
     if value.startswith("url(#"):
@@ -270,7 +271,7 @@ def _reference(key: str, value: str) -> tuple[str, str, str] | None:
 
 
 def _rename(element: ElementTree.Element, name: str, wanted: set[str]) -> None:
-    """Put the name before ids and references; drop the ids that matplotlib counts up itself."""
+    """Prefix ids and references with the name; drop matplotlib's generated ids."""
     own = element.get("id", "")
     if own in wanted or _GIVEN_ID.fullmatch(own):
         element.set("id", f"{name}-{own}")
@@ -281,15 +282,15 @@ def _rename(element: ElementTree.Element, name: str, wanted: set[str]) -> None:
             element.set(key, f"{found[0]}{name}-{found[2]}{found[1]}")
 
 
-# Sheet that every figure is drawn on: its size, its settings, and how it is saved.
+# The sheet that every figure is drawn on: its size, its settings, and its output.
 #
-# Measures are in inches from the lower left corner. A sheet grows where a drawing reaches over its
+# Measures are in inches from the lower left corner. A sheet grows if a drawing extends over its
 # edge. matplotlib's settings hold for the whole process, so figures are drawn one at a time.
 
 WIDTH: Final = 6.6
-"""How wide figures are, in inches: on a page of 800 pixels their text is as large as the page's."""
+"""The width of figures in inches: on a page of 800 pixels their text is as large as the page's."""
 SIZE: Final = 8.5
-"""Points of text."""
+"""The font size in points."""
 SMALL: Final = 7.5
 _MARGIN: Final = 0.06
 _DPI: Final = 200
@@ -301,7 +302,7 @@ _SETTINGS: Final[Style] = {
     "axes.labelsize": SIZE,
     "axes.linewidth": 0.8,
     "axes.unicode_minus": True,
-    "figure.dpi": 72,  # a pixel is a point: what is measured is what is drawn
+    "figure.dpi": 72,  # one pixel per point, so that measured text sizes are exact
     "figure.facecolor": "none",
     "font.family": "DejaVu Sans",
     "font.size": SIZE,
@@ -325,12 +326,12 @@ class Sheet:
     def __init__(self, height: float) -> None:
         self.height = height
         self.figure: Any = load("figure").Figure(figsize=(WIDTH, height))
-        # By way of the figure's own measure, which follows when the sheet grows.
+        # Composed with the figure's transform, which is updated when the sheet grows.
         shrink = load("transforms").Affine2D().scale(1 / WIDTH, 1 / height)
         self.inches: Transform = shrink + self.figure.transFigure
 
     def axes(self, left: float, bottom: float, width: float, height: float) -> Axes:
-        """Open axes without a frame; grid lines stand behind what is drawn."""
+        """Open axes without a frame; grid lines are behind the data."""
         sizes = (left / WIDTH, bottom / self.height, width / WIDTH, height / self.height)
         axes: Any = self.figure.add_axes(sizes)
         axes.set_axisbelow(True)
@@ -341,7 +342,7 @@ class Sheet:
         return axes
 
     def add(self, artist: Artist, gid: str) -> None:
-        """Add a drawn thing in inches, with the id by which it can be found."""
+        """Add an artist with coordinates in inches, and give it an id."""
         artist.set_gid(gid)
         if not artist.is_transform_set():
             artist.set_transform(self.inches)
@@ -362,8 +363,8 @@ class Sheet:
         muted: bool = False,
         **style: object,
     ) -> None:
-        """Write one line around a height."""
-        # Centred one by one, words with descenders would be higher than those without.
+        """Write one line, vertically centred at ``y``."""
+        # Placed by the baseline: centring would shift words with descenders upwards.
         low = y - 0.36 * size / 72
         self.text(x, low, text, muted=muted, va="baseline", fontsize=size, **style)
 
@@ -378,7 +379,7 @@ class Sheet:
         return Figure(name, title, alt, drawn, png.getvalue(), tuple(notes))
 
     def _bounds(self) -> Bbox:
-        """Find what is drawn on, and at least the sheet itself, so that figures share one scale."""
+        """Return the drawn area, at least the whole sheet, so that figures have one scale."""
         canvas = load("backends.backend_agg").FigureCanvasAgg(self.figure)
         drawn = self.figure.get_tightbbox(canvas.get_renderer())
         bbox = load("transforms").Bbox
@@ -388,15 +389,15 @@ class Sheet:
 
 @contextmanager
 def sheet(height: float) -> Generator[Sheet]:
-    """Open a sheet under settings of its own, and leave matplotlib's as they were."""
+    """Open a sheet with its own settings, and restore matplotlib's settings afterwards."""
     matplotlib = load()
     with _DRAWING, matplotlib.rc_context():
-        matplotlib.rcdefaults()  # a person's own settings may be anything
+        matplotlib.rcdefaults()  # ignore the user's matplotlibrc
         matplotlib.rcParams.update(_SETTINGS)
         yield Sheet(height)
 
 
-# Key of a figure: what its colours mean.
+# The legend of a figure.
 
 _HATCHES: Final = ("", "////", "....", "xxxx", "----")
 _SWATCH: Final = 0.17
@@ -412,7 +413,7 @@ def series_look(series: int) -> Style:
 def draw_key(
     page: Sheet, entries: Sequence[tuple[str, Style, object]], left: float, right: float, y: float
 ) -> None:
-    """Write names, looks and ids of swatches between two edges, in lines that end at ``y``."""
+    """Draw swatches with names and ids between two edges, in lines above ``y``."""
     places: list[tuple[float, int, str]] = []
     across, line = left, 0
     for name in (clean(name, 40) for name, *_ in entries):
@@ -436,7 +437,7 @@ _BETWEEN: Final = 0.14
 _LABEL_WIDTH: Final = 25
 _HEIGHT_OF_BAR: Final = 0.15
 _CLEAR: Final = ("gain", "share", "p (Holm)")
-"""The columns of numbers that are not muted."""
+"""The columns of numbers that are not drawn in the muted colour."""
 
 Numbers: TypeAlias = tuple[str, Sequence[str]]
 """A column of numbers on the right: a heading and a text for each lane."""
@@ -448,7 +449,7 @@ class Rows:
     def __init__(self, bands: Sequence[tuple[str, int]], columns: Sequence[Numbers]) -> None:
         self._labels = [wrap(label, _LABEL_WIDTH) for label, _ in bands]
         self._columns = columns
-        # The places of labels and lanes are in inches from the top.
+        # The positions of labels and lanes are in inches from the top.
         self.centres: list[float] = []
         self.lanes: list[float] = []
         below = 0.0
@@ -461,7 +462,7 @@ class Rows:
             below += tall
         self.height = below
         self._widths = [max(extent(t, SMALL)[0] for t in (head, *texts)) for head, texts in columns]
-        # The scale is between these, in inches.
+        # The left and right edges of the scale, in inches.
         self.left = max(extent(label, SIZE)[0] for label in self._labels) + 0.12
         self.right = WIDTH - sum(width + _BETWEEN for width in self._widths)
 
@@ -519,7 +520,7 @@ def set_gain_scale(axes: Axes, values: Sequence[float], label: str) -> None:
     axes.set_xlabel(label, fontsize=SMALL, color=MUTED)
 
 
-# Placement of labels that overlap neither each other nor what they name.
+# Placement of labels that overlap neither each other nor their marks.
 
 _DIRECTIONS: Final = (
     *((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1)),
@@ -558,25 +559,25 @@ class Box(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Spot:
     mark: tuple[float, float]
-    """What it names."""
+    """The position of the labelled mark."""
     box: Box
     distance: float
 
     @property
     def near(self) -> tuple[float, float]:
-        """The place on its edge that is nearest to the mark."""
+        """The point of its box that is nearest to the mark."""
         (x, y), (left, bottom, right, top) = self.mark, self.box
         return min(max(x, left), right), min(max(y, bottom), top)
 
     def steps(self) -> Iterator[Box]:
-        """Go along the line to the mark, where the label needs one."""
+        """Yield points along the line to the mark, if the label needs a line."""
         if self.distance > _WITHOUT_LINE:
             (x, y), (to_x, to_y) = self.mark, self.near
             for part in (step / 12 for step in range(1, 12)):
                 yield Box.around(x + part * (to_x - x), y + part * (to_y - y), 0.01, 0.01)
 
     def draw(self, page: Sheet, text: str, gid: str, *, bold: bool = False) -> None:
-        """Write the label, with a thin line to a mark that is not beside it."""
+        """Draw the label, with a thin line if it is not beside its mark."""
         x, y = (self.box.left + self.box.right) / 2, (self.box.bottom + self.box.top) / 2
         if self.distance > _WITHOUT_LINE:
             xs, ys = zip(self.mark, self.near, strict=True)
@@ -593,9 +594,9 @@ def place(
     crossed: Sequence[Box],
     size: float,
 ) -> list[Spot | None]:
-    """Give each label the best free place near its mark, in turn; None where there is none.
+    """Give each label in turn the best free place near its mark; None if there is none.
 
-    No label covers what is taken; thin lines may be crossed where that cannot be avoided.
+    No label covers a box in ``taken``; those in ``crossed`` are covered only if unavoidable.
     """
     full = [*taken]
     spots: list[Spot | None] = []
@@ -615,7 +616,7 @@ def place(
 
 
 def _cost(spot: Spot, full: Sequence[Box], crossed: Sequence[Box]) -> float:
-    """Weigh how far a label is against the lines it covers and what its own line runs over."""
+    """Add up a label's distance, the lines that it covers, and the boxes that its line crosses."""
     covers = sum(spot.box.meets(other) for other in crossed)
     own = Box.around(*spot.mark, 0.01, 0.01)
     runs_over = sum(

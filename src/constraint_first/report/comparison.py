@@ -1,4 +1,4 @@
-"""What methods score, cost and gain: accuracies, tokens, paired comparisons, outcomes."""
+"""Scores, costs and gains of methods: accuracies, tokens, paired comparisons, outcomes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from constraint_first.store.query import mean_share
 
 # Scores of arms: accuracy with its interval, pass@k, majority@k, means over benchmarks.
 
-_SAME: Final = 1e-11  # shares that add up in another order differ by no more
+_SAME: Final = 1e-11  # rounding error of sums in another order
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,23 +53,23 @@ class Score:
     problems: int
     runs: int
     how: str
-    """How the interval was found: Wilson's, or the percentile one of a bootstrap over problems."""
+    """The kind of interval: Wilson's, or the percentile interval of a bootstrap over problems."""
 
 
 def score(*arms: Arm) -> Score | None:
-    """Score an arm, or the problems of several together; None where nothing was judged."""
+    """Score an arm, or the problems of several together; None if nothing was judged."""
     return score_problems(Counter(found for arm in arms for found in arm.scores.values()))
 
 
 def score_problems(scores: Mapping[tuple[int, int], int]) -> Score | None:
-    """Score problems, counted by right runs and runs: all shown accuracies come from here."""
+    """Score problems, counted by right runs and runs; all displayed accuracies use it."""
     mean = mean_share(scores, 100.0)
     if mean is None:
         return None
-    counts = sorted(Counter(scores).elements())  # the order decides what a seed draws
+    counts = sorted(Counter(scores).elements())  # a fixed order makes seeded draws reproducible
     most = max(runs for _, runs in counts)
     if most == 1 or len({right / runs for right, runs in scores}) == 1:
-        # Resampling problems that all score alike says nothing; Wilson, by problems, still does.
+        # If all problems score alike, a bootstrap has no spread; Wilson's interval is still valid.
         low, high = wilson(mean / 100 * len(counts), len(counts))
         return Score(mean, (100 * low, 100 * high), len(counts), most, "Wilson")
     unit = math.lcm(*{runs for _, runs in counts})
@@ -82,7 +82,7 @@ def score_problems(scores: Mapping[tuple[int, int], int]) -> Score | None:
 
 
 def pass_at(arm: Arm, k: int) -> float | None:
-    """Estimate pass@k without bias, in per cent; None where no problem has k runs."""
+    """Estimate pass@k without bias, in per cent; None if no problem has k runs."""
     found = [
         1 - math.comb(runs - right, k) / math.comb(runs, k)
         for right, runs in arm.scores.values()
@@ -92,7 +92,7 @@ def pass_at(arm: Arm, k: int) -> float | None:
 
 
 def leads(arm: Arm, rivals: Iterable[Arm]) -> bool:
-    """Say whether no rival is more accurate than an arm on the same problems, and one is less."""
+    """Whether no rival is more accurate than an arm on the same problems, and one is less."""
     against = list(rivals)
     same = all(rival.scores.keys() == arm.scores.keys() for rival in against)
     ahead = [(arm.accuracy or 0.0) - (rival.accuracy or 0.0) for rival in against]
@@ -100,7 +100,7 @@ def leads(arm: Arm, rivals: Iterable[Arm]) -> bool:
 
 
 def mean_of_all(values: Sequence[float | None]) -> float | None:
-    """Average values, each counted alike; None where one is missing or there are none."""
+    """Return the unweighted mean; None if a value is missing or there are none."""
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known and len(known) == len(values) else None
 
@@ -108,8 +108,8 @@ def mean_of_all(values: Sequence[float | None]) -> float | None:
 def majority_at(arm: Arm, k: int) -> float | None:
     """Return the accuracy of a vote among the first k runs, in per cent.
 
-    A tie goes to the answer that came first, as in Self-Consistency. None where no problem has k
-    runs, or no answers were kept; and for two runs, because between two the first always wins.
+    Ties are resolved in favour of the first answer, as in Self-Consistency. None if no problem has
+    k runs, or no answers were stored; and for two runs, because then the first answer always wins.
     """
     if k == 2:
         return None
@@ -134,7 +134,7 @@ Key: TypeAlias = tuple[str, str]
 """A benchmark and the name of a problem in it."""
 
 BASELINE: Final = "direct"
-"""What methods are measured against unless another one is named (paper: Evaluation Scope)."""
+"""The baseline unless another one is named (paper: Evaluation Scope)."""
 
 _Score: TypeAlias = tuple[int, int]
 
@@ -145,7 +145,7 @@ class Gain:
 
     points: float
     interval: Interval | None
-    """95 %, by BCa bootstrap over problems; None where all gain alike and say nothing of spread."""
+    """95 %, by BCa bootstrap over problems; None if all gain alike, so that no spread is known."""
     n: int
 
 
@@ -209,7 +209,7 @@ class Tokens(NamedTuple):
     input: float
     output: float
     shared: float = 0.0
-    """Those of the input that an earlier call of the attempt had sent already."""
+    """Input tokens that repeat an earlier call of the attempt."""
 
     @property
     def total(self) -> float:
@@ -225,13 +225,13 @@ class TokenRatios(NamedTuple):
 
     output: float | None = None
     shared_once: float | None = None
-    """Of input and output; a prompt that several samples share counts once."""
+    """Of input and output; a prompt shared by several samples counts once."""
     every_time: float | None = None
     """Of input and output; every prompt counts as often as it was sent."""
 
 
 def mean_tokens(arms: Iterable[Arm]) -> Tokens | None:
-    """Average over the judged attempts of arms; None where tokens were not counted."""
+    """Average over the judged attempts of arms; None if tokens were not counted."""
     judged = [a for arm in arms for a in arm.all_attempts() if a.correct is not None]
     used = [(a.input_tokens, a.output_tokens, a.shared_tokens) for a in judged]
     sums = [sum(counts) for counts in zip(*used, strict=True)]
@@ -243,7 +243,7 @@ def token_ratios(arms: Iterable[Arm], bases: Iterable[Arm]) -> TokenRatios:
 
 
 def divide_tokens(one: Tokens | None, other: Tokens | None) -> TokenRatios:
-    """Divide tokens by others in each way of counting; None where either is not known."""
+    """Divide tokens by others in each way of counting; None if either is unknown."""
     if one is None or other is None:
         return TokenRatios()
     counts = [(each.output, each.shared_once, each.total) for each in (one, other)]
@@ -253,7 +253,7 @@ def divide_tokens(one: Tokens | None, other: Tokens | None) -> TokenRatios:
 # Paired comparison of methods (paper: Convention-Controlled Paired Statistics).
 
 POOLED: Final = "pooled"
-"""The benchmark of a row that takes the problems of several together."""
+"""The benchmark of a row that pools the problems of several benchmarks."""
 
 
 class ComparisonError(CfrError):
@@ -267,11 +267,11 @@ class Plan:
     resamples: int = 0
     """Random resamples for intervals; 0 for the exact bootstrap distribution."""
     pool: bool = True
-    """Whether the benchmarks of a group, such as AIME's years, are also taken together."""
+    """Whether the benchmarks of a group, such as AIME's years, are also pooled."""
     pool_all: bool = False
-    """Whether all benchmarks are also taken together."""
+    """Whether all benchmarks are also pooled."""
     also_tested: tuple[float, ...] = ()
-    """P-values of tests that belong to the same family and are not among these."""
+    """P-values of other tests of the same family, for the correction."""
 
 
 _PLAN: Final = Plan()
@@ -298,23 +298,23 @@ class Pair:
     p: float
     test: Test
     detectable: float | None
-    """The smallest gain that a set like this detects with 80 % power; None without any spread."""
+    """The smallest gain that such a set detects with 80 % power; None without any spread."""
     exact: bool = True
-    """Whether the interval is exact; otherwise it was drawn."""
+    """Whether the interval is exact; otherwise it is from random resamples."""
     fewest: int = 0
     pooled: tuple[str, ...] = ()
-    """The benchmarks of a row that takes several together."""
+    """The benchmarks of a pooled row."""
     group: str = ""
-    """The name of the group that these are; empty where they are all benchmarks."""
+    """The name of their group; empty if they are all benchmarks."""
     p_holm: float = 1.0
     left_out: int = 0
-    """Problems that only one of the two has judged."""
+    """Problems that were judged for only one of the two methods."""
     failed: int = 0
     """Attempts that failed, on either side."""
     labels: tuple[str, str] = ("", "")
     decoding: str = "{}"
     tokens: TokenRatios = field(default_factory=TokenRatios)
-    """Of the judged attempts at these problems."""
+    """The ratios over the judged attempts at these problems."""
 
     @property
     def gain(self) -> float:
@@ -330,7 +330,7 @@ class Pair:
 
     @property
     def interval(self) -> Interval | None:
-        """The interval, where problems differ in what they gain: otherwise it says nothing."""
+        """The interval; None if all problems gain alike, since it is then meaningless."""
         return self.ci if self.detectable is not None else None
 
     @property
@@ -344,15 +344,15 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Pairs that were tested together, corrected as one family."""
+    """Pairs that were tested together, with a correction over the family."""
 
     pairs: tuple[Pair, ...]
     family: int
-    """How many tests the correction is for."""
+    """The number of tests in the correction."""
     missing: tuple[str, ...] = ()
     """Methods that share no judged problem with the baseline."""
     interval: IntervalKind = "bca"
-    """Which interval of the bootstrap the pairs have."""
+    """The kind of bootstrap interval."""
 
 
 def compare(
@@ -438,7 +438,7 @@ def _on_problems_of(arm: Arm, other: Arm) -> Arm:
 
 
 def find_method(study: Study, name: str, chosen: Sequence[str] = ()) -> str:
-    """Find a method by the name it was run under, as tables print it, or by its family."""
+    """Find a method by its stored name, its name in tables, or its family."""
     known = study.names("method")
     if name in known:
         return name
@@ -451,7 +451,7 @@ def find_method(study: Study, name: str, chosen: Sequence[str] = ()) -> str:
 
 
 def find_baseline(study: Study, name: str = "", chosen: Sequence[str] = ()) -> str:
-    """Find the baseline: the one that is named, or Direct CoT, which a study need not have."""
+    """Find the baseline: the named one, or Direct CoT even if the study lacks it."""
     if name:
         return find_method(study, name, chosen)
     return find_variant(study, BASELINE, chosen) or BASELINE
@@ -460,7 +460,7 @@ def find_baseline(study: Study, name: str = "", chosen: Sequence[str] = ()) -> s
 def constrained_method(
     study: Study, baseline: str, wanted: str = "", chosen: Sequence[str] = ()
 ) -> str:
-    """Find the method that is looked at closely: the one wanted, a kind of CFR, or another."""
+    """Find the method to examine closely: the named one, a kind of CFR, or another."""
     if wanted:
         found = find_method(study, wanted, chosen)
         if found == baseline:
@@ -488,7 +488,7 @@ def _pairs(study: Study, base: str, name: str, plan: Plan) -> Iterator[Pair]:
 
 
 def _pools(both: Sequence[tuple[Arm, Arm]], plan: Plan) -> Iterator[Pair]:
-    """Compare on the problems of several benchmarks together: each group, and if asked for all."""
+    """Compare on pooled benchmarks: each group, and on request all benchmarks."""
     every = tuple(one.benchmark for one, _ in both)
     groups = groups_of(every) if plan.pool else {}
     if plan.pool_all and len(every) > 1 and every not in groups.values():
@@ -500,14 +500,14 @@ def _pools(both: Sequence[tuple[Arm, Arm]], plan: Plan) -> Iterator[Pair]:
 
 
 def headline_pairs(comparison: Comparison) -> list[Pair]:
-    """Choose what to say first: benchmarks taken together, and those that stand alone."""
+    """Choose the pairs for the verdict: pooled groups, and benchmarks outside of groups."""
     pairs = comparison.pairs
     within = {(one.method, one.model, one.decoding, name) for one in pairs for name in one.pooled}
     return [p for p in pairs if (p.method, p.model, p.decoding, p.benchmark) not in within]
 
 
 def best_supported(comparison: Comparison) -> Pair:
-    """Find what a verdict is about: the smallest p of significant gains, else losses, else all."""
+    """Find the pair for a verdict: the smallest p of significant gains, else losses, else all."""
     return min(
         headline_pairs(comparison),
         key=lambda pair: (not pair.better, not pair.significant, pair.p_holm, pair.p, -pair.gain),
@@ -517,11 +517,11 @@ def best_supported(comparison: Comparison) -> Pair:
 # Outcomes of problems under two methods (paper: appendix Per-Problem Analysis).
 
 RightRule: TypeAlias = Literal["any", "first"]
-"""When a problem counts as right: where any run is (pass@k), or where its first judged run is."""
+"""When a problem counts as right: if any run is right (pass@k), or if its first judged run is."""
 
 
 def outcome(attempts: Sequence[Outcome], rule: RightRule = "any") -> bool | None:
-    """Say whether a problem counts as right; None where none of its runs was judged."""
+    """Return whether a problem counts as right; None if none of its runs was judged."""
     judged = [attempt.correct for attempt in attempts if attempt.correct is not None]
     return (any(judged) if rule == "any" else judged[0]) if judged else None
 
@@ -529,7 +529,7 @@ def outcome(attempts: Sequence[Outcome], rule: RightRule = "any") -> bool | None
 def both_outcomes(
     base: Arm, method: Arm, rule: RightRule
 ) -> Iterator[tuple[str, tuple[bool, bool]]]:
-    """Go through the problems that were judged on both sides: before and after."""
+    """Yield the outcomes, before and after, of problems that were judged for both methods."""
     for problem, attempts in base.attempts.items():
         before = outcome(attempts, rule)
         after = outcome(method.attempts.get(problem, ()), rule)
@@ -538,7 +538,7 @@ def both_outcomes(
 
 
 def left_to_baseline(base: Arm, attempts: Sequence[Outcome]) -> bool:
-    """Say whether a router left all judged attempts to the baseline: any difference is chance."""
+    """Whether a router left all judged attempts to the baseline: any difference is chance."""
     judged = [attempt.routed for attempt in attempts if attempt.correct is not None]
     return family_of(base) == BASELINE and {*judged} == {False}
 

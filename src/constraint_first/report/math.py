@@ -1,9 +1,9 @@
-r"""One TeX formula as MathML that cannot do anything: only known elements, only harmless values.
+r"""TeX formulas as safe MathML: only known elements and only harmless values.
 
-The formula may be a model's. Latex2mathml makes a tree of it, and what is shown is built anew from
-that tree: names and values that are not on the lists below do not get through. ``\href``,
-``\style`` and ``\color`` lose their effect and keep their contents. A formula that latex2mathml
-cannot read, or that lost a digit on the way, stays TeX.
+The formula may come from a model. Latex2mathml parses it into a tree, from which a new tree is
+built: names and values that are not on the allowlists below are dropped. ``\href``, ``\style`` and
+``\color`` lose their effect and keep their contents. A formula that latex2mathml cannot read, or
+that lost a digit on the way, stays TeX.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from constraint_first.file.safe import printable
 from constraint_first.pattern import lazy_pattern
 
 LONGEST: Final = 2_000
-"""The most characters of a formula that are read; a longer one stays TeX."""
+"""The longest formula, in characters, that is converted; a longer one stays TeX."""
 STYLE: Final = """\
 math .boxed { border: 1px solid; padding: 0.2em 0.3em; }
 math .overline { border-top: 0.06em solid; padding-top: 0.1em; }
@@ -33,11 +33,11 @@ math .struck {
 mtd[columnalign="left"] { text-align: left; text-align: -webkit-left; }
 mtd[columnalign="right"] { text-align: right; text-align: -webkit-right; }
 """
-"""The rules that a page needs: browsers draw neither boxes nor bars from MathML alone."""
+"""The CSS rules that a page needs: browsers render neither boxes nor bars of MathML."""
 DEEPEST: Final = 40
-"""The most levels that a formula may nest: thrice what people write."""
-# Definitions and \sideset, which doubles its argument, can make a short formula as long as they
-# like.
+"""The deepest nesting of a formula: three times what people write."""
+# Refused commands: definitions, and \sideset, which doubles its argument, can expand a short
+# formula to any length.
 _REFUSED: Final = lazy_pattern(
     r"\\(?:def|newcommand|newenvironment|DeclareMathOperator|sideset)(?![a-zA-Z])"
 )
@@ -87,17 +87,17 @@ _TABLES: Final = {
     **dict.fromkeys(("cases*", "dcases"), "cases"),
     "tabular": "array",
 }
-"""The environments that can be shown, by the names under which latex2mathml shows them."""
-# What latex2mathml does not know, does not heed, or reads as something else.
+"""The supported environments, and the names that latex2mathml uses for them."""
+# Replacements for commands that latex2mathml lacks, ignores or misreads.
 _REWRITTEN: Final = tuple(
     (lazy_pattern(pattern), replacement)
     for pattern, replacement in (
-        (r"(?<!\\)%", r"\\%"),  # models write 50% and mean no comment
+        (r"(?<!\\)%", r"\\%"),  # a model's 50% is no comment
         (r"\\(?:begin|end)\{equation\*?\}|\\label\s*\{[^{}]*\}", ""),
         (r"\\(?:nonumber|notag|hfill|noindent|ensuremath)(?![a-zA-Z])", ""),
         (r"(\\begin\{align(?:ed)?at\*?\})\s*\{\d+\}", r"\1"),
         (r"@\{[^{}]*\}", ""),  # between the columns of an array
-        (r"&(?=\s*\\end)", "&{}"),  # a last row whose last cell is empty would be dropped
+        (r"&(?=\s*\\end)", "&{}"),  # else a last row with an empty last cell is dropped
         (r"\\[hv]space\*?\s*\{[^{}]*\}", r"\\quad "),
         (r"\\\\\s*\[-?[\d.]+\s*[a-z]{2}\]|\\newline(?![a-zA-Z])", r"\\\\ "),
         (r"\{,\}|,\\!", r"\\text{,}"),
@@ -115,12 +115,12 @@ _ENVIRONMENT: Final = lazy_pattern(r"\\(begin|end)\s*\{([a-zA-Z]+\*?)\}")
 
 
 class _Unreadable(Exception):
-    """A formula that is better shown as it was written."""
+    """A formula that is better shown as TeX."""
 
 
 @lru_cache(maxsize=2_048)
 def mathml(tex: str, *, block: bool = False) -> Markup | None:
-    """Write a formula as a ``math`` element, or return None where it is better left as TeX."""
+    """Write a formula as a ``math`` element; return None if it is better left as TeX."""
     from latex2mathml.converter import convert_to_element
 
     if len(tex) > LONGEST:
@@ -130,7 +130,7 @@ def mathml(tex: str, *, block: bool = False) -> Markup | None:
         read = convert_to_element(tex, display="block" if block else "inline")
         shown = Element("math", {"display": "block"} if block else {})
         shown.extend(_rebuilt(child, 1) for child in read)
-    except Exception:  # the text is hostile and the parser another's: it may raise anything
+    except Exception:  # a third-party parser on hostile text may raise anything
         return None
     if _digits(tex) != _digits("".join(shown.itertext())):
         return None
@@ -142,7 +142,7 @@ def _digits(text: str) -> list[str]:
 
 
 def _prepared(tex: str, block: bool) -> str:
-    """Put a formula into the words that latex2mathml knows."""
+    """Rewrite a formula with commands that latex2mathml supports."""
     for pattern, replacement in _REWRITTEN:
         tex = pattern.sub(replacement, tex)
     tex = _TEXT.sub(_spaced, tex)
@@ -164,7 +164,7 @@ def _spaced(found: re.Match[str]) -> str:
         return rf"\text{{ {found[0]} }}".replace(" ", "\N{NO-BREAK SPACE}") if words else found[0]
     command = found[0][: found.start("said") - found.start()]
     parts = re.split(r"(?<!\\)\$|\\[()]", found["said"])
-    if len(parts) % 2 == 0:  # a price, or half a formula
+    if len(parts) % 2 == 0:  # a dollar sign is a price or unpaired
         parts = [found["said"]]
     if any("{" in words for words in parts[::2]):
         raise _Unreadable
@@ -174,7 +174,7 @@ def _spaced(found: re.Match[str]) -> str:
 
 
 def _rebuilt(read: Element, depth: int) -> Element:
-    """Build an element anew from what is known to be harmless."""
+    """Copy an element, with its allowed names and values only."""
     if read.tag not in _ELEMENTS or depth > DEEPEST:
         raise _Unreadable
     harmless = {
@@ -188,7 +188,7 @@ def _rebuilt(read: Element, depth: int) -> Element:
     else:
         shown.text = text
     shown.extend(_rebuilt(child, depth + 1) for child in _parts(read))
-    # Boxes, bars and strikes are left to the page's style.
+    # Boxes, bars and strikes are drawn by the page's CSS.
     if shown.tag == "menclose":
         return _styled("boxed" if read.get("notation") == "box" else "struck", shown)
     if shown.tag in ("mover", "munder") and len(shown) == 2 and shown[1].text == "―":
@@ -197,10 +197,10 @@ def _rebuilt(read: Element, depth: int) -> Element:
 
 
 def _parts(read: Element) -> list[Element]:
-    """Return the children, as many as the element wants."""
+    """Return the children, as many as the element requires."""
     children, wanted = list(read), _PARTS.get(read.tag, len(read))
     if len(children) > wanted and children[0].tag in ("mo", "mspace"):
-        # A matrix or binomial with an exponent: latex2mathml leaves its brackets loose.
+        # A matrix or binomial with an exponent: latex2mathml does not group its brackets.
         base = Element("mrow")
         base.extend(children[: 1 - wanted])
         children = [base, *children[1 - wanted :]]
@@ -210,7 +210,7 @@ def _parts(read: Element) -> list[Element]:
 
 
 def _text(read: Element) -> str:
-    """Return the characters that latex2mathml means."""
+    """Return the text of an element, with escapes and character references resolved."""
     text = read.text or ""
     if read.tag == "mtext":
         text = re.sub(r"\\([%$&_#{} ])", r"\1", text)
@@ -235,7 +235,7 @@ def _name(shown: Element, text: str) -> None:
 
 
 def _letter(character: str, alphabet: str) -> str:
-    """Find a mathematical letter by its name: browsers no longer make them out of plain ones."""
+    """Find a mathematical letter by its Unicode name: browsers ignore ``mathvariant``."""
     name = re.sub("LATIN |GREEK |LETTER ", "", unicodedata.name(character, ""))
     for family in ("MATHEMATICAL ", ""):  # a few, such as ℝ, are older than their families
         try:
@@ -255,9 +255,10 @@ def _styled(name: str, content: Element) -> Element:
     return row
 
 
-# Text with TeX mathematics in it, a problem's or a model's, as HTML that cannot do anything.
+# Text with TeX formulas, of a problem or a model, as safe HTML.
 
-# Each alternative ends at the end of the text at the latest, so that nothing is read twice.
+# Each alternative matches up to the end of the text if it is not closed, so that matching is
+# linear.
 _BLOCK: Final = lazy_pattern(
     r"""
       ^[ \t]*```[^\n`]*\n(?P<code>.*?)(?:^[ \t]*```[ \t]*$|\Z)
@@ -295,9 +296,9 @@ class _Formula(NamedTuple):
 def to_html(text: str, *, limit: int = 20_000) -> Markup:
     r"""Write a text as paragraphs, its formulas as MathML, of its first ``limit`` characters.
 
-    Mathematics stands between ``$``, ``$$``, ``\(`` and ``\)`` or ``\[`` and ``\]``. Of Markdown it
-    knows paragraphs, headings, bold, code and fences. Whatever it cannot read is shown as it was
-    written. The page needs ``constraint_first.report.math.STYLE``.
+    Mathematics stands between ``$``, ``$$``, ``\(`` and ``\)`` or ``\[`` and ``\]``. Of Markdown
+    it supports paragraphs, headings, bold, code and fences. Anything else is shown as written. The
+    page needs ``constraint_first.report.math.STYLE``.
     """
     text = printable(text.replace("\r\n", "\n"))
     html = "".join(_blocks(text[:limit]))
@@ -307,7 +308,7 @@ def to_html(text: str, *, limit: int = 20_000) -> Markup:
 
 
 def formula_spans(text: str) -> list[tuple[int, int]]:
-    """Find where formulas are in a text, their signs included."""
+    """Return the spans of formulas in a text, delimiters included."""
     ends = [0, *(end for found in _BLOCK.finditer(text) for end in found.span()), len(text)]
     spans: list[tuple[int, int]] = []
     for start, end in zip(ends[::2], ends[1::2], strict=True):
@@ -339,12 +340,12 @@ def _paragraph(html: str) -> str:
 
 def _inline(text: str) -> str:
     pieces: list[str] = []
-    at, bold = 0, -1  # where a bold stretch may begin: two asterisks without a second pair stay
+    at, bold = 0, -1  # start of an unclosed bold span, else -1
     while found := _INLINE.search(text, at):
         formula = _formula(text, found)
         html, before = _shown(formula, found), text[at : found.start()]
         at = formula.end if formula else found.end()
-        if html.startswith('<math display="block"'):  # it is on lines of its own already
+        if html.startswith('<math display="block"'):  # it is a block already
             before = before.rstrip()
             at += len(text[at:]) - len(text[at:].lstrip())
         pieces += (_prose(before), html)
@@ -360,7 +361,7 @@ def _prose(text: str) -> str:
 
 
 def _shown(formula: _Formula | None, found: re.Match[str]) -> str:
-    """Write what stands at a place that is not prose."""
+    """Write the match at a position that is not prose."""
     if formula:
         written = found.string[found.start() : formula.end]
         math = mathml(formula.tex, block=formula.block)
@@ -371,7 +372,7 @@ def _shown(formula: _Formula | None, found: re.Match[str]) -> str:
 
 
 def _formula(text: str, found: re.Match[str]) -> _Formula | None:
-    """Read the formula that begins here, if it ends somewhere."""
+    """Parse the formula that starts here, if it is closed."""
     start, opened = found.start(), found.end()
     if name := found["environment"]:
         closing = rf"\end{{{name}}}"
@@ -389,7 +390,7 @@ def _formula(text: str, found: re.Match[str]) -> _Formula | None:
 
 
 def _dollars(text: str, start: int) -> _Formula | None:
-    """Read up to the next dollar sign, unless the two belong to prices."""
+    """Parse up to the next dollar sign, unless the two are prices."""
     closing = _DOLLAR.search(text, start)
     if not closing:
         return None

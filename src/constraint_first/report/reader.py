@@ -1,4 +1,4 @@
-"""Reader of studies: stores, files that ``cfr export`` wrote, and outcomes from elsewhere."""
+"""Reader of studies: stores, files of ``cfr export``, and outcomes of other programs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from constraint_first.store.database import StoreError
 from constraint_first.store.query import RecordKey, attempt_columns
 from constraint_first.store.store import Store
 
-# Files of attempts: rows of any format, brought into one form with every field of its type.
+# Files of attempts: rows of any format, normalized to typed fields.
 
 _PACKED: Final = ("decoding", "details", "stages")
 """Columns that hold JSON."""
@@ -58,13 +58,13 @@ def read_export(path: Path) -> Iterator[rows.JsonLine]:
             cells = {name.lower(): rows.plain_text(str(cell)) for name, cell in row.items()}
             row = {name: _value(cell, kinds.get(name, str)) for name, cell in cells.items()}
         row = {**row, **{name: _parsed(row[name]) for name in _PACKED if name in row}}
-        if row.get("status", "") is None:  # as without the column; no verdict is one: not judged
+        if row.get("status", "") is None:  # unlike a null verdict (not judged)
             del row["status"]
         yield line._replace(value=row)
 
 
 def _value(cell: str, kind: type) -> Json:
-    """Read a cell as the type of its column; one of another type is left for its field's check."""
+    """Convert a cell to its column's type; an invalid cell is left for the check of its field."""
     if not cell:
         return None
     if kind is bool:
@@ -84,7 +84,7 @@ def _parsed(value: Json) -> Json:
 
 _STATUS: Final = rows.one_of(STATUSES)
 _VERDICTS: Final = ("correct", "incorrect", "undecided", None)
-# 0 and 1 are among these, and null for an attempt that failed.
+# 0 and 1 are equal to False and True; null means a failed attempt.
 _CORRECT: Final[rows.FieldType[bool | None]] = rows.FieldType(
     "true or false", lambda value: value in (True, False, None)
 )
@@ -100,7 +100,7 @@ _COSTS: Final = ("calls", *_TOKENS, "seconds")
 
 
 def outcome_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Read lines in one form, whatever program wrote them."""
+    """Read lines of ``cfr export`` or other programs in one form."""
     labels: dict[str, str] = {}
     runs: dict[tuple[str, ...], Iterator[int]] = {}
     for row in read_export(path):
@@ -118,7 +118,7 @@ def _line(
     method, problem = (str(rows.read_field(row, n, _NAME)) for n in ("method", "problem"))
     arm = {name: _text(row, name) or "" for name in ("benchmark", "model")}
     arm |= {"method": method, "decoding": write_decoding(row.get("decoding"))}
-    # Lines without a run are numbered as they come.
+    # Lines without a run are numbered in their order.
     counter = runs.setdefault((*arm.values(), problem), count())
     stages = _mapping(row, "stages").items()
     return {
@@ -138,13 +138,13 @@ def _line(
 
 
 def _text(row: Mapping[str, Json], field: str) -> str | None:
-    """Read a text; an answer may well be written as a number."""
+    """Read a text; answers may be JSON numbers."""
     value = row.get(field)
     return value if isinstance(value, str) or value is None else json.dumps(value)
 
 
 def _judged(row: Mapping[str, Json]) -> dict[str, Json]:
-    """Bring ``correct`` and ``verdict`` into one form."""
+    """Normalize ``correct`` and ``verdict``."""
     status = rows.read_field(row, "status", _STATUS) if "status" in row else "ok"
     if status == "failed":
         return {"status": status, "verdict": None}
@@ -159,7 +159,7 @@ def _judged(row: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def _amount(row: Mapping[str, Json], name: str) -> float:
-    """Read tokens or seconds; zero where there are none."""
+    """Read tokens or seconds; zero if missing."""
     return 0 if row.get(name) is None else rows.read_field(row, name, _AMOUNT)
 
 
@@ -169,7 +169,7 @@ def _stage(used: Mapping[str, Json]) -> StageCost:
 
 
 def stage_cost(row: Mapping[str, Any]) -> StageCost:
-    """Read the cost of a stage; tokens from a cache and another model's name may be missing."""
+    """Read the cost of a stage; cached tokens and the name of another model are optional."""
     calls, used_in, used_out, seconds = (row[name] for name in _COSTS)
     more = (int(row.get("cached_tokens") or 0), row.get("answered_by") or "")
     return StageCost(int(calls), int(used_in), int(used_out), float(seconds), *more)
@@ -180,9 +180,9 @@ def _mapping(row: Mapping[str, Json], field: str) -> dict[str, Json]:
     return value if isinstance(value, dict) else {}
 
 
-@lru_cache  # a name that is not ours is looked for in every package that is installed
+@lru_cache  # an unknown name is searched for in all entry points
 def _label(method: str) -> str:
-    """Name a method as the paper does; one that is not ours keeps the name that it came with."""
+    """Return the paper's name of a method; unknown methods keep their own names."""
     try:
         return make(method).label
     except MethodError:
@@ -192,7 +192,7 @@ def _label(method: str) -> str:
 # Studies: stores and files sorted into arms.
 
 Source: TypeAlias = Study | Store | Path | str
-"""What a study can be read from: a store (open, or its path or URL) or a file of attempts."""
+"""A source of a study: a store (open, or its path or URL) or a file of attempts."""
 
 _Raw = Mapping[str, Any]
 _COPIED: Final = ("run", "status", *_TOKENS, "shared_tokens", "seconds", "finished_at")
@@ -212,7 +212,7 @@ class _Builder:
         return self.arms[key]
 
     def add(self, row: _Raw, details: Mapping[str, Json]) -> bool:
-        """Enter an attempt; False where its run of its problem is there already."""
+        """Add an attempt; return False if its run of its problem exists already."""
         arm, problem = self.arm(row), str(row["problem"])
         if (mark := (id(arm), problem, row["run"])) in self._seen:
             return False
@@ -221,7 +221,7 @@ class _Builder:
         return True
 
     def study(self, source: str, transcripts: Transcripts) -> Study:
-        """Finish: runs in order, arms in the order in which they came."""
+        """Build the study, with sorted runs, and arms in the order of their first attempt."""
         for arm in self.arms.values():
             for attempts in arm.attempts.values():
                 attempts.sort(key=lambda attempt: attempt.run)
@@ -231,8 +231,8 @@ class _Builder:
 def open_study(sources: Source | Sequence[Source]) -> Study:
     """Read stores and files as one study; no two may hold the same attempts.
 
-    A store that is named by its path or URL is not kept open: it is opened anew when transcripts
-    are asked for.
+    A store that is named by its path or URL is not kept open: it is opened again when transcripts
+    are requested.
     """
     one = isinstance(sources, Study | Store | Path | str)
     studies = [_read(source) for source in ([sources] if one else sources)]
@@ -256,7 +256,7 @@ def _read(source: Source) -> Study:
 
 
 def existing_store(url: str) -> Store:
-    """Open a store that must be there already; a mistyped name must not make a new one."""
+    """Open an existing store; a mistyped name must not create a new one."""
     if rows.row_format(Path(url)):
         readers = "'cfr compare', 'report', 'audit' and 'calibrate' read those"
         raise StoreError(f"{url}: a file of attempts, not a store; {readers}; name a store here")
@@ -284,7 +284,7 @@ def _joined(studies: Sequence[Study]) -> Study:
 
 
 def read_store(store: Store) -> Study:
-    """Read an open store; long texts stay there until they are asked for."""
+    """Read an open store; long texts are loaded on request."""
     builder = _Builder()
     for row in record.problem_rows(store):
         builder.problems[row["benchmark"], row["name"]] = ProblemText(row["text"], row["answer"])
@@ -298,7 +298,7 @@ def read_store(store: Store) -> Study:
 
 def _store_transcripts(store: Store, wanted: Collection[RecordKey]) -> dict[RecordKey, Transcript]:
     def fits(key: RecordKey) -> bool:
-        """Say whether a database could hold a key; it would refuse to look for another."""
+        """Whether a database can store a key: queries for other keys raise errors."""
         *names, run = key
         return all(storable_text(str(name)) == name for name in names) and -(2**63) <= run < 2**63
 
@@ -310,8 +310,8 @@ def _store_transcripts(store: Store, wanted: Collection[RecordKey]) -> dict[Reco
 def read_file(path: Path) -> Study:
     """Read a file of attempts: JSON Lines, CSV or Parquet.
 
-    A line needs ``problem``, ``method``, ``run`` and ``correct``; what ``cfr export`` writes has
-    ``verdict`` and ``status`` in place of the last, and all the rest.
+    A line needs ``problem``, ``method``, ``run`` and ``correct``; lines of ``cfr export`` have
+    ``verdict`` and ``status`` instead of the last, and all other fields.
     """
     builder = _Builder()
     for number, row in outcome_lines(path):
@@ -360,7 +360,7 @@ def _transcript(row: _Raw, details: Mapping[str, Json]) -> Transcript:
 
 
 def _graded(row: _Raw) -> dict[str, Any]:
-    """Read the verdict, and the answer unless gold instructions judge the whole reply."""
+    """Return the verdict, and the answer unless gold instructions judge the whole reply."""
     verdict = row["verdict"]
     return {
         "correct": None if verdict is None else verdict == "correct",
@@ -375,8 +375,7 @@ def _extraction(details: Mapping[str, Json]) -> Extraction | None:
     spec = _spec(details)
     if spec is None:
         return Extraction(rung)
-    # Earlier versions accepted a specification of one field from a damaged reply, and none from a
-    # whole one.
+    # Earlier versions accepted a single field from a damaged reply but not from an intact one.
     if rung == "parsed":
         rung = rung if spec.restricts else "empty"
     elif rung in ("repaired", "fields") and len(spec.restricting) < FEWEST_FIELDS:

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 _PACKAGE: Final = "constraint_first.report.template"
 _LONGEST: Final = 20
-"""Rows of a table that is shown at once; a longer one is folded."""
+"""The longest table, in rows, that is not collapsed."""
 _INTERVAL: Final = lazy_pattern(r"(?<=\[)([−\d.,]+), (?=[−\d.,]+\])")
 _NO_BREAK: Final = "\N{NO-BREAK SPACE}"
 
@@ -69,9 +69,9 @@ def report_style() -> str:
 
 
 def page_environment(*packages: str) -> Environment:
-    """Make the environment of templates, which are in packages or among the shared parts.
+    """Make the environment of templates, from packages and the shared parts.
 
-    It escapes all that a template shows but formulas and figures, which are made of escaped text.
+    It autoescapes all values except formulas and figures, which are built from escaped text.
     """
     require("jinja2", "latex2mathml")
     import jinja2
@@ -123,13 +123,13 @@ def _unbroken(text: str) -> str:
     return text.replace("(p = ", f"(p{_NO_BREAK}={_NO_BREAK}")
 
 
-# Sections: the exhibits of a study, put together.
+# Sections: the exhibits of a study, assembled.
 
 EXHIBITS: Final[tuple[Exhibit, ...]] = (
     *(*scores.EXHIBITS, *gains.EXHIBITS, *cost.EXHIBITS, *interventions.EXHIBITS),
     *(*routing.EXHIBITS, *stage1.EXHIBITS, *errors.EXHIBITS),
 )
-"""Everything that a report shows; within a section in this order."""
+"""All exhibits; within a section they appear in this order."""
 _VERDICT: Final = "verdict"
 
 
@@ -141,7 +141,7 @@ class Section:
     tables: tuple[Table, ...] = ()
     figures: tuple[Figure, ...] = ()
     published: tuple[Table, ...] = ()
-    """The paper's tables of the same."""
+    """The paper's corresponding tables."""
     notes: tuple[str, ...] = ()
 
     @property
@@ -191,7 +191,7 @@ def assemble(
 
 
 def _section(context: Context, name: str, exhibits: Iterable[Exhibit]) -> Section:
-    """Put the parts of exhibits together, with each note on a variant once."""
+    """Combine the parts of exhibits, with each note on a variant once."""
     tables: list[Table] = []
     figures: list[Figure] = []
     claims: list[str] = []
@@ -203,7 +203,7 @@ def _section(context: Context, name: str, exhibits: Iterable[Exhibit]) -> Sectio
         notes += exhibit.notes(context)
         for table in exhibit.tables(context):
             new = [one for one in exhibit.variant_notes(context) if one not in said]
-            # A table without a row is not shown: its notes say why.
+            # A table without rows is not shown; its notes give the reason.
             tables.append(replace(table, notes=(*table.notes, *new)) if table.rows else table)
             said.update(new if table.rows else ())
         if context.options.figures:
@@ -216,7 +216,7 @@ def _section(context: Context, name: str, exhibits: Iterable[Exhibit]) -> Sectio
 
 
 def left_out(sections: Iterable[Section]) -> Section:
-    """Gather what sections but the verdict could not show: the reasons, and the paper's tables."""
+    """Collect the exhibits that could not be shown: the reasons, and the paper's tables."""
     reasons: dict[str, list[str]] = {}
     published: list[Table] = []
     for section in sections:
@@ -231,7 +231,7 @@ def left_out(sections: Iterable[Section]) -> Section:
     return Section("left-out", "Not in these data", tuple(claims), published=tuple(published))
 
 
-# Provenance of a report: its title, and where, when and with what its data were made.
+# Provenance of a report: its title, and the source, date and version of its data.
 
 
 def title(study: Study) -> str:
@@ -244,14 +244,14 @@ def title(study: Study) -> str:
 
 
 def about(study: Study) -> str:
-    """Write what a study holds, when it was made, and the version of the package."""
+    """Describe the contents of a study, its dates, and the version of the package."""
     attempts = list(study.all_attempts())
     times = [attempt.finished_at for attempt in attempts if attempt.finished_at]
     made, software = "", "constraint-first"
     if times:
         first, last = (time.strftime("%Y-%m-%d", time.gmtime(t)) for t in (min(times), max(times)))
         made = f"; attempts made {first if first == last else f'{first} to {last}'}"
-    # Run from its source, without being installed, the package has no version.
+    # Without installation the package has no version metadata.
     with suppress(PackageNotFoundError):
         software += f" {version('constraint-first')}"
     return (
@@ -296,7 +296,7 @@ def _put(path: Path, text: str) -> None:
 
 
 def report_markdown(report: Report) -> str:
-    """Write a report in Markdown; figures are linked, and cases are short."""
+    """Write a report in Markdown; figures are linked, and cases are abridged."""
     parts = [f"# {markdown_text(report.title)}", markdown_text(report.about)]
     for section in report.sections:
         parts.append(f"## {section.title}")

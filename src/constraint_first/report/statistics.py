@@ -1,9 +1,8 @@
 """Paired tests over problems, exact (paper: Convention Control and Paired Statistics).
 
-The problem is the unit: its runs are averaged first, and what is tested is the difference within
-each problem. In whole runs these differences are small whole numbers, so all ways to flip their
-signs can be counted by their sums, a number of steps that grows with the problems and not with
-their power set.
+The unit is the problem: its runs are averaged first, and the tests are on the differences within
+problems. Counted in runs, these differences are small integers, so the sums of all sign flips can
+be counted by dynamic programming, in polynomial time instead of 2^n.
 """
 
 from __future__ import annotations
@@ -21,26 +20,27 @@ from numpy.typing import NDArray
 from constraint_first.report.study import Arm
 
 Test: TypeAlias = Literal["exact sign-flip", "exact McNemar", "Monte Carlo sign-flip"]
-"""How a p-value was found. For one run of each problem the sign-flip test is McNemar's, exact."""
+"""The kind of a p-value. With one run of each problem the sign-flip test is the exact McNemar
+test."""
 
 _NORMAL: Final = NormalDist()
-# Steps of the count; half a minute on a slow machine. 674 problems × 4 runs take two million.
+# The limit on steps; half a minute on a slow machine. 674 problems × 4 runs need two million.
 _MOST_STEPS: Final = 20_000_000_000
 _SAMPLES: Final = 100_000
 
 
 def flip_signs(differences: Sequence[int]) -> float | None:
-    """Return the two-sided p-value over all sign flips; None where there are too many to count.
+    """Return the two-sided p-value over all sign flips; None if there are too many to count.
 
-    What is counted is how often the flipped total is at least as far from zero as the observed one.
-    Each step halves and adds positive numbers, so the result is exact up to rounding in the last
-    of a float's digits.
+    It is the probability that the flipped total is at least as far from zero as the observed one.
+    Each step halves and adds positive numbers without cancellation, so the relative error is that
+    of floating-point rounding.
     """
     sizes = sorted(abs(value) for value in differences if value)
     total, observed = sum(sizes), abs(sum(differences))
     if len(sizes) * total > _MOST_STEPS:
         return None
-    # shares[t]: how likely it is that the differences which stay positive add up to t.
+    # shares[t]: the probability that the differences with a positive sign add up to t.
     shares = np.zeros(total + 1)
     shares[0], reached = 1.0, 0
     for size in sizes:
@@ -52,7 +52,7 @@ def flip_signs(differences: Sequence[int]) -> float | None:
 
 
 def sample_signs(differences: Sequence[float], seed: int) -> float:
-    """Estimate the p-value of the sign-flip test from random flips; it is never quite zero."""
+    """Estimate the p-value of the sign-flip test from random flips; it is always above zero."""
     values = np.asarray([value for value in differences if value], dtype=np.float64)
     generator = np.random.default_rng(seed)
     observed, extreme = abs(values.sum()) - 1e-12, 0
@@ -74,9 +74,9 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def detectable(differences: Sequence[float]) -> float | None:
-    """Return the smallest mean difference that a set like this detects with 80 % power.
+    """Return the smallest mean difference that such a set detects with 80 % power.
 
-    By the normal approximation, from the spread of the differences; None where they have none.
+    By the normal approximation, from the spread of the differences; None without spread.
     """
     n = len(differences)
     mean = sum(differences) / n if n else 0.0
@@ -88,7 +88,7 @@ def detectable(differences: Sequence[float]) -> float | None:
 
 
 FEWEST_CHANGES: Final = math.ceil(1 - math.log2(0.05))
-"""How many problems must differ before the sign-flip test can reach 0.05 at all."""
+"""The smallest number of changed problems with which the sign-flip test can reach 0.05."""
 
 
 # Wilson intervals of shares.
@@ -108,45 +108,46 @@ def wilson(successes: float, trials: float, z: float = 1.959964) -> Interval:
 
 # Bootstrap intervals without resampling (paper: Convention Control and Paired Statistics).
 #
-# A resampled total is a sum of n independent draws from the observed values. Where these are whole
-# numbers, as won runs of a problem always are, its distribution is the n-fold convolution of
-# theirs. So the intervals are those of infinitely many resamples: no seed can move them. Values
-# without a common unit are resampled with a seed.
+# A resampled total is a sum of n independent draws from the observed values. If these are
+# integers, as won runs of a problem always are, its distribution is the n-fold convolution of
+# theirs. So the intervals are those of infinitely many resamples and do not depend on a seed.
+# Values without a common unit are resampled with a seed.
 
 IntervalKind: TypeAlias = Literal["bca", "percentile"]
-"""A bootstrap interval that is corrected for bias and skewness, or one that is not."""
+"""A bootstrap interval with correction for bias and skewness, or without."""
 _Floats: TypeAlias = NDArray[np.float64]
 
 FINEST_UNIT: Final = 10_000
-"""Parts of a problem beyond which run counts have no useful common unit: they are drawn from."""
+"""The largest common denominator of run counts for the exact distribution; beyond it they are
+resampled."""
 _MOST_PLACES: Final = 8_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Bootstrap:
-    """The distribution of a resampled mean, and what its observed values say of its shape."""
+    """The distribution of a resampled mean, with its observed value and acceleration."""
 
     means: _Floats
-    """What the mean can be, in rising order."""
+    """The possible means in rising order."""
     below: _Floats
-    """How likely it is to be each of these or less."""
+    """The cumulative probability of each."""
     observed: float
     acceleration: float
     exact: bool
 
     def interval(self, kind: IntervalKind = "bca") -> Interval:
-        """Cut the tails off for 95 %; ``bca`` corrects for bias and skewness first."""
+        """Return the 95 % interval; ``bca`` corrects for bias and skewness."""
         tails = ((1 - 0.95) / 2, (1 + 0.95) / 2)
         low, high = (self._corrected(tail) if kind == "bca" else tail for tail in tails)
         return self._quantile(low), self._quantile(high)
 
     def _quantile(self, share: float) -> float:
-        # A share that rounding has put a hair above a step still belongs to that step.
+        # The tolerance keeps a share that rounding has put slightly above a step at that step.
         at = int(np.searchsorted(self.below, share - 1e-12))
         return float(self.means[min(at, len(self.means) - 1)])
 
     def _corrected(self, tail: float) -> float:
-        # The bias is how far the observed mean is from the median, in standard errors.
+        # The bias is the distance of the observed mean from the median, in standard errors.
         step = 1e-9 * max(1.0, abs(self.observed))
         share = (self._share(self.observed - step) + self._share(self.observed + step)) / 2
         if not 0 < share < 1 or len(self.means) == 1:
@@ -164,8 +165,8 @@ class Bootstrap:
 def bootstrap(values: Sequence[int], unit: float = 1.0) -> Bootstrap:
     """Compute how the mean of resampled whole numbers is distributed, in units of ``unit``.
 
-    Where that would take hundreds of megabytes (many problems, each with its own number of runs)
-    it is drawn, always with the same seed.
+    If that needs hundreds of megabytes (many problems with different numbers of runs) it is
+    resampled, always with the same seed.
     """
     low, n = min(values), len(values)
     if (max(values) - low) * n > _MOST_PLACES:
@@ -188,7 +189,7 @@ def bootstrap(values: Sequence[int], unit: float = 1.0) -> Bootstrap:
 
 
 def drawn(values: Sequence[float], seed: int, resamples: int = 10_000) -> Bootstrap:
-    """Resample with a seed: for values without a common unit, or to check the exact way."""
+    """Resample with a seed, for values without a common unit or to verify the exact method."""
     numbers = np.asarray(values, dtype=np.float64)
     generator = np.random.default_rng(seed)
     means = np.empty(resamples)
@@ -208,14 +209,14 @@ def drawn(values: Sequence[float], seed: int, resamples: int = 10_000) -> Bootst
 
 
 def _acceleration(values: _Floats) -> float:
-    """Measure skewness by leaving one value out at a time; for a mean that has a closed form."""
+    """Compute the jackknife acceleration (skewness), which has a closed form for a mean."""
     deviations = values - values.mean()
     spread = float((deviations**2).sum())
     return float((deviations**3).sum()) / (6 * math.pow(spread, 1.5)) if spread > 0 else 0.0
 
 
 def kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
-    """Compute Cohen's kappa; None where one label would be right by chance alone."""
+    """Compute Cohen's kappa; None if the agreement expected by chance is 1."""
     n = len(pairs)
     ours, theirs = Counter(one for one, _ in pairs), Counter(one for _, one in pairs)
     by_chance = sum(ours[label] * theirs[label] for label in ours)
@@ -232,12 +233,12 @@ _Score: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """The scores of the problems that were judged on both sides, and what was left out."""
+    """The scores of problems that were judged for both methods, and the number of others."""
 
     scores: tuple[tuple[_Score, _Score], ...]
-    """Right runs and runs, before and after, of each problem."""
+    """Right runs and all runs of each problem, before and after."""
     left_out: int = 0
-    """Problems that were judged on one side alone."""
+    """Problems that were judged for one method only."""
     failed: int = 0
     """Attempts that failed, on either side."""
 
@@ -264,14 +265,14 @@ class Differences:
         return improved, len(crossed) - improved - degraded, degraded
 
     def whole(self) -> tuple[list[int], float] | None:
-        """Return the gains as whole numbers and the points of one; None without a common unit."""
+        """Return the gains as integers and the unit in points; None without a common unit."""
         unit = math.lcm(*{runs for pair in self.scores for _, runs in pair})
         if unit > FINEST_UNIT:
             return None
         return [b * unit // n - a * unit // m for (a, m), (b, n) in self.scores], 100 / unit
 
     def test(self, seed: int) -> tuple[float, Test]:
-        """Test whether the gains are more than chance: exactly, unless that is impossible."""
+        """Test whether the gains exceed chance, exactly if possible."""
         whole = self.whole()
         exact = flip_signs(whole[0]) if whole else None
         if exact is None:
@@ -280,11 +281,11 @@ class Differences:
 
     @property
     def interval(self) -> Interval | None:
-        """The BCa interval of the mean gain; None where all gain alike, so no spread is known."""
+        """The BCa interval of the mean gain; None if all gain alike and no spread is known."""
         return None if len(set(self.points)) == 1 else self.resampled(0, 0).interval()
 
     def resampled(self, seed: int, resamples: int) -> Bootstrap:
-        """Bootstrap the mean gain: exactly, unless resamples are asked for or needed."""
+        """Bootstrap the mean gain, exactly unless resamples are requested or necessary."""
         whole = self.whole()
         if whole is None or resamples:
             return drawn(self.points, seed, resamples or 10_000)
@@ -292,7 +293,7 @@ class Differences:
 
 
 def differences(baseline: Sequence[Arm], method: Sequence[Arm]) -> Differences | None:
-    """Pair arms problem by problem; None where no problem was judged on both sides."""
+    """Pair arms problem by problem; None if no problem was judged for both."""
     scores: list[tuple[_Score, _Score]] = []
     left_out = failed = 0
     for base, arm in zip(baseline, method, strict=True):

@@ -27,11 +27,11 @@ from constraint_first.model.resolve import presets
 from constraint_first.problem import Json
 from constraint_first.store.query import RecordKey
 
-# Groups of benchmarks, such as AIME's three years: the paper averages and pools these alone.
+# Groups of benchmarks, such as AIME's three years: the paper averages and pools only these.
 
 
 def groups_of(benchmarks: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Sort benchmarks into the groups that several of them belong to, in order."""
+    """Return the groups with at least two of the benchmarks, in order."""
     found: dict[str, list[str]] = {}
     for name in dict.fromkeys(benchmarks):
         if group := _group(name):
@@ -40,7 +40,7 @@ def groups_of(benchmarks: Iterable[str]) -> dict[str, tuple[str, ...]]:
 
 
 def groups_and_all(benchmarks: Iterable[str]) -> list[tuple[str, ...]]:
-    """List the sets of benchmarks to take together: each group, then all, where these differ."""
+    """List the sets of benchmarks to pool: each group, then all, if that is another set."""
     every = tuple(dict.fromkeys(benchmarks))
     sets = [*groups_of(every).values(), every] if every else []
     return list(dict.fromkeys(sets))
@@ -57,11 +57,11 @@ class StudyError(CfrError):
 
 @dataclass(frozen=True, slots=True)
 class ProblemText:
-    """A problem's text and gold answer; the text is empty where it is not on record."""
+    """A problem's text and gold answer; the text is empty if it is not stored."""
 
     text: str
     gold: str | None = None
-    """Gold instructions, where a whole reply is judged, as one text."""
+    """Gold instructions as one text, if they judge the whole reply."""
 
     @property
     def instructions(self) -> tuple[GoldInstruction, ...]:
@@ -85,28 +85,28 @@ class Extraction:
     """The kind of each raw constraint, in order."""
     propagated: int = 0
     critical: tuple[str, ...] = ()
-    """The kinds of the raw constraints that it calls critical, itself or by what follows."""
+    """The kinds of raw constraints that it calls critical, directly or through derived ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one method came to on one problem in one run: an attempt without its texts."""
+    """The outcome of one method on one problem in one run: an attempt without its texts."""
 
     run: int
     status: str = "ok"
     correct: bool | None = None
-    """None where there is nothing to judge: the call itself failed."""
+    """None if there is nothing to judge, because a call failed."""
     answer: str | None = None
-    """None also where gold instructions judge the whole reply."""
+    """None also if gold instructions judge the whole reply."""
     input_tokens: int = 0
     output_tokens: int = 0
     shared_tokens: int = 0
-    """Those of the input that an earlier call of the attempt had sent already."""
+    """Input tokens that repeat an earlier call of the attempt."""
     seconds: float = 0.0
     finished_at: float = 0.0
-    """In seconds since 1970; zero where it is not known."""
+    """In seconds since 1970; zero if unknown."""
     routed: bool | None = None
-    """What the method's router decided; None where it has none."""
+    """The decision of the method's router; None without a router."""
     extraction: Extraction | None = None
     intervened: bool = False
     """Whether a check tried to change its answer."""
@@ -114,16 +114,16 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class StageCost:
-    """Calls and tokens of one stage, and the time from each call to its reply, all together."""
+    """Sums over one stage: calls, tokens, and seconds from call to reply."""
 
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     seconds: float = 0.0
     cached_tokens: int = 0
-    """Those of the input that came from the endpoint's prompt cache, where that is on record."""
+    """Input tokens from the endpoint's prompt cache, if recorded."""
     answered_by: str = ""
-    """Another model than the one of the arm, where one answered."""
+    """The model that answered, if it is not that of the arm."""
 
     @property
     def tokens(self) -> int:
@@ -146,13 +146,13 @@ class Arm:
     decoding: str = "{}"
     """As stored: a JSON object."""
     attempts: dict[str, list[Outcome]] = field(default_factory=dict[str, list[Outcome]])
-    """By problem; the runs of each in order."""
+    """By problem, with the runs of each in order."""
     stages: dict[str, StageCost] = field(default_factory=dict[str, StageCost])
     short_name: str = ""
 
     @property
     def name(self) -> str:
-        """The method as a table prints it: a short name, or its label with all its options."""
+        """The method's name in tables: a short name, or its label with all options."""
         options = self.method.partition("(")[2].removesuffix(")")
         return self.short_name or (f"{self.label} [{options}]" if options else self.label)
 
@@ -162,7 +162,7 @@ class Arm:
 
     @cached_property
     def scores(self) -> dict[str, tuple[int, int]]:
-        """By problem: how many runs were right, and how many were judged (at least one)."""
+        """By problem: the number of right runs and of judged runs (at least one)."""
         judged = {
             problem: [a.correct for a in attempts if a.correct is not None]
             for problem, attempts in self.attempts.items()
@@ -177,7 +177,7 @@ class Arm:
 
     @cached_property
     def statuses(self) -> dict[str, int]:
-        """How many attempts ended in each way."""
+        """The number of attempts with each status."""
         return dict(Counter(attempt.status for attempt in self.all_attempts()))
 
     @property
@@ -211,17 +211,17 @@ Transcripts = Callable[[Collection[RecordKey]], dict[RecordKey, Transcript]]
 
 @dataclass(frozen=True)
 class Study:
-    """Everything that one report or comparison is about."""
+    """The data of one report or comparison."""
 
     source: str
-    """Where it was read from, for people."""
+    """Its source, for display."""
     arms: tuple[Arm, ...]
     problems: Mapping[tuple[str, str], ProblemText]
     """By benchmark and problem."""
     transcripts: Transcripts
 
     def select(self, **wanted: str | None) -> list[Arm]:
-        """Find arms by ``benchmark``, ``method``, ``model`` and ``decoding``; None is any."""
+        """Find arms by ``benchmark``, ``method``, ``model`` and ``decoding``; None matches any."""
         given = {what: name for what, name in wanted.items() if name is not None}
         return [
             arm
@@ -230,7 +230,7 @@ class Study:
         ]
 
     def only(self, **wanted: Sequence[str]) -> Study:
-        """Narrow the study to some models and benchmarks, or groups of them; none named is all."""
+        """Narrow the study to some models and benchmarks, or groups of them; empty keeps all."""
         arms = self.arms
         for what, named in wanted.items():
             known = self.names(what)
@@ -257,7 +257,7 @@ class Study:
         return chain.from_iterable(arm.all_attempts() for arm in self.arms)
 
     def sizes(self, benchmark: str) -> tuple[int, int]:
-        """Return the fewest and the most problems that an arm has judged of a benchmark."""
+        """Return the smallest and largest number of judged problems of a benchmark's arms."""
         counts = {len(arm.scores) for arm in self.select(benchmark=benchmark)} - {0} or {0}
         return min(counts), max(counts)
 
@@ -270,7 +270,7 @@ class Study:
 
     @cached_property
     def primary(self) -> dict[tuple[str, str], str]:
-        """The decoding that tables show for a benchmark and a model: that of most attempts."""
+        """The decoding that tables show for a benchmark and a model: the most frequent one."""
         weight: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         for arm in self.arms:
             weight[arm.benchmark, arm.model][arm.decoding] += sum(arm.statuses.values())
@@ -291,7 +291,7 @@ def benchmark_label(name: str) -> str:
 
 
 def pooled_label(names: Sequence[str]) -> str:
-    """Name several benchmarks that are taken together: their group, where they are one, and all."""
+    """Name pooled benchmarks: their group, if they form one, and their list."""
     groups = groups_of(names).items()
     group = next((name for name, members in groups if len(members) == len(names)), "")
     return f"{group} pooled ({', '.join(map(benchmark_label, names))})".strip()
@@ -334,7 +334,7 @@ class ModelArms:
         return [(arm, others[name]) for name, arm in own.items() if name in others]
 
     def shared_benchmarks(self, baseline: str) -> list[str]:
-        """List the benchmarks of a method that all other methods have too."""
+        """List the benchmarks that a method shares with all other methods."""
         own = self.methods.get(baseline, {})
         return [name for name in own if all(name in arms for arms in self.methods.values())]
 
@@ -362,26 +362,26 @@ def sizes_by_benchmark(parts: Iterable[ModelArms]) -> dict[str, list[tuple[int, 
 
 # Families of methods: all variants of one method, whatever their options.
 #
-# ``cfr``, ``cfr(reply=json)`` and ``CFR (always-on)`` are one family. Where a table needs one
-# method of a family and a study has several variants, one stands for it: the one that was chosen,
-# otherwise the bare name, otherwise the one with most judged attempts, and of equals the first
-# stored. Where variants stand side by side, their short names have the options that tell them
-# apart.
+# ``cfr``, ``cfr(reply=json)`` and ``CFR (always-on)`` are one family. If a table needs one method
+# of a family and a study has several variants, one represents the family: the chosen one,
+# otherwise the bare name, otherwise the one with most judged attempts (on a tie, the first
+# stored). If variants appear side by side, their short names have the options that distinguish
+# them.
 
 CFR: Final = "cfr"
 ROUTED_CFR: Final = "routed-cfr"
 CFR_BRIEF: Final = "cfr-brief"
 ROUTED_CFR_BRIEF: Final = "routed-cfr-brief"
 CONSTRAINED: Final = (ROUTED_CFR, CFR, ROUTED_CFR_BRIEF, CFR_BRIEF)
-"""What tables look at closely where nothing is named: the first of these that is there. The
-paper's protocol comes first; our variant is another method and goes by its own name."""
+"""The default of the method that tables examine closely: the first of these that is present. The
+paper's protocol comes first; our variant is another method with its own name."""
 SELF_CONSISTENCY: Final = "self-consistency"
 _MOST_OPTIONS: Final = 10
-"""Methods with more options than this keep them all in their names."""
+"""Methods with more options than this keep all options in their names."""
 
 
 def family_of(arm: Arm) -> str:
-    """Name the family of a method: as registered; by its label where it was made in Python."""
+    """Name the family of a method: as registered, or by its label if it was made in Python."""
     return _family(arm.method, arm.label)
 
 
@@ -397,7 +397,7 @@ def family_label(family: str) -> str:
 
 
 def family_named(study: Study, name: str) -> str:
-    """Find the family that a bare name or a label means in a study; empty where there is none."""
+    """Find the family that a bare name or a label means in a study; empty if there is none."""
     named = ((family_of(arm), arm.label.casefold()) for arm in study.arms)
     return next((names[0] for names in named if name.casefold() in names), "")
 
@@ -407,7 +407,7 @@ def variants(study: Study, family: str) -> list[str]:
 
 
 def find_variant(study: Study, family: str, chosen: Iterable[str] = ()) -> str | None:
-    """Find the method that stands for a family, by the rule above; None where it has none."""
+    """Find the method that represents a family, by the rule above; None without any."""
     found = variants(study, family)
     if named := next((name for name in chosen if name in found), None):
         return named
@@ -417,11 +417,11 @@ def find_variant(study: Study, family: str, chosen: Iterable[str] = ()) -> str |
             judged[arm.method] += sum(runs for _, runs in arm.scores.values())
     if judged.get(family):
         return family
-    return max(judged, key=judged.__getitem__, default=None)  # the first of several that are equal
+    return max(judged, key=judged.__getitem__, default=None)  # ties: the first
 
 
 def check_variants(study: Study, names: Sequence[str]) -> tuple[str, ...]:
-    """Refuse a choice of variants that the study cannot give: unknown ones, two of a family."""
+    """Refuse an invalid choice of variants: unknown ones, two of a family."""
     chosen: dict[str, str] = {}
     families = {arm.method: family_of(arm) for arm in study.arms}
     for name in names:
@@ -437,7 +437,7 @@ def check_variants(study: Study, names: Sequence[str]) -> tuple[str, ...]:
 def variant_notes(
     study: Study, methods: Iterable[str | None], option: str = "--variant"
 ) -> tuple[str, ...]:
-    """Say which variant is meant wherever a study has others of the same family."""
+    """Note which variant is shown, if a study has others of the same family."""
     families = {arm.method: family_of(arm) for arm in study.arms}
     notes: list[str] = []
     for method in dict.fromkeys(methods):
@@ -452,7 +452,7 @@ def variant_notes(
 
 
 def with_short_names(study: Study) -> Study:
-    """Name each method by its label and the fewest options that set it apart from its variants."""
+    """Name each method by its label and the fewest options that distinguish its variants."""
     alike: defaultdict[str, dict[str, dict[str, str]]] = defaultdict(dict)
     for method, label in {arm.method: arm.label for arm in study.arms}.items():
         alike[label][method] = _options(method)
@@ -465,7 +465,7 @@ def with_short_names(study: Study) -> Study:
 
 
 def name_notes(study: Study) -> tuple[str, ...]:
-    """Say in full what short names stand for, where they leave options out."""
+    """Note the full names of methods whose short names leave options out."""
     short = {
         arm.name: arm.method
         for arm in study.arms
@@ -476,7 +476,7 @@ def name_notes(study: Study) -> tuple[str, ...]:
 
 
 def _distinct_options(alike: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
-    """Write the options that set methods apart; their full names where options do not."""
+    """Write the options that distinguish methods; their full names if options do not."""
     if len(alike) == 1:
         return dict.fromkeys(alike, "")
     keys = list(dict.fromkeys(key for options in alike.values() for key in options))
@@ -493,7 +493,7 @@ def _distinct_options(alike: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
 
 
 def _options(method: str) -> dict[str, str]:
-    """Split ``name(a=1,b=c(d=2))`` into its own options, in order; inner ones stay whole."""
+    """Split ``name(a=1,b=c(d=2))`` into its own options, in order; nested ones are not split."""
     options, depth = [""], 0
     for character in method.partition("(")[2].removesuffix(")"):
         depth += {"(": 1, ")": -1}.get(character, 0)
@@ -511,13 +511,13 @@ _ORDER: Final = ("temperature", "top_p", "seed", "system")
 
 
 def read_decoding(decoding: str) -> dict[str, Any]:
-    """Read the settings of an arm; nothing where none are on record."""
+    """Parse the settings of an arm; empty if none are stored."""
     found: object = json.loads(decoding)
     return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
 
 
 def write_decoding(value: object) -> str:
-    """Write settings as stores do, in one order of names; an empty object where there are none."""
+    """Write settings as stores do, in one order of names; an empty object without any."""
     if not isinstance(value, dict):
         return "{}"
     given = cast("dict[str, Any]", value)
@@ -528,5 +528,5 @@ def write_decoding(value: object) -> str:
             ordered[name] = float(ordered[name])
     try:
         return orjson.dumps(ordered).decode()
-    except TypeError:  # a number that is too large for it
+    except TypeError:  # an integer of more than 64 bits
         return json.dumps(ordered)

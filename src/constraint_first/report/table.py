@@ -1,4 +1,4 @@
-"""A table as a value: decided once, then written as text, Markdown, LaTeX or HTML."""
+"""A table as a value: made once, then written as text, Markdown, LaTeX or HTML."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def decimal(value: float | None, places: int = 1) -> str:
     if value is None:
         return NONE
     text = f"{value:,.{places}f}"
-    # A hair below zero is zero.
+    # No minus sign for a value that is rounded to zero.
     return text.replace("-", "−") if float(text.replace(",", "")) else text.lstrip("-")
 
 
@@ -86,7 +86,7 @@ def points(value: float | None) -> str:
 
 
 def interval(ends: tuple[float, float] | None, places: int = 1) -> str:
-    """Write both ends in brackets, with a space ahead; nothing where there is no interval."""
+    """Write both ends in brackets, with a leading space; empty without an interval."""
     if ends is None:
         return ""
     low, high = (decimal(end, places) for end in ends)
@@ -124,7 +124,7 @@ def times(value: float | None) -> str:
     return NONE if value is None else decimal(value, 2) + "×"
 
 
-# The extra ``report``: its libraries, and what to do where they are not installed.
+# The extra ``report``: its libraries, and the error if they are not installed.
 
 REPORT: Final = ("jinja2", "latex2mathml", "matplotlib")
 """The libraries of the extra ``report``."""
@@ -135,12 +135,12 @@ class MissingExtra(CfrError):
 
 
 def require(*names: str) -> None:
-    """Refuse to go on without libraries of the extra ``report``, and say how to get them."""
+    """Raise if libraries of the extra ``report`` are missing, with the command to install them."""
 
     def is_there(name: str) -> bool:
         try:
             return find_spec(name) is not None
-        except ValueError:  # a module that is half there
+        except ValueError:  # a module without a spec
             return False
 
     if missing := ", ".join(name for name in names if not is_there(name)):
@@ -156,18 +156,18 @@ class Cell:
     bold: bool = False
     tone: Tone = "plain"
     exact: str = ""
-    """The text for LaTeX and programs, where people see fewer digits."""
+    """The text for LaTeX and programs, if it has more digits than that for people."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column's heading. Neighbours with the same group share a heading above their own."""
+    """A column's heading. Adjacent columns with the same group share a second heading above."""
 
     title: str
     align: Literal["left", "right"] = "right"
     group: str = ""
     rank: int = 0
-    """How soon it goes where a terminal is narrow: the highest first; 0 stays."""
+    """The order of dropping in narrow terminals: the highest first; 0 is never dropped."""
 
 
 def left(*titles: str) -> Iterator[Column]:
@@ -184,16 +184,16 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table with its caption and the sentences that belong under it."""
+    """A table with its caption and the notes below it."""
 
     name: str
-    """A word for files and links: ``main``, ``paired``."""
+    """A slug for files and links: ``main``, ``paired``."""
     title: str
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
     paper: tuple[str, ...] = ()
-    """The labels of the paper's tables that this one makes anew: ``tab:robustness``."""
+    """The labels of the paper's tables that this one reproduces: ``tab:robustness``."""
 
     def to_json(self) -> dict[str, Json]:
         return {
@@ -211,7 +211,7 @@ def row(*cells: Cell | str, kind: Literal["row", "heading", "delta"] = "row") ->
 
 
 def to_markdown(table: Table) -> str:
-    """Write a table in GitHub's Markdown, its caption ahead and its notes behind."""
+    """Write a table in GitHub's Markdown, with its caption before and its notes after."""
     lines = [f"**{_inline(table.title)}**", ""]
     notes = [f"{markdown_text(note)}\n" for note in table.notes]
     if not table.rows:
@@ -227,14 +227,14 @@ def to_markdown(table: Table) -> str:
 
 
 def markdown_text(text: str) -> str:
-    """Keep text from being read as Markdown or HTML: it may be a model's, or a file's."""
-    # What opens a block only does so at its start.
+    """Escape Markdown and HTML in a text, which may come from a model or a file."""
+    # Block markers only have an effect at the start of a block.
     text = re.sub(r"^(#{1,6}(?=\s|$)|>|[-+](?=\s|$))", r"\\\1", _inline(text))
     return re.sub(r"^(\d+)([.)](?=\s|$))", r"\1\\\2", text)
 
 
 def _inline(text: str) -> str:
-    """Escape what Markdown and HTML read within a line."""
+    """Escape inline syntax of Markdown and HTML."""
     text = re.sub(r"([\\`*_|~]|^\[|\](?=[(\[]))", r"\\\1", _one_line(text))
     return text.replace("&", "&amp;").replace("<", "&lt;")
 
@@ -310,7 +310,7 @@ def _latex_groups(columns: Sequence[Column]) -> list[str]:
 
 
 def group_spans(columns: Sequence[Column]) -> list[tuple[int, int, str]]:
-    """Find the columns that share a heading: the first, the last, and what they share."""
+    """Find groups of columns: the first, the last, and the shared heading."""
     groups = groupby(range(len(columns)), lambda at: columns[at].group)
     spans = ((group, [*places]) for group, places in groups)
     return [(places[0], places[-1], group) for group, places in spans]
@@ -318,7 +318,7 @@ def group_spans(columns: Sequence[Column]) -> list[tuple[int, int, str]]:
 
 def _ampersands(cells: Iterable[str]) -> str:
     line = " & ".join(cells)
-    # After the end of a row, [ and * would be read as its options.
+    # After a row's end, LaTeX would parse [ or * as an argument of the line break.
     return ("{}" if line.startswith(("[", "*")) else "") + line + r" \\"
 
 
@@ -327,15 +327,15 @@ def _tex(text: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    """Join lines, whatever breaks them; spaces that must not break stay what they are."""
+    """Join lines at any line break; no-break spaces are kept."""
     return printable(re.sub(r"[^\S\xa0\u202f]+", " ", text)).strip(" ")
 
 
-# Cells of differences and gains, and the sentence that replaces them where there is none.
+# Cells of differences and gains, and the sentence for missing ones.
 
 
 def delta(value: float | None, ends: Interval | None = None) -> Cell:
-    """Write a difference; it is coloured only where an interval leaves zero out."""
+    """Write a difference; it is coloured only if its interval excludes zero."""
     if value is None:
         return Cell(NONE)
     text = points(value) + interval(ends)
@@ -354,7 +354,7 @@ def absent(method: str, baseline: str = BASELINE) -> str:
     return f"{method} and {baseline} share no judged problem with the same model and decoding."
 
 
-# Sentences under several tables: how right is counted, sizes, lost attempts.
+# Notes below several tables: the rule of right problems, sizes, lost attempts.
 
 ACCURACY_INTERVAL: Final = (
     "The interval of an accuracy is Wilson's for one run of each problem and where all problems "
@@ -368,7 +368,7 @@ RIGHT_RULES: Final[Mapping[RightRule, str]] = {
 
 
 def unequal_runs(found: Sequence[ModelPairs], rule: RightRule) -> Iterator[str]:
-    """Warn of chances that are not the same: more runs make it easier for any to be right."""
+    """Warn of unequal numbers of runs: with more runs it is likelier that any is right."""
     pairs = [(one.model, base, arm) for one in found for base, arm in one.pairs]
     for model, base, arm in pairs if rule == "any" else ():
         if base.runs != arm.runs:
@@ -379,7 +379,7 @@ def unequal_runs(found: Sequence[ModelPairs], rule: RightRule) -> Iterator[str]:
 
 
 def not_routed(found: Sequence[ModelPairs], rule: RightRule, how: str) -> Iterator[str]:
-    """Say how many problems changed sides that the method's router left to the baseline."""
+    """Note how many problems changed although the method's router left them to the baseline."""
     pairs = [pair for one in found for pair in one.pairs]
     if count := sum(changed_by_chance(*pair, rule) for pair in pairs):
         base, method = found[0].names
@@ -390,7 +390,7 @@ def not_routed(found: Sequence[ModelPairs], rule: RightRule, how: str) -> Iterat
 
 
 def status_note(arms: Iterable[Arm]) -> str:
-    """Say how many attempts gave no answer or failed, for all rows of a table together."""
+    """Note how many attempts gave no answer or failed, for all rows of a table together."""
     counts = Counter(attempt.status for arm in arms for attempt in arm.all_attempts())
     total = counts.total()
     if not total:
@@ -404,7 +404,7 @@ def status_note(arms: Iterable[Arm]) -> str:
 
 
 def size_note(parts: Iterable[ModelArms]) -> str:
-    """Say how many problems and runs each benchmark of a table has."""
+    """Note the numbers of problems and runs of each benchmark of a table."""
     said = (
         f"{benchmark_label(name) or 'all'} "
         + " or ".join(f"{problems:,} × {runs}" for problems, runs in sizes)
@@ -413,7 +413,7 @@ def size_note(parts: Iterable[ModelArms]) -> str:
     return f"Problems × runs: {', '.join(said)}."
 
 
-# Decoding settings in words: those in which several differ, and all of one in a sentence.
+# Decoding settings in words: differences between several, and all settings of one.
 
 _LABELS: Final = {
     "temperature": "Temperature",
@@ -443,7 +443,7 @@ def describe_decoding(decoding: str) -> str:
 
 
 def shorten(value: object) -> str:
-    """Write a setting; a text is quoted, and cut where it is long."""
+    """Write a setting; a text is quoted, and truncated if it is long."""
     text = " ".join(str(value).split())
     if not isinstance(value, str):
         return text
@@ -459,15 +459,16 @@ def _named(name: str, value: object, *, lower: bool = False) -> str:
 
 # Published numbers: each table and figure of the paper as data, and the accuracy of one cell.
 #
-# The files are in ``paper/`` beside this one, with every number as the paper prints it, mistakes
-# included; a file's note says where they contradict each other.
+# The files are in ``paper/`` beside this one, with every number as printed in the paper, including
+# errors; a file's note lists contradictions.
 
 PrintedValue: TypeAlias = int | Decimal | str
-"""A printed number or word; a decimal keeps the digits that are printed, so 5.00 stays 5.00."""
+"""A printed number or word; a decimal keeps the printed digits, so that 5.00 stays 5.00."""
 
 _DIFFERENCE: Final = "Δ"
 _ACCURACIES: Final = ("main", "additional", "routing-ablation", "prompting", "olympiadbench")
-"""The tables of pass@1 at temperature 0.7; where two contradict each other the earlier counts."""
+"""The tables of pass@1 at temperature 0.7; if two contradict each other, the earlier one
+counts."""
 
 
 class PublishedError(CfrError):
@@ -483,7 +484,7 @@ class Published:
     """The paper's labels for it: ``tab:robustness``."""
     title: str
     note: str
-    """How to read it, and where the paper contradicts itself; may be empty."""
+    """A note on its meaning and on contradictions in the paper; may be empty."""
     columns: tuple[str, ...]
     rows: tuple[tuple[PrintedValue, ...], ...]
 
@@ -523,7 +524,7 @@ def published_names() -> tuple[str, ...]:
 
 @cache
 def published(name: str) -> Published:
-    """Give a table or figure of the paper by its name: ``main``, ``robustness``."""
+    """Return a table or figure of the paper by its name: ``main``, ``robustness``."""
     text = _texts().get(name)
     if text is None:
         close = difflib.get_close_matches(name, published_names(), n=1)
@@ -548,7 +549,7 @@ def _texts() -> Mapping[str, str]:
 
 
 def paper_accuracy(model_label: str, method_label: str, benchmark_label: str) -> float | None:
-    """Look up a published pass@1 (%, four runs at temperature 0.7); None where there is none."""
+    """Look up a published pass@1 (%, four runs at temperature 0.7); None if there is none."""
     return _accuracies().get((model_label, method_label, benchmark_label))
 
 

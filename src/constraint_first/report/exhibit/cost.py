@@ -52,7 +52,7 @@ _COST_NOTE: Final = (
 def prompting_table(
     study: Study, baseline: str, references: Sequence[str | None], named: str = "CFR"
 ) -> Table:
-    """Tabulate accuracy and tokens; "vs. CFR" is the first of ``references`` that a model has."""
+    """Tabulate accuracy and tokens; "vs. CFR" uses the first of a model's ``references``."""
     parts = by_model(study)
     benchmarks = benchmarks_of(parts)
     costs = [[mean_cost(arms.values()) for arms in part.methods.values()] for part in parts]
@@ -166,7 +166,7 @@ def _stage_rows(name: str, arms: Sequence[Arm]) -> Iterator[Row]:
 
 
 def mean_cost(arms: Iterable[Arm]) -> Cost | None:
-    """Average today's price of judged attempts; None where prices or stages are not on record."""
+    """Average the current price of judged attempts; None if prices or stages are unknown."""
     total, attempts = Cost(), 0
     for arm in arms:
         stages = arm.stages.values()
@@ -180,10 +180,10 @@ def mean_cost(arms: Iterable[Arm]) -> Cost | None:
     return Cost(total.dollars / attempts, total.complete) if attempts else None
 
 
-# Table of token ratios: what methods cost in multiples of a baseline, counted in three ways.
+# Table of token ratios: tokens of methods as multiples of a baseline's, counted in three ways.
 
 COUNTED: Final = ("Output", "Prompt once", "Every time")
-"""The three ways to count, as columns are headed."""
+"""The column headings of the three ways to count."""
 _COUNTED_NOTE: Final = (
     "Output: written tokens alone. The others are input and output together: a prompt that several "
     "samples of an attempt share counts once, or as often as it was sent."
@@ -192,7 +192,7 @@ _ATTEMPTS: Final = "Means of the judged attempts at the problems that both have 
 
 
 def ratios_table(comparison: Comparison, *, named: bool = False) -> Table:
-    """Tabulate tokens relative to the baseline; ``named`` gives the table its model's name."""
+    """Tabulate tokens relative to the baseline; ``named`` adds the model to its name."""
     pairs = [pair for pair in comparison.pairs if any(pair.tokens)]
     decodings = table.tell_apart([pair.decoding for pair in comparison.pairs])
     rows: list[Row] = []
@@ -262,8 +262,8 @@ def _exploratory_row(part: ModelArms, baseline: str, method: str, benchmarks: Se
 
 # Accuracy against tokens, one figure for each model, with a line along the Pareto frontier.
 #
-# A method is on it where no other is at least as accurate for at most as many tokens and better in
-# one of the two (paper: the accuracy-cost trade-off of its main tables).
+# A method is on it unless another one is at least as accurate with at most as many tokens, and
+# strictly better in one of the two (paper: the accuracy-cost trade-off of its main tables).
 
 _AXIS: Final = (
     "mean tokens of an attempt, read and written; a prompt that samples share counts once"
@@ -273,7 +273,7 @@ _HEIGHT: Final = 3.7
 
 
 class _Point(NamedTuple):
-    """A method: the tokens that an attempt takes, its score, whether it is on the frontier."""
+    """A method: the mean tokens of an attempt, its score, whether it is on the frontier."""
 
     name: str
     tokens: float
@@ -286,7 +286,7 @@ class _Point(NamedTuple):
 
 
 def frontier_figures(study: Study) -> Iterator[Figure]:
-    """Draw accuracy against tokens, one figure for each model, on what all its methods share."""
+    """Draw accuracy against tokens by model, on benchmarks that all its methods share."""
     parts = by_model(study)
     for part in parts:
         benchmarks = part.shared_benchmarks(next(iter(part.methods)))
@@ -299,7 +299,7 @@ def frontier_figures(study: Study) -> Iterator[Figure]:
 
 
 def _points(part: ModelArms, benchmarks: Sequence[str]) -> list[_Point]:
-    """Take the problems of several benchmarks together: one price and one score."""
+    """Pool the problems of several benchmarks into one price and one score for each method."""
     found: list[tuple[str, float, Score]] = []
     for method in part.methods:
         arms = [part.methods[method][name] for name in benchmarks]
@@ -311,7 +311,7 @@ def _points(part: ModelArms, benchmarks: Sequence[str]) -> list[_Point]:
 
 
 def pareto(points: Sequence[tuple[float, float]]) -> list[bool]:
-    """Say which points of cost and value are on the frontier; equal points are on it together."""
+    """Return which points of cost and value are on the frontier; equal points are all on it."""
     return [
         not any(x <= cost and y >= value and (x, y) != (cost, value) for x, y in points)
         for cost, value in points
@@ -371,14 +371,14 @@ def _scales(axes: Axes, points: Sequence[_Point]) -> None:
 
 
 def _tokens(number: float, _: int = 0) -> str:
-    """Write tokens shortly: ``800``, ``1.5k``, ``20k``."""
+    """Format tokens briefly: ``800``, ``1.5k``, ``20k``."""
     if abs(number) < 1000:
         return f"{number:g}"
     return f"{number / 1000:,.4g}k" if abs(number) < 1e6 else f"{number / 1e6:,.4g}M"
 
 
 def _draw_line(axes: Axes, points: Sequence[_Point]) -> list[tuple[float, float]]:
-    """Draw the frontier as steps, the best accuracy for so many tokens; return its corners."""
+    """Draw the frontier as steps of the best accuracy by tokens; return its corners."""
     best = sorted({p.place for p in points if p.best})
     corners = [best[0]]
     for tokens, accuracy in best[1:]:
@@ -402,13 +402,13 @@ def _draw_point(axes: Axes, point: _Point, number: int) -> None:
 def _draw_labels(
     page: Sheet, axes: Axes, points: Sequence[_Point], steps: Sequence[tuple[float, float]]
 ) -> list[str]:
-    """Write each label where nothing else is; return those that found no room."""
+    """Draw each label at a free place; return the labels for which there is none."""
 
     def inches(spot: tuple[float, float]) -> tuple[float, float]:
         across, up = axes.transData.transform(spot)
         return across / 72, up / 72
 
-    # Those on the frontier choose first: they are what the figure is about.
+    # Points on the frontier, which matter most, are labelled first.
     order = sorted(range(len(points)), key=lambda at: not points[at].best)
     marks = [inches(point.place) for point in points]
     ends = ([inches((p.tokens, end)) for end in p.score.interval] for p in points)
@@ -429,7 +429,8 @@ def _draw_labels(
 def _prompting(context: Context) -> list[Table]:
     papers = [context.variant(family) for family in (CFR, ROUTED_CFR)]
     brief = [context.variant(family) for family in (CFR_BRIEF, ROUTED_CFR_BRIEF)]
-    # Our variant is no substitute for the paper's protocol: where there is nothing else, by name.
+    # Our variant is no substitute for the paper's protocol; if it is the only one, its name is
+    # shown.
     stands = any(brief) and not any(papers)
     references, named = (brief, "CFR-brief") if stands else (papers, "CFR")
     return [prompting_table(context.study, context.baseline, references, named)]

@@ -1,4 +1,4 @@
-"""Errors: problems that a method wins or loses against the baseline, one by one and in sum.
+"""Errors: problems that a method wins or loses against the baseline, singly and in total.
 
 Paper: Error Analysis, Case Studies; appendices Error Taxonomy and Per-Problem Analysis.
 """
@@ -57,25 +57,25 @@ from constraint_first.store.query import RecordKey
 
 @dataclass(frozen=True, slots=True)
 class Flip:
-    """A problem that one side has right and the other wrong, and the error of the wrong side."""
+    """A problem that only one of two methods has right, and the error of the other."""
 
     model: str
     benchmark: str
     problem: str
     fixed: bool
-    """True where the method is right and the baseline wrong."""
+    """True if the method is right and the baseline wrong."""
     mistake: Mistake
     answer: str | None
-    """A wrong answer that shows the error; None where none was given, or none kept."""
+    """A wrong answer that shows the error; None if none was given or stored."""
     kept: bool = True
-    """False where no wrong answer is on record although there was one."""
+    """False if a wrong answer was given but not stored."""
     by_person: bool = False
     gold_known: bool = True
-    """False where the right answer, which most classes need, is not on record."""
+    """False if the gold answer, which most classes need, is unknown."""
 
     @property
     def for_want_of_gold(self) -> bool:
-        """Whether it is other only because the right answer is not on record."""
+        """Whether its class is ``other`` only because the gold answer is unknown."""
         decided = self.gold_known or self.by_person or not self.kept
         return self.mistake == "other" and not decided
 
@@ -83,9 +83,9 @@ class Flip:
 def flips(
     study: Study, method: str, baseline: str = BASELINE, rule: ErrorRule = DEFAULT_RULE
 ) -> tuple[Flip, ...]:
-    """Find every problem that changes sides, and class the error of the side that has it wrong.
+    """Find every problem that only one method has right, and classify the other's error.
 
-    A problem that the router left to the baseline is none: it was solved as the baseline does.
+    Problems that the router left to the baseline are excluded: both methods solve them alike.
     """
     return tuple(
         flip
@@ -100,8 +100,8 @@ def flips_between(
 ) -> Iterator[Flip]:
     """Find the flips between two arms.
 
-    Where any run may make a problem right, all runs of the wrong side are wrong. The class is then
-    that of most of them and, where several have as many, the one that the taxonomy names first.
+    If any right run makes a problem right, all runs of the wrong side are wrong. The class is then
+    their most frequent one; of equally frequent ones, the first in the taxonomy.
     """
     for problem, (before, after) in both_outcomes(base, arm, rule.right):
         if before != after and not left_to_baseline(base, arm.attempts[problem]):
@@ -110,7 +110,7 @@ def flips_between(
             wrong = [a for a in (base if after else arm).attempts[problem] if a.correct is not None]
             shown = wrong if rule.right == "any" else wrong[:1]
             kinds = [_mistake(asked, item, arm.benchmark, attempt) for attempt in shown]
-            kind = max(MISTAKES, key=kinds.count)  # the first of several that are equal
+            kind = max(MISTAKES, key=kinds.count)  # ties: the first
             kept = bool(asked.instructions) or any(a.answer or a.status != "ok" for a in shown)
             flip = Flip(
                 *(arm.model, *key, after, kind, shown[kinds.index(kind)].answer, kept),
@@ -125,23 +125,23 @@ def _mistake(asked: ProblemText, item: Item | None, benchmark: str, attempt: Out
         decided = all(one.predicate for one in asked.instructions)
         return "broken_condition" if decided else "other"
     if attempt.answer is None and attempt.status == "ok":
-        return "other"  # there was an answer; it was not kept
+        return "other"  # its answer was not stored
     if item:
         return mistake(attempt.answer, Demands.of_item(item))
     return mistake(attempt.answer, Demands.of_text(asked.text, asked.gold, benchmark))
 
 
-# Dominant constraint of each problem: the kind that says most about its answer.
+# Dominant constraint of each problem: the kind that is most specific for its answer.
 #
 # Paper: Per-Problem Analysis (the column "Constraint"); Detailed Positive Cases by Constraint Type.
 
 _LEAST_TELLING: Final = ("domain", "final_integer_or_count")
-"""What nearly every problem has: a domain, and the cue of an integer or a count."""
+"""Kinds that nearly every problem has: a domain, and the cue of an integer or a count."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dominant:
-    """What dominates one problem: a kind of constraint, or several that are equal."""
+    """The dominant kind of constraint of a problem, or several equally frequent kinds."""
 
     names: tuple[str, ...] = ()
     by_stage1: bool = False
@@ -149,7 +149,7 @@ class Dominant:
 
     @property
     def label(self) -> str:
-        """One kind, two that are equal, or only that there are several; may be empty."""
+        """One or two kinds, "Multiple" for more, or empty."""
         if len(self.names) > 2:
             return "Multiple"
         named = " + ".join(self.names)
@@ -157,10 +157,11 @@ class Dominant:
 
 
 def dominant_constraint(study: Study, arm: Arm, problem: str) -> Dominant:
-    """Find what dominates a problem of an arm.
+    """Find the dominant kinds of a problem of an arm.
 
-    It is the kind of most constraints that the Stage 1 replies call critical, or of most that they
-    list where they call none critical. Where Stage 1 names none, it is the cues in the text.
+    These are the most frequent kinds of constraints that the Stage 1 replies call critical, or of
+    all listed ones if none is called critical. If Stage 1 names no kinds, they are the cues in the
+    text.
     """
     replies = (attempt.extraction for attempt in arm.attempts.get(problem, ()))
     listed = (kind for reply in replies if reply for kind in reply.critical or reply.kinds)
@@ -178,12 +179,12 @@ def dominant_constraint(study: Study, arm: Arm, problem: str) -> Dominant:
 # Case studies: problems on which two methods differ, side by side (paper: Case Studies).
 
 NO_KIND: Final = "No constraint named"
-"""The group of cases in which neither Stage 1 names a constraint nor the text has a cue."""
+"""The group of cases without a constraint of Stage 1 and without a cue."""
 
 Change: TypeAlias = Literal["fixed", "broken"]
 """Whether the method is right where the baseline is wrong, or the other way round."""
 _OPENING: Final = 80
-"""Characters of a problem that name it in a heading."""
+"""Characters of a problem in a heading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,11 +195,11 @@ class CaseAttempt:
     run: int
     transcript: Transcript
     followed: str = ""
-    """How many gold instructions its reply follows, in words; empty where it has an answer."""
+    """How many gold instructions its reply follows, in words; empty if it has an answer."""
 
     @property
     def said(self) -> str:
-        """Its answer, or what is shown in its place."""
+        """Its answer, or a text to show instead."""
         answer = self.transcript.answer
         return self.followed or ("no answer" if answer is None else answer)
 
@@ -222,7 +223,7 @@ class CaseStudy:
 
     @property
     def opening(self) -> str:
-        """The problem's first words, whole ones; a formula that would be cut is left out."""
+        """The problem's first whole words, without a formula that would be truncated."""
         text = " ".join(self.text.split())
         if len(text) <= _OPENING:
             return text
@@ -254,7 +255,7 @@ class ChangedProblem:
     """By how much the share of right runs changed."""
     problem: str
     attempts: tuple[tuple[Arm, Outcome], tuple[Arm, Outcome]]
-    """Of the baseline and of the method."""
+    """The attempts of the baseline and of the method."""
 
     @property
     def place(self) -> tuple[str, str, str]:
@@ -269,12 +270,12 @@ class ChangedProblem:
 def cases(study: Study, baseline: str, method: str, most: int = 12) -> list[CaseStudy]:
     """Choose the problems that changed most, as many fixed as broken, with their transcripts.
 
-    Problems that were not routed are none: the method did nothing there that could fix or break.
-    They are grouped by the kind of constraint that dominates them, as the paper's are.
+    Problems that were not routed are excluded: the method changed nothing there. Cases are grouped
+    by their dominant kind of constraint, as in the paper.
     """
     changed = changed_problems(study, baseline, method)
     fixed, broken = ([o for o in changed if o.change == way] for way in ("fixed", "broken"))
-    fixed = fixed[: max(most // 2, most - len(broken))]  # more where the others are too few
+    fixed = fixed[: max(most // 2, most - len(broken))]  # more if few are broken
     chosen = fixed + broken[: most - len(fixed)]
     keys = [key for candidate in chosen for key in candidate.keys]
     transcripts = study.transcripts(keys) if keys else {}
@@ -284,7 +285,7 @@ def cases(study: Study, baseline: str, method: str, most: int = 12) -> list[Case
 
 
 def changed_problems(study: Study, baseline: str, method: str) -> list[ChangedProblem]:
-    """List every problem that changed, those first that changed most."""
+    """List every problem that changed, the largest changes first."""
     main = {arm.key: arm for arm in study.main_arms()}
     found = [
         one
@@ -298,7 +299,7 @@ def changed_problems(study: Study, baseline: str, method: str) -> list[ChangedPr
 
 
 def open_case(study: Study, changed: ChangedProblem) -> CaseStudy | None:
-    """Fetch the transcripts of a problem; None where there are none to show."""
+    """Fetch the transcripts of a problem; None if there are none."""
     return _case(study, changed, study.transcripts(changed.keys))
 
 
@@ -329,7 +330,7 @@ def _case(
     ]
     text, gold = posed.text, posed.gold_shown or ""
     if len(found) < 2 or not any((text, *(one.transcript.text for one in found))):
-        return None  # outcomes alone: there is nothing to show
+        return None  # only outcomes are stored
     names = dominant_constraint(study, candidate.attempts[1][0], problem).names
     kind = names[0][:1].upper() + names[0][1:] if names else NO_KIND
     return CaseStudy(
@@ -346,7 +347,7 @@ def _followed(posed: ProblemText, reply: Transcript) -> str:
     return f"follows {truths.count('holds')} of {len(truths)} instructions"
 
 
-# Tables of the errors that a method removes and brings in.
+# Tables of the errors that a method removes and introduces.
 #
 # Paper: Error Analysis; appendix Per-Problem Analysis, "Constraint-type breakdown".
 
@@ -354,7 +355,7 @@ _ALWAYS: Final[tuple[Mistake, ...]] = (
     *("forgot_modular_reduction", "not_an_integer", "encoded_form_not_applied", "out_of_range"),
     *("arithmetic", "no_answer", "other"),
 )
-"""Classes that are shown even where nobody made such an error."""
+"""Classes that are shown even without such an error."""
 _NOT_COUNTED: Final = " and is not counted here"
 
 
@@ -480,7 +481,8 @@ def _fix_rows(
     yield row("Fixed", *(f"{total:,}" for total in every), kind="delta")
 
 
-# Table of outcomes: problems that both, one or neither has right (paper: Per-Problem Analysis).
+# Table of outcomes: problems that both methods, one or neither has right (paper: Per-Problem
+# Analysis).
 
 
 def outcomes_table(both: Sequence[ModelPairs], names: tuple[str, str], rule: ErrorRule) -> Table:
@@ -533,7 +535,7 @@ _PAPER: Final[Mapping[tuple[str, str], str]] = {
 def problem_table(
     study: Study, base: Arm, arm: Arm, found: Sequence[Flip], rule: ErrorRule = DEFAULT_RULE
 ) -> Table:
-    """Show what restricts each problem and what was fixed; of many, those that changed sides."""
+    """Show the constraint and the fix of each problem; of many problems, only changed ones."""
     ends = dict(both_outcomes(base, arm, rule.right))
     flipped = {flip.problem: flip for flip in found}
     every = sorted(ends, key=lambda p: p not in flipped) if len(ends) > _MOST_ROWS else [*ends]

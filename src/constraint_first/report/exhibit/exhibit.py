@@ -1,7 +1,7 @@
-"""An exhibit: the tables, figures and sentences of one thing, made from a study.
+"""An exhibit: the tables, figures and sentences on one topic, made from a study.
 
-Each file beside this one computes the numbers of one thing, lays them out and lists what it shows
-in ``EXHIBITS``. A report goes through these lists; ``cfr audit`` prints the same tables.
+Each file in this folder computes the numbers of one topic, lays them out and lists its exhibits in
+``EXHIBITS``. A report iterates over these lists; ``cfr audit`` prints the same tables.
 """
 
 from __future__ import annotations
@@ -47,34 +47,35 @@ SECTIONS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class ReportOptions:
-    """Options of a report: which methods, how many cases, which files beside the study."""
+    """Options of a report: methods, number of cases, files in addition to the study."""
 
     baseline: str = ""
-    """The method that gains are measured against; Direct CoT where it is empty."""
+    """The method that gains are measured against; Direct CoT if it is empty."""
     method: str = ""
-    """The method whose gains, errors and cases are shown; found by itself where it is empty."""
+    """The method whose gains, errors and cases are shown; chosen automatically if it is empty."""
     cases: int = 12
     figures: bool = True
     labels: tuple[Label, ...] = ()
-    """What people marked of Stage 1's constraints."""
+    """Marks of annotators on Stage 1's constraints."""
     error_rule: ErrorRule = DEFAULT_RULE
     variants: tuple[str, ...] = ()
-    """The variants that stand for their families; found by themselves where none is named."""
+    """The variants that represent their families; chosen automatically unless named."""
 
 
 class Context:
-    """A study, the options of its report, and what several exhibits need, computed once."""
+    """A study, the options of its report, and shared results, computed once."""
 
     def __init__(self, study: Study, options: ReportOptions) -> None:
         self.study = study
         self.options = options
         self._chosen = check_variants(study, options.variants)
-        # A study without Direct CoT still has much to show; each comparison says what it lacks.
+        # A study without Direct CoT has other exhibits; each comparison reports that it is
+        # missing.
         self.baseline = find_baseline(study, options.baseline, self._chosen)
         self.comparisons: list[Comparison] = []
         """All methods against the baseline: a family of tests for each model, as in the paper."""
         self.uncompared: dict[str, str] = {}
-        """Why a model has no comparison, by model."""
+        """The reason for a missing comparison, by model."""
         main = study.primary_only()
         for model in main.names("model"):
             try:
@@ -82,11 +83,11 @@ class Context:
             except ComparisonError as error:
                 self.uncompared[model] = str(error)
         self.method = self._closer_look()
-        # The marks of people on the study's attempts, and how many are on others.
+        # The annotators' marks on the study's attempts, and the number of marks on others.
         self.labels, self.marked_elsewhere = labels_of(options.labels, study)
 
     def _closer_look(self) -> str:
-        """Find the method to look at closely: as named, a kind of CFR, or the best supported."""
+        """Find the method to examine closely: as named, a kind of CFR, or the best supported."""
         wanted = self.options.method
         found = constrained_method(self.study, self.baseline, wanted, self._chosen)
         families = {arm.method: family_of(arm) for arm in self.study.arms}
@@ -105,28 +106,28 @@ class Context:
         return [pair for pair in every if pair.method == self.method]
 
     def variant(self, family: str) -> str | None:
-        """Find the method that represents a family: one that was named, or else by rule."""
+        """Find the method that represents a family: the named one, or else by rule."""
         return find_variant(self.study, family, (*self._chosen, self.method, self.baseline))
 
 
 @dataclass(frozen=True, slots=True)
 class Exhibit:
-    """One thing that a report shows, as functions that make its parts."""
+    """One topic of a report, as functions that make its parts."""
 
     section: str
     tables: Callable[[Context], Iterable[Table]] = lambda _: ()
     figures: Callable[[Context], Iterable[Figure | None]] = lambda _: ()
     paper: tuple[str, ...] = ()
-    """What the paper printed in the place of these, by our names for its tables."""
+    """The paper's corresponding tables, by our names for them."""
     claims: Callable[[Context], Iterable[str]] = lambda _: ()
     notes: Callable[[Context], Iterable[str]] = lambda _: ()
-    """Sentences that belong under the claims."""
+    """Sentences below the claims."""
     about: Literal["", "method", "families"] = ""
-    """The methods whose variants its tables name: the one that is looked at closely, or those that
-    represent each kind of CFR."""
+    """The methods whose variants its tables name: the one that is examined closely, or the
+    representatives of each kind of CFR."""
 
     def variant_notes(self, context: Context) -> tuple[str, ...]:
-        """Say which variants its tables are about, where the study has several of a family."""
+        """Name the variants in its tables, if the study has several of a family."""
         if not self.about:
             return ()
         families = map(context.variant, CONSTRAINED)

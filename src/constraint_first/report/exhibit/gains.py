@@ -38,13 +38,13 @@ from constraint_first.report.table import NONE, Cell, Column, Row, Table, left, 
 
 # Verdict: for each model, whether a method is better, worse or unknown, in a sentence.
 #
-# Several benchmarks are named one by one and never averaged: a mean over sets of different size
-# and difficulty would hide what each shows. Only a group that the comparison pools, such as
-# AIME's years, stands as one.
+# Several benchmarks are reported separately and never averaged: a mean over sets of different size
+# and difficulty would hide the result of each. Only a group that the comparison pools, such as
+# AIME's years, is reported as one.
 
 
 def verdict(comparison: Comparison, method: str = "") -> str:
-    """Say in one sentence what a model's comparisons show of one method: the named or the best."""
+    """State in a sentence what a model's comparisons show of one method: the named or the best."""
     every = headline_pairs(comparison)
     named = method or best_supported(comparison).method
     own = [pair for pair in every if pair.method == named]
@@ -73,7 +73,7 @@ def verdict_note(comparisons: Sequence[Comparison]) -> str:
 
 
 def _found(own: Sequence[Pair], others: int) -> str:
-    """Say what is found of one method; ``others`` were compared beside it."""
+    """State the findings on one method; ``others`` were compared in the same family."""
     baseline, method = own[0].labels
     ranked = sorted(own, key=lambda pair: (pair.p_holm, pair.p))
     gains = [pair for pair in ranked if pair.better]
@@ -105,7 +105,7 @@ def _unknown(ranked: Sequence[Pair], others: int) -> str:
 
 
 def _open(pairs: Sequence[Pair]) -> str:
-    """Name the benchmarks on which nothing is shown, with what was measured there, if any."""
+    """Name the benchmarks without a significant result, with the measured gains."""
     gains = [table.points(pair.gain) + table.interval(pair.interval) for pair in pairs]
     places = [f"{_place(pair)} ({gain})" for pair, gain in zip(pairs, gains, strict=True)]
     return f"; no difference is shown on {_joined(places)}" if places else ""
@@ -136,7 +136,7 @@ def _place(pair: Pair) -> str:
 
 
 def _claims(context: Context) -> Iterator[str]:
-    """Give each model's verdict, and that on the method that the report looks at if another."""
+    """Write each model's verdict, and that on the report's own method if it differs."""
     named = context.method if context.options.method else ""
     for one in context.comparisons:
         compared = {pair.method for pair in one.pairs}
@@ -151,9 +151,9 @@ def _claims(context: Context) -> Iterator[str]:
 
 
 def forest_figure(comparison: Comparison, name: str, title: str) -> Figure:
-    """Draw all paired comparisons of a family: full marks for what is significant."""
+    """Draw all paired comparisons of a family: filled markers for significant ones."""
     pairs = comparison.pairs
-    # The table beside the figure names what a row pools.
+    # The table below the figure lists the benchmarks of a pooled row.
     places = (f"{p.group or 'all'} pooled" if p.pooled else p.where or "all" for p in pairs)
     labels = [f"{pair.labels[1]}, {place}" for pair, place in zip(pairs, places, strict=True)]
     gains = [table.points(pair.gain) for pair in pairs]
@@ -237,7 +237,7 @@ def gains_figure(pairs: Sequence[Pair], by: str) -> Figure | None:
 
 
 def _grouped(pairs: Sequence[Pair]) -> list[Pair]:
-    """Put a group in the place of its benchmarks, as the paper has AIME in its figures."""
+    """Replace benchmarks by their group, as the paper's figures do with AIME."""
     groups = {
         (pair.model, pair.decoding, name): pair
         for pair in pairs
@@ -249,7 +249,7 @@ def _grouped(pairs: Sequence[Pair]) -> list[Pair]:
 
 
 def _bar_gain(pair: Pair, pairs: Sequence[Pair]) -> tuple[float, Interval | None]:
-    """Give a gain; that of a group is the mean of its members', with an interval if of one size."""
+    """Return a gain; a group's is the mean of its members, with an interval if sizes are equal."""
     if not pair.group:
         return pair.gain, pair.interval
     place = (pair.model, pair.decoding)
@@ -277,7 +277,7 @@ def _bars(context: Context) -> Iterator[Figure | None]:
 
 
 def paired_table(comparison: Comparison, *, named: bool = False) -> Table:
-    """Tabulate a family of paired tests; ``named`` gives the table the name of its model."""
+    """Tabulate a family of paired tests; ``named`` adds the model to its name."""
     rows: list[Row] = []
     heading = None
     decodings = table.tell_apart([pair.decoding for pair in comparison.pairs])
@@ -347,7 +347,7 @@ def _notes(comparison: Comparison) -> Iterator[str]:
 
 
 def pair_notes(pair: Pair) -> Iterator[str]:
-    """Say in words what a comparison does not show, and what limits it."""
+    """Describe what a comparison does not show, and its limits."""
     low, high = pair.ci
     if low <= 0 <= high and pair.changed:
         yield "The interval includes zero: a difference is not shown."

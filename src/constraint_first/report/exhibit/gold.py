@@ -1,7 +1,7 @@
-"""What a set of predicates implies: intervals, congruences and forms, without enumeration.
+"""Implication between predicates: by intervals, congruences and forms, without enumeration.
 
-The reasoning is sound but not complete: "implied" is always right, "not implied" may only mean
-that this file knows too little.
+The reasoning is sound but not complete: "implied" is always right, "not implied" may be due to a
+missing rule.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from constraint_first.store.query import RecordKey
 
 @dataclass(slots=True)
 class Knowledge:
-    """What is known of an answer: an interval, congruences, and all facts as they were said."""
+    """Knowledge of an answer: an interval, congruences, and all facts in their original form."""
 
     ends: dict[int, tuple[Fraction, bool]] = field(default_factory=dict[int, tuple[Fraction, bool]])
-    """At 1 the lower end of the interval, at -1 that of the negated answer; each with whether the
-    end itself is left out."""
+    """At 1 the lower end of the interval, at -1 the negated upper end; each with whether it is
+    open."""
     whole: bool = False
     congruences: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     facts: list[Predicate] = field(default_factory=list[Predicate])
 
     def learn(self, predicate: Predicate) -> None:
-        """Add what one predicate says, and what follows from it at once."""
+        """Add one predicate and its immediate consequences."""
         self.facts.append(predicate)
         match predicate["op"]:
             case "between" | "measured":
@@ -85,7 +85,7 @@ class Knowledge:
 
     def _bound(self, side: int, value: Json, *, is_open: bool = False) -> None:
         if value is not None:
-            # At the same value an open end says more.
+            # Of two equal ends the open one is the stronger condition.
             end = (side * to_fraction(value), is_open)
             self.ends[side] = max(self.ends.get(side, end), end)
 
@@ -93,7 +93,7 @@ class Knowledge:
         return side * self.ends[side][0] if side in self.ends else None
 
     def implies(self, predicate: Predicate) -> bool:
-        """Whether every answer that fits what is known satisfies the predicate."""
+        """Whether every answer that is consistent with the knowledge satisfies the predicate."""
         op = predicate["op"]
         if op == "all":
             return all(self.implies(one) for one in parts(predicate))
@@ -114,7 +114,7 @@ class Knowledge:
         return any(_covers(fact, predicate) for fact in self.facts)
 
     def _beyond(self, side: int, value: Json, *, strictly: bool = False) -> bool:
-        """Whether the answer is known to be at least (strictly: more than) the value, by side."""
+        """Whether the answer is at least (strictly: above) the value; side -1: at most (below)."""
         if value is None:
             return True
         if side not in self.ends:
@@ -127,7 +127,7 @@ class Knowledge:
 
 
 def know(predicates: Iterable[Predicate]) -> Knowledge:
-    """Gather what several predicates say together."""
+    """Combine several predicates."""
     knowledge = Knowledge()
     for predicate in predicates:
         for one in parts(predicate):
@@ -145,8 +145,8 @@ def _congruence(predicate: Predicate) -> tuple[int, int]:
             return cast("int", predicate["residue"]), cast("int", predicate["modulus"])
 
 
-# Which arguments two predicates of one op must share to say the same. Free text cannot give the
-# others: a reply that says "rounded to the nearest tenth" says all that there is to say.
+# The arguments that two predicates of one op must share to be equivalent. Free text rarely has the
+# others: "rounded to the nearest tenth" is a complete statement.
 _ESSENTIAL = {"encoded": (), "in_unit": ("unit",), "measured": ("unit",)}
 
 
@@ -159,20 +159,21 @@ def _covers(fact: Predicate, predicate: Predicate) -> bool:
         return all(fact.get(name) == predicate.get(name) for name in essential)
     if (op, known) in (("in_unit", "measured"), ("measured", "in_unit")):
         return fact.get("unit") == predicate.get("unit")
-    # A fraction in lowest terms is part of every m + n; a value written as a fraction is not whole.
+    # Every m + n code implies a fraction in lowest terms; a value written as a fraction is not
+    # whole.
     return (op == "reduced" and known == "encoded") or (
         op == "not_whole" and fact.get("form") == "fraction"
     )
 
 
-# What a set of predicates implies because only a few values satisfy all of it.
+# Implication by enumeration, if only a few values satisfy a set of predicates.
 #
-# "An even divisor of 66 between 7 and 27" leaves 22 alone, and "it is a multiple of 11" follows,
-# although no single predicate says so. Only what is finite and small is tried out.
+# "An even divisor of 66 between 7 and 27" is only 22, so "it is a multiple of 11" follows,
+# although no single predicate implies it. Only small finite sets are enumerated.
 
 _MOST = 5000
-# Ops that say something about the value itself. Those that pin the answer (encoded, counts, …) are
-# left out: they would make everything follow that happens to be true.
+# Ops on the value itself. Those that determine the answer (encoded, counts, …) are left out: with
+# them every true statement would follow.
 _PLAIN = frozenset(
     (
         "integer", "not_whole", "between", "above", "below", "least_residue", "congruent",
@@ -183,7 +184,7 @@ _PLAIN = frozenset(
 
 
 def follows(known: Knowledge, predicate: Predicate) -> bool:
-    """Whether a predicate is implied, by reasoning or by trying all values that are left."""
+    """Whether a predicate is implied, by the rules or by enumeration of the remaining values."""
     if known.implies(predicate):
         return True
     wanted = list(parts(predicate))
@@ -199,7 +200,7 @@ def _satisfies(value: Fraction, predicates: Iterable[Predicate]) -> bool:
 
 
 def _finite(known: Knowledge, facts: Iterable[Predicate]) -> list[Fraction]:
-    """Give all values that may satisfy the facts; none where they are not known to be few."""
+    """List all values that may satisfy the facts; empty if they may be too many."""
     for fact in facts:
         if fact["op"] == "root":
             return _roots(cast("list[int]", fact["coefficients"]))
@@ -216,7 +217,7 @@ def _finite(known: Knowledge, facts: Iterable[Predicate]) -> list[Fraction]:
 
 
 def _roots(coefficients: list[int]) -> list[Fraction]:
-    """Solve a quadratic equation; none where a root is irrational or the degree another."""
+    """Solve a quadratic equation; empty for irrational roots or another degree."""
     if len(coefficients) != 3 or not coefficients[0]:
         return []
     a, b, c = coefficients
@@ -228,31 +229,31 @@ def _roots(coefficients: list[int]) -> list[Fraction]:
 
 # Auditing a Stage 1 reply against the gold constraints of its problem.
 #
-# Completeness: which gold constraints the reply states. Validity: which of its statements the
-# gold constraints imply or contain. Hallucination: which of its statements the true answer
-# violates. What free text leaves open is undecided and counted apart, and so are the range and
-# the format that a reply gives for the answer: they are no constraints. How it works:
-# docs/constraintbench.md.
+# Completeness: which gold constraints the reply states. Validity: which of its statements the gold
+# constraints imply or contain. Hallucination: which of its statements the true answer violates.
+# Ambiguous statements are undecided and counted separately, as are the range and the format that a
+# reply gives for the answer: they are no constraints. How it works: docs/constraintbench.md.
 
 GoldStatus: TypeAlias = Literal["stated", "not_stated", "undecided"]
 """Whether a reply states a gold constraint."""
 
 StatementStatus: TypeAlias = Literal["valid", "hallucinated", "unsupported", "undecided"]
-"""What a statement is worth. Unsupported: true of the answer, but the gold does not imply it."""
+"""The status of a statement. Unsupported: true of the answer, but not implied by the gold."""
 
 StatementField: TypeAlias = Literal["constraint", "range", "format"]
-"""The place of a statement in a reply. Range and format speak about the answer by their place."""
+"""The place of a statement in a reply. Statements of range and format are always about the
+answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What became of each gold constraint and of each statement, in their order."""
+    """The status of each gold constraint and of each statement, in their order."""
 
     gold: tuple[GoldStatus, ...]
     constraints: tuple[StatementStatus, ...]
-    """Of the constraints that the reply lists, raw and propagated."""
+    """The status of each constraint in the reply, raw and propagated."""
     answer_range: StatementStatus | None = None
-    """Of the answer's likely range, which is no constraint; None where the reply gives none."""
+    """The status of the answer's likely range, which is no constraint; None without a range."""
     answer_format: StatementStatus | None = None
 
     @property
@@ -268,7 +269,7 @@ class Audit:
         stated: Sequence[Statement],
         statuses: Sequence[StatementStatus],
     ) -> Audit:
-        """Sort what became of each statement by its place in the reply."""
+        """Group the statuses of statements by their places in the reply."""
         found: dict[StatementField, list[StatementStatus]] = defaultdict(list)
         for one, status in zip(stated, statuses, strict=True):
             found[one.field].append(status)
@@ -315,7 +316,7 @@ def audit(item: Item, spec: ConstraintSpec) -> Audit:
 def _claims(
     statement: Statement, names: frozenset[str], gold: Knowledge, numbers: set[str]
 ) -> list[Claim]:
-    """Read a statement; what it says word for word like the gold speaks about the answer, too."""
+    """Read claims of a statement; those that repeat a gold constraint are about the answer too."""
     return [
         Claim(claim.predicate)
         if statement.field != "constraint" or _echoes(claim.predicate, gold, numbers)
@@ -346,10 +347,10 @@ def _judge(item: Item, gold: Knowledge, claims: list[Claim]) -> StatementStatus:
 
 
 def _true_of_answer(item: Item, gold: Knowledge, predicate: Predicate) -> bool | None:
-    """Whether the true answer satisfies a claim; None where the claim leaves that open."""
+    """Whether the true answer satisfies a claim; None if the claim is ambiguous."""
     if predicate["op"] == "least_residue" and predicate not in gold.facts:
-        # Small enough for the modulus is not reduced by it. A modulus that the problem never
-        # mentions is made up; one that is in its text may speak of an inner step.
+        # An answer below the modulus need not be a remainder. A modulus that the problem never
+        # mentions is invented; one in its text may belong to an inner step.
         known = {*re.findall(r"\d+", item.text), str(gold.end(1)), str(gold.end(-1))}
         return None if str(predicate["modulus"]) in known else False
     if gold.implies(predicate):
@@ -357,7 +358,7 @@ def _true_of_answer(item: Item, gold: Knowledge, predicate: Predicate) -> bool |
     reading = read_answer(item.answer)
     number = reading.number if reading else None
     match predicate["op"]:
-        case "encoded":  # which code it is remains unsaid, but every code makes an integer
+        case "encoded":  # the code is unknown, but every code is an integer
             return False if number is None or number.denominator != 1 else None
         case "rounded":
             exact = (
@@ -380,7 +381,7 @@ def _found(
     read: Sequence[list[Claim]],
     statuses: Sequence[StatementStatus],
 ) -> GoldStatus:
-    """Say whether the reply as a whole states a gold constraint."""
+    """Return whether the reply as a whole states a gold constraint."""
     sound = [one for one, status in zip(read, statuses, strict=True) if status != "hallucinated"]
     claims = [claim for one in sound for claim in one]
     on_answer = know(claim.predicate for claim in claims if claim.subject == "answer")
@@ -388,7 +389,7 @@ def _found(
     if follows(on_answer, gold.predicate) or _counted(gold.predicate, everything):
         return "stated"
     if everything.implies(gold.predicate):
-        return "undecided"  # stated, but perhaps of something else
+        return "undecided"  # stated, but perhaps of another quantity
     unread = {
         statement.kind
         for statement, status in zip(stated, statuses, strict=True)
@@ -399,14 +400,14 @@ def _found(
 
 
 def _beyond_words(gold: GoldConstraint) -> bool:
-    """Whether no claim of the grammar could state this constraint, however a reply puts it."""
+    """Whether the grammar of claims cannot express this constraint."""
     op, unit = gold.predicate["op"], gold.predicate.get("unit")
     inner_step = gold.kind == "structure" and op in ("encoded", "root", "one_of")
     return inner_step or unit == "things" or (gold.kind == "monotonic" and op == "all")
 
 
 def _counted(predicate: Predicate, known: Knowledge) -> bool:
-    """For a count, the conditions are on what is counted, whatever subject the claims name."""
+    """For a count, the conditions are on the counted objects: any subject of a claim matches."""
     if predicate["op"] != "counts":
         return False
     where = cast("list[dict[str, Json]]", predicate["where"])
@@ -415,7 +416,7 @@ def _counted(predicate: Predicate, known: Knowledge) -> bool:
 
 # Stage 1 against the gold constraints of ConstraintBench (paper: Stage 1 Constraint Reliability).
 #
-# Other benchmarks have no gold constraints; there a person has to judge, and hands the rates in.
+# Other benchmarks have no gold constraints; there the rates come from annotators.
 
 _SAMPLE: Final = 200
 
@@ -425,27 +426,27 @@ class Quality:
     """Soundness and completeness of the constraints that Stage 1 lists."""
 
     validity: float | None
-    """From 0 to 1, as are the others; None where nothing could be decided."""
+    """From 0 to 1, as are the others; None if nothing was decided."""
     hallucination: float | None
     n: float
-    """How many constraints the two are shares of."""
+    """The denominator of both shares."""
     completeness: float | None = None
-    """Of what a problem demands, the share that its replies state."""
+    """The share of the gold constraints that replies state."""
     expected: float = 0
-    """How many demands that is a share of."""
+    """The denominator of that share."""
     by_gold: bool = False
-    """Whether gold constraints judged; otherwise people did."""
+    """Whether the rates come from gold constraints; otherwise from annotators."""
     statements: int = 0
-    """Constraints in the audited replies, the undecided ones among them."""
+    """Constraints in the audited replies, including undecided ones."""
     audited: int = 0
-    """Replies that were audited, of so many in ``replies``."""
+    """Audited replies, a sample of ``replies``."""
     replies: int = 0
     apart: Mapping[str, Quality] = field(default_factory=dict[str, "Quality"])
     """The range and the format that replies give for the answer, which are no constraints."""
 
 
 def gold_item(study: Study, benchmark: str, problem: str) -> Item | None:
-    """Find the ConstraintBench item that a problem is; None where it is another problem."""
+    """Find the ConstraintBench item of a problem; None for other problems."""
     item = find_item(problem) if is_constraintbench(benchmark) else None
     asked = study.problems.get((benchmark, problem))
     return item if item and (asked is None or asked.text == item.text) else None
@@ -457,12 +458,12 @@ def gold_quality(study: Study, sample: int = _SAMPLE) -> dict[tuple[str, str], Q
     for arm in study.main_arms():
         wanted.setdefault((arm.model, arm.method), []).extend(_audited(study, arm))
     drawn = {
-        # Dice for a sample, not for secrets.
+        # S311 does not apply: a sample needs no cryptographic randomness.
         group: found if len(found) <= sample else Random(0).sample(found, sample)  # noqa: S311
         for group, found in wanted.items()
         if found
     }
-    # One look-up for all: in a file every look-up reads the whole of it.
+    # A single lookup for all, because each lookup reads a whole file of attempts.
     said = study.transcripts([key for found in drawn.values() for key, _ in found])
     made: dict[tuple[str, str], Quality] = {}
     for group, found in drawn.items():

@@ -1,7 +1,7 @@
-"""What checks changed, undone again, and how well replies follow gold instructions.
+"""Interventions of checks, by undoing them, and how well replies follow gold instructions.
 
-``sound`` and ``checked`` note each change with the answer, or the whole reply, before and after it.
-Both are judged here by the gold: it shows what the changes are worth, and which of them.
+``sound`` and ``checked`` note each change with the answer, or the whole reply, before and after
+it. Both are graded here against the gold, which shows the gain of all changes and of each kind.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ _Outcome: TypeAlias = tuple[str, bool, bool]
 
 
 class Undone(NamedTuple):
-    """An arm as it would be without interventions, beside the arm as it is."""
+    """An arm as it would be without interventions, and the arm as it is."""
 
     arm: Arm
     pair: Pair
-    """The attempts before all interventions, as the baseline, against the attempts as they are."""
+    """The comparison of the attempts, with those before all interventions as the baseline."""
     changed: int
-    """Judged attempts whose answer an intervention led to."""
+    """Judged attempts whose answer is due to an intervention."""
     in_votes: int
-    """Those whose interventions were made in the samples of a vote; they are left as they are."""
+    """Attempts with interventions in the samples of a vote, which cannot be undone."""
     steps: Counter[_Outcome]
 
 
@@ -81,12 +81,12 @@ def _is_vote(one: Transcript) -> bool:
 def _judged_steps(asked: ProblemText, one: Transcript) -> list[_Outcome]:
     """Judge the answers of an attempt before, between and after its interventions.
 
-    Nothing where none of them led to its answer: each was tried, and the first answer was kept.
+    Empty if its answer is not due to any of them: each was tried and the first answer was kept.
     """
     whole, steps = bool(asked.instructions), list[Intervention]()
     wanted = one.text if whole else one.answer
-    # Back from the final answer to the first one; of a vote it is not on record which sample
-    # was changed.
+    # Iterate from the final answer back to the first one. For a vote the changed sample is not
+    # recorded.
     for step in () if _is_vote(one) else reversed(read_summary(one.details, "").interventions):
         if step.after == wanted != step.before:
             steps.insert(0, step)
@@ -99,18 +99,18 @@ def _judged_steps(asked: ProblemText, one: Transcript) -> list[_Outcome]:
     return [(step.what, *ends) for step, ends in zip(steps, pairwise(right), strict=True)]
 
 
-# How well replies follow gold instructions: the four numbers of IFEval, and each kind apart.
+# How well replies follow gold instructions: the four numbers of IFEval, and each kind separately.
 #
 # Zhou et al., 2023, Instruction-Following Evaluation for Large Language Models: a request counts
-# where all its instructions are followed (prompt level), or each instruction counts for itself
-# (instruction level); strictly on the reply as it stands, or loosely, without what models put
-# around a reply.
+# if all its instructions are followed (prompt level), or each instruction counts separately
+# (instruction level); strictly, on the unchanged reply, or loosely, without the introductions and
+# endings that models add.
 
 
 _Truths: TypeAlias = tuple[Truth, ...]
-"""What became of each instruction in one reply."""
+"""The truth of each instruction in one reply, strictly and loosely."""
 _Runs: TypeAlias = Sequence[Sequence[_Truths]]
-"""By request and run, what became of each instruction."""
+"""The truths of the instructions by request and run."""
 
 
 class Following(NamedTuple):
@@ -120,11 +120,11 @@ class Following(NamedTuple):
     levels: tuple[Score, ...]
     """Prompt level, strict and loose, then instruction level."""
     kinds: Mapping[str, Score]
-    """For each kind of instruction the share that is followed, strictly."""
+    """For each kind of instruction the share that is strictly followed."""
     undecided: int
-    """Instructions, in all runs, that nothing could decide; they count as not followed."""
+    """Undecided instructions in all runs; they count as not followed."""
     changed: int
-    """Replies whose stored verdict is another than the one that is found now."""
+    """Replies whose stored verdict differs from the current one."""
 
 
 def follow_instructions(study: Study) -> list[Following]:
@@ -163,7 +163,7 @@ def _follow_arm(study: Study, arm: Arm) -> Following | None:
 
 
 def _check(instructions: Sequence[GoldInstruction], reply: str) -> tuple[_Truths, _Truths]:
-    """Check strictly, and loosely only what does not hold strictly: the rest holds both ways."""
+    """Check strictly, then check loosely only the rest: strict truth implies loose truth."""
     strict = follow(instructions, reply)
     left = [one for one, own in zip(instructions, strict, strict=True) if own != "holds"]
     again = iter(follow(left, reply, loose=True))
@@ -176,15 +176,15 @@ def _all_hold(truths: _Truths) -> bool:
 
 def _prompt_score(requests: _Runs) -> Score:
     counts = Counter((sum(map(_all_hold, runs)), len(runs)) for runs in requests)
-    return cast("Score", score_problems(counts))  # there are replies
+    return cast("Score", score_problems(counts))  # not None: there are replies
 
 
 def _instruction_score(requests: _Runs) -> Score:
-    """Score single instructions; the interval is over requests, whose instructions go together.
+    """Score single instructions; the interval is over requests, in which they are correlated.
 
-    The share is a ratio of two means over requests. In the place of each request is the share that
-    all would have if it alone decided (the linear part of the ratio), so that resampling requests
-    resamples the ratio.
+    The share is a ratio of two means over requests. Each request is represented by its
+    contribution to the linearized ratio (the delta method), so that resampling requests resamples
+    the ratio.
     """
     asked = [len(runs[0]) for runs in requests]
     followed = [sum(run.count("holds") for run in runs) / len(runs) for runs in requests]
@@ -214,7 +214,7 @@ def _kind_scores(
     return {kind: found for kind, found in scores if found}
 
 
-# Tables of interventions: accuracy with and without them, and what each kind did.
+# Tables of interventions: accuracy with and without them, and the effect of each kind.
 
 _UNDONE: Final = (
     "Undone: the answers, or whole replies, as they were before any check changed them, judged by "
@@ -229,7 +229,7 @@ _STEPS: Final = (
 
 
 def intervention_tables(study: Study) -> tuple[Table, ...]:
-    """Tabulate the arms that have interventions on record; none where no arm has."""
+    """Tabulate the arms that have stored interventions; empty if no arm has."""
     found = [one for arm in study.main_arms() if (one := _undo_arm(study, arm))]
     if not found:
         return ()
@@ -282,7 +282,7 @@ def _step_rows(one: Undone) -> Iterator[Row]:
         yield row(what, *(f"{count:,}" for count in (sum(counts), *counts)))
 
 
-# Tables of instructions: the four numbers of IFEval for each method, and each kind apart.
+# Tables of instructions: the four numbers of IFEval for each method, and each kind separately.
 
 _LEVELS: Final = (
     "Prompt level: a request counts where all its instructions are followed; instruction level: "

@@ -1,4 +1,4 @@
-"""Files in which a person judges single problems, a row each."""
+"""Files in which annotators judge single problems, one row each."""
 
 from __future__ import annotations
 
@@ -58,19 +58,19 @@ _T = TypeVar("_T")
 
 
 class PersonLine(NamedTuple):
-    """A line of such a file, and the problem of the study that it is about."""
+    """A line of an annotator's file, and the problem of the study that it is about."""
 
     where: str
     """The file and the line, for messages."""
     key: Key | None
-    """The problem; None where the study does not have it."""
+    """The problem; None if the study lacks it."""
     value: Mapping[str, Json]
     number: int
     """The number of the line in the file."""
 
 
 def read_person_lines(path: Path, study: Study) -> Iterator[PersonLine]:
-    """Read lines that name a ``problem`` and, where names repeat, its ``benchmark``."""
+    """Read lines that name a ``problem`` and, if names are ambiguous, its ``benchmark``."""
     known: dict[str, list[str]] = defaultdict(list)
     keys = dict.fromkeys(study.problems)
     for arm in study.arms:
@@ -93,17 +93,17 @@ def read_person_lines(path: Path, study: Study) -> Iterator[PersonLine]:
         yield PersonLine(where, key, line.value, line.number)
 
 
-# What a wrong answer shows, as far as the answer itself can tell (paper: Error Taxonomy).
+# Classification of wrong answers by the answer alone (paper: Error Taxonomy).
 #
-# An answer is compared with the right one and with the demands on it. These are predicates,
-# from either source: the gold constraints of a ConstraintBench item, or the problem's own text.
-# Nothing here is a guess about reasoning.
+# An answer is compared with the gold answer and with predicates on it, which come from the gold
+# constraints of a ConstraintBench item or from the problem's text. The reasoning of a reply is not
+# considered.
 
 Mistake: TypeAlias = ErrorType | Literal["no_answer"]
-"""The classes of ConstraintBench, and answers that are not given."""
+"""The classes of ConstraintBench, and ``no_answer``."""
 
 MISTAKES: Final[tuple[Mistake, ...]] = (*ERRORS[:-1], "no_answer", "other")
-"""All classes, those that name a constraint first."""
+"""All classes, starting with those that name a constraint."""
 
 MISTAKE_LABELS: Final[dict[Mistake, str]] = {
     "forgot_modular_reduction": "Forgot modular reduction",
@@ -138,31 +138,31 @@ FIX_LABELS: Final[dict[Mistake, str]] = {
     "ignored_parity": "Parity check",
     "broken_condition": "Propagation",
 }
-"""What is put right where such an error goes, as the paper's problem-by-problem tables name it.
+"""Names of fixes, by the removed error, as in the paper's problem-by-problem tables.
 
-The paper does not define propagation. Here it is that an answer meets conditions together which
-the other did not: all that the problem states of it, not some.
+The paper does not define propagation. Here it means that the answer meets all stated conditions
+together, and the other answer only some of them.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Demands:
-    """The right answer to a problem, and what is demanded of any answer to it."""
+    """The gold answer to a problem, and the predicates on any answer to it."""
 
     gold: str | None
     predicates: tuple[Predicate, ...]
     tempting: tuple[Tempting, ...] = ()
-    """Wrong answers that are known beforehand, each with the error it shows."""
+    """Wrong answers that the problem's author expected, each with its error class."""
 
     @classmethod
     def of_item(cls, item: Item) -> Demands:
-        """Give what the gold constraints of a ConstraintBench item demand."""
+        """Return the gold constraints of a ConstraintBench item as demands."""
         predicates = (part for one in item.constraints for part in parts(one.predicate))
         return cls(item.answer, tuple(predicates), item.tempting)
 
     @classmethod
     def of_text(cls, text: str, gold: str | None, benchmark: str = "") -> Demands:
-        """Give what a problem's text demands, and what its right answer shows: a whole number."""
+        """Return the stated constraints of a text, and ``integer`` if its gold answer is one."""
         right = read_answer(gold or "")
         whole = right is not None and holds(integer(), right) == "holds"
         aime = (between(0, 999),) if aime_convention(benchmark) else ()
@@ -173,11 +173,10 @@ class Demands:
 def mistake(answer: str | None, demands: Demands) -> Mistake:
     """Classify a wrong answer to a problem.
 
-    A tempting answer carries its label. Any other is judged by the demands that the right answer
-    meets: first whether it is the right value before its last step (the reduction, the encoding),
-    then which demand it breaks. An answer that has the right value breaks none. An arithmetic error
-    is known from a label alone: an answer that meets every demand shows no more than that it is
-    wrong.
+    A tempting answer has its label. Any other is judged by the demands that the gold answer meets:
+    first whether it is the right value before the last step (the reduction, the encoding), then
+    which demand it violates. An answer with the right value violates none. An arithmetic error is
+    only known from a label: a wrong answer that meets every demand has no further evidence.
     """
     if answer is None or not answer.strip():
         return "no_answer"
@@ -198,16 +197,15 @@ def mistake(answer: str | None, demands: Demands) -> Mistake:
         return "forgot_modular_reduction"
     if _unencoded(predicates, answer, value, gold):
         return "encoded_form_not_applied"
-    # A labelled answer that is not the right one modulo what is asked for ignores a congruence or
-    # a divisibility within the problem, as a wrong candidate of a search does.
+    # A labelled answer that differs from the gold answer modulo the requested modulus ignores a
+    # congruence or a divisibility within the problem, as a wrong candidate of a search does.
     return _broken(predicates, value) or ("broken_condition" if label else "other")
 
 
 _CONDITIONS: Final = tuple("congruent divisible divides square digit_sum digits_ordered".split())
 
-# What breaking a predicate says about the error, the most telling first. Predicates that pin the
-# answer to one value (encoded, rounded, in_unit, counts, root) are absent: every wrong answer
-# breaks those.
+# The error class of a violated predicate, the most specific first. Predicates that determine the
+# answer (encoded, rounded, in_unit, counts, root) are absent: every wrong answer violates them.
 _BROKEN: Final[dict[str, Mistake]] = {
     "integer": "not_an_integer",
     **dict.fromkeys(("between", "above", "below", "least_residue"), "out_of_range"),
@@ -223,7 +221,7 @@ _INTEGRAL: Final = ("integer", "parity", "least_residue", *_CONDITIONS)
 def _broken(predicates: Sequence[Predicate], value: AnswerValue) -> Mistake | None:
     broken = {str(one["op"]) for one in predicates if holds(one, value) == "violated"}
     op = next((op for op in _BROKEN if op in broken), "")
-    # A fraction is no remainder either, but its error is that it is a fraction.
+    # A fraction violates conditions on integers too, but the error is that it is no integer.
     return "not_an_integer" if op in _INTEGRAL and not _is_whole(value) else _BROKEN.get(op)
 
 
@@ -232,7 +230,7 @@ def _is_whole(value: AnswerValue) -> bool:
 
 
 def _unreduced(predicates: Sequence[Predicate], value: AnswerValue, gold: AnswerValue) -> bool:
-    """Whether an answer is the right one before the reduction that the problem asks for."""
+    """Whether an answer is the right value before the requested reduction."""
     if value.number is None or gold.number is None:
         return False
     gap = value.number - gold.number
@@ -243,10 +241,10 @@ def _unreduced(predicates: Sequence[Predicate], value: AnswerValue, gold: Answer
 def _unencoded(
     predicates: Sequence[Predicate], answer: str, value: AnswerValue | None, gold: AnswerValue
 ) -> bool:
-    """Whether an answer is a value that was still to be written as a code, such as m + n.
+    """Whether an answer is a value without the requested encoding, such as m + n.
 
-    Where a gold constraint says that it is, any fraction or root will do. A code that the text
-    names may belong to something else, so the parts of the answer must make the right one.
+    If a gold constraint requires the encoding, any fraction or root counts. A code in the text may
+    belong to another quantity, so the code of the answer's parts must equal the gold answer.
     """
     codes = [one for one in predicates if one["op"] == "encoded"]
     if any("parts" in one for one in codes):
@@ -262,7 +260,7 @@ def _unencoded(
     )
 
 
-_LONGEST: Final = 200  # no constant that is meant as an answer is written longer
+_LONGEST: Final = 200  # longer texts are no single constants
 _WRITTEN: Final = lazy_pattern(
     r"(?:\\(?:[dt]?frac|sqrt|pi|cdot|left|right|[,;:! ()])|sqrt|[\d\s+\-−*/(){}\[\]√π$])+"
 )
@@ -282,7 +280,7 @@ def _numbers(answer: str, value: Fraction | None) -> Iterator[list[int]]:
 
 
 def _without_value(answer: str, predicates: Sequence[Predicate], gold: AnswerValue) -> Mistake:
-    """Classify an answer such as 1 + √2, of which it is only known that it is not whole."""
+    """Classify an answer such as 1 + √2, which is only known not to be whole."""
     integral = any(one["op"] in _INTEGRAL or "parts" in one for one in predicates)
     if not integral or len(answer) > _LONGEST or shared().is_whole(answer) is not False:
         return "other"
@@ -290,24 +288,24 @@ def _without_value(answer: str, predicates: Sequence[Predicate], gold: AnswerVal
     return "encoded_form_not_applied" if coded else "not_an_integer"
 
 
-# The rule for right problems, and error classes that a person gave (paper: Error Taxonomy).
+# The rule for right problems, and error classes by annotators (paper: Error Taxonomy).
 
 _About: TypeAlias = tuple[Key, str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorClasses:
-    """Error classes that a person gave: by problem, and by method and model where named."""
+    """Error classes by annotators: by problem, and by method and model if named."""
 
     given: Mapping[_About, Mistake] = field(default_factory=dict[_About, Mistake])
-    """By problem, method and model; an empty name stands for all."""
+    """By problem, method and model; an empty name means all."""
     unknown: int = 0
-    """Lines about problems or models that the study does not have."""
+    """Lines about problems or models that the study lacks."""
     disputed: int = 0
-    """Errors on which annotators differ, and none of their classes has the most."""
+    """Errors for which annotators gave different classes without a majority."""
 
     def find(self, key: Key, method: str, model: str = "") -> Mistake | None:
-        """Look up a class; a line that names the model wins, then one that names the method."""
+        """Look up a class; a line with the model takes precedence, then one with the method."""
         order = ((method, model), ("", model), (method, ""), ("", ""))
         return next((self.given[key, *one] for one in order if (key, *one) in self.given), None)
 
@@ -315,17 +313,17 @@ class ErrorClasses:
 def read_classes(path: Path, study: Study) -> ErrorClasses:
     """Read lines of ``problem`` and ``class``.
 
-    They may have ``benchmark``, ``method``, ``model``, ``annotator`` and ``note``. Two lines that
-    class the same error otherwise are refused, unless annotators gave them: a later line of one
-    replaces an earlier one, and among several the class counts that most of them give. A line
-    without an annotator counts before all that have one.
+    They may have ``benchmark``, ``method``, ``model``, ``annotator`` and ``note``. Two lines with
+    different classes for the same error are refused, unless they name annotators: a later line of
+    an annotator replaces the earlier one, and the most frequent class of all annotators counts. A
+    line without an annotator takes precedence over all others.
     """
     votes: dict[_About, dict[str, Mistake]] = {}
     lines: dict[_About, int] = {}
     unknown, models = 0, set(study.names("model"))
     for where, key, value, number in read_person_lines(path, study):
         known = _class_in(where, value.get("class"))
-        # An annotator's line was written by 'cfr audit', which has given methods other names since.
+        # Lines with an annotator were written by 'cfr audit', perhaps with old names of methods.
         own = with_current_names(value) if value.get("annotator") else value
         names = ("method", "model", "annotator")
         method, model, annotator = (str(own.get(name) or "") for name in names)
@@ -350,7 +348,7 @@ def read_classes(path: Path, study: Study) -> ErrorClasses:
 
 
 def _decided(given: Mapping[str, Mistake]) -> Mistake | None:
-    """Choose the class that counts; None where annotators differ and none has the most."""
+    """Return the most frequent class; None on a tie."""
     if "" in given:
         return given[""]
     counts: Counter[Mistake] = Counter(given.values())
@@ -369,27 +367,27 @@ def _class_in(where: str, written: Json) -> Mistake:
 
 @dataclass(frozen=True, slots=True)
 class ErrorRule:
-    """When a problem counts as right, and the error classes that a person gave."""
+    """When a problem counts as right, and error classes by annotators."""
 
     right: RightRule = "any"
     classes: ErrorClasses = field(default_factory=ErrorClasses)
 
 
 DEFAULT_RULE: Final = ErrorRule()
-"""Any run may make a problem right, and no error was classed by a person."""
+"""Any right run makes a problem right, and there are no classes by annotators."""
 
 
-# An annotator's marks on the constraints of one attempt, and the file that keeps them.
+# An annotator's marks on the constraints of one attempt, and their file.
 #
-# Paper: Stage 1 Constraint Reliability. A file holds one JSON line for each judged attempt. A later
-# line for the same attempt and annotator replaces an earlier one, so a judgement is corrected by
-# adding to the file and never by rewriting it.
+# Paper: Stage 1 Constraint Reliability. A file holds one JSON line for each judged attempt. A
+# later line for the same attempt and annotator replaces an earlier one, so that corrections are
+# appended and the file is never rewritten.
 
 Mark: TypeAlias = Literal["entailed", "not_entailed", "vague"]
 Derivation: TypeAlias = Literal["raw", "propagated"]
 
 MARKS: Final[tuple[Mark, ...]] = ("entailed", "not_entailed", "vague")
-"""A constraint follows from the problem; it does not; or that cannot be told."""
+"""A constraint follows from the problem; it does not; or it is too vague to decide."""
 _STAGE: Final[FieldType[Derivation]] = one_of(("raw", "propagated"))
 _MARK: Final = one_of((*MARKS, None))
 _ANNOTATOR: Final = lazy_pattern(r"\w(?:[\w.@ -]{0,38}\w)?")
@@ -401,16 +399,16 @@ _HEXADECIMAL: Final[FieldType[str]] = FieldType(
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A constraint and the mark that it was given; None where it has none yet."""
+    """A constraint and its mark; None if it has none yet."""
 
     id: str
     stage: Derivation
     mark: Mark | None = None
     digest: str = ""
-    """A hash of the words that were judged; empty where they are not known."""
+    """A hash of the judged text; empty if it is unknown."""
 
     def same(self, other: Judged) -> bool:
-        """Whether both are the same constraint, as far as their words are known."""
+        """Whether both are the same constraint, as far as their texts are known."""
         known = self.digest and other.digest
         alike = (self.id, self.stage) == (other.id, other.stage)
         return alike and (not known or self.digest == other.digest)
@@ -428,12 +426,12 @@ class Label:
     key: RecordKey
     constraints: tuple[Judged, ...]
     missing: tuple[str, ...] = ()
-    """Constraints that the problem entails and Stage 1 did not list, in the annotator's words."""
+    """Constraints that the problem entails and Stage 1 lacks, in the annotator's words."""
     note: str = ""
 
     @property
     def complete(self) -> bool:
-        """Whether every constraint has its mark; a label that is not is a draft."""
+        """Whether every constraint has a mark; otherwise the label is a draft."""
         return all(judged.mark for judged in self.constraints)
 
     @property
@@ -443,7 +441,7 @@ class Label:
         return raw, len(self.constraints) - raw
 
     def same_constraints(self, other: Label) -> bool:
-        """Whether both are about the same constraints, whatever they say of them."""
+        """Whether both judge the same constraints, regardless of their marks."""
         if len(self.constraints) != len(other.constraints):
             return False
         return all(map(Judged.same, self.constraints, other.constraints))
@@ -466,7 +464,7 @@ class Label:
 
 
 def unmarked(annotator: str, key: RecordKey, spec: ConstraintSpec) -> Label:
-    """Make the label that an annotator begins with."""
+    """Make a label without marks."""
     both: tuple[tuple[Derivation, Iterable[Constraint | Propagated]], ...] = (
         ("raw", spec.raw_constraints),
         ("propagated", spec.propagated_constraints),
@@ -492,7 +490,7 @@ def name_attempt(key: RecordKey) -> str:
 
 
 def check_annotator(name: str) -> str:
-    """Return an annotator's name, or say what one may be made of."""
+    """Return a valid annotator's name, or raise an error that lists the allowed characters."""
     if not _ANNOTATOR.fullmatch(name):
         raise InputError(
             f"annotator {name[:60]!r}: a name has up to 40 letters, digits, spaces and . - _ @, "
@@ -502,7 +500,7 @@ def check_annotator(name: str) -> str:
 
 
 def begin_labels(path: Path) -> list[Label]:
-    """Read the labels of a file to add to; one that is not there yet is made, empty."""
+    """Read the labels of a file before adding to it; a missing file is created."""
     found = read_labels([path]) if path.exists() else []
     try:
         path.open("ab").close()
@@ -512,14 +510,14 @@ def begin_labels(path: Path) -> list[Label]:
 
 
 def append_label(path: Path, label: Label | ErrorLabel) -> None:
-    """Add a label to a file, and return once it is on the disk."""
+    """Append a label to a file, and return once it is on the disk."""
     append_row(path, label.to_json())
 
 
 def read_labels(paths: Iterable[Path]) -> list[Label]:
     """Read labels and drafts; the last line for an attempt and annotator counts.
 
-    No two annotators may have seen different constraints in the same attempt.
+    Raise if two annotators saw different constraints in the same attempt.
     """
     found: dict[tuple[str, RecordKey], tuple[str, Label]] = {}
     for path in paths:
@@ -529,7 +527,7 @@ def read_labels(paths: Iterable[Path]) -> list[Label]:
             found[label.annotator, label.key] = (where, label)
     seen: dict[RecordKey, list[Label]] = defaultdict(list)
     for where, label in found.values():
-        # With all of them: one whose words are not known is like any other.
+        # Compare with all labels: one without digests is equal to any other.
         for other in seen[label.key]:
             if not label.same_constraints(other):
                 raise InputError(
@@ -561,7 +559,7 @@ def _label(row: Mapping[str, Json]) -> Label:
 
 
 def _decoding(row: Mapping[str, Json]) -> str:
-    """Write a decoding as a store does, so that the two can be compared."""
+    """Write a decoding as a store does, for comparison."""
     try:
         return orjson.dumps(read_field(row, "decoding", OBJECT)).decode()
     except orjson.JSONEncodeError:
@@ -583,25 +581,25 @@ def _judged(row: dict[str, Json]) -> Judged:
 # every raw and every propagated constraint is carried into Stage 2, so all of them count:
 # - validity: entailed among all that were marked;
 # - hallucination: not entailed among all that were marked;
-# - vague: neither can be told, among all that were marked;
-# - completeness: entailed raw ones among these and what the annotator found missing.
+# - vague: undecidable among all that were marked;
+# - completeness: entailed raw ones among these and those that the annotator found missing.
 #
-# An attempt that several people judged counts once, as the mean of what they say.
+# An attempt that several annotators judged counts once, as the mean of their judgements.
 
 ALL: Final = "all"
-"""The model of a row that takes all models together."""
+"""The model of the row for all models together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A part of a whole; both may be fractions where several people judged the same attempt."""
+    """A ratio; both numbers may be fractions if several annotators judged the same attempt."""
 
     part: Fraction
     whole: Fraction
 
     @property
     def value(self) -> float | None:
-        """The share from 0 to 1; None where the whole is zero."""
+        """The share from 0 to 1; None if the denominator is zero."""
         return float(self.part / self.whole) if self.whole else None
 
     @property
@@ -610,7 +608,7 @@ class Share:
 
     @property
     def interval(self) -> Interval | None:
-        """Its 95 % Wilson interval; None where the whole is zero."""
+        """Its 95 % Wilson interval; None if the denominator is zero."""
         return wilson(float(self.part), float(self.whole)) if self.whole else None
 
     def to_json(self) -> dict[str, Json]:
@@ -633,7 +631,7 @@ class Rates:
     attempts: int
     constraints: int
     raw: float
-    """Raw constraints of an attempt, on average."""
+    """Mean number of raw constraints of an attempt."""
     propagated: float
     validity: Share
     propagated_validity: Share
@@ -648,7 +646,7 @@ class Rates:
 
 
 def rates(labels: Iterable[Label]) -> list[Rates]:
-    """Compute the rates of each model, and of all where there are several; drafts do not count."""
+    """Compute the rates of each model, and of all if there are several, without drafts."""
     judged = by_attempt(labels)
     found = [
         _rates(model, [group for key, group in judged.items() if key[2] == model])
@@ -671,7 +669,7 @@ def labels_of(labels: Iterable[Label], study: Study) -> tuple[list[Label], int]:
 
 
 def by_method(labels: Iterable[Label]) -> dict[tuple[str, str], Quality]:
-    """Return the rates that people found, by model and method; drafts do not count."""
+    """Return the annotators' rates by model and method, without drafts."""
     judged: dict[tuple[str, str], list[_Group]] = defaultdict(list)
     for key, group in by_attempt(labels).items():
         judged[key[2], key[1]].append(group)
@@ -687,17 +685,17 @@ def by_method(labels: Iterable[Label]) -> dict[tuple[str, str], Quality]:
 
 
 def completeness_of(labels: Iterable[Label]) -> Share:
-    """Measure how complete Stage 1 is in some attempts, as people judged them, less drafts."""
+    """Return the completeness of Stage 1 in some attempts by annotators, without drafts."""
     found = rates(labels)
     return found[-1].completeness if found else Share(Fraction(), Fraction())
 
 
 _Group: TypeAlias = list[Label]
-"""The labels of one attempt, by different people."""
+"""The labels of one attempt by different annotators."""
 
 
 def by_attempt(labels: Iterable[Label]) -> dict[RecordKey, _Group]:
-    """Sort complete labels by attempt."""
+    """Group complete labels by attempt."""
     found: dict[RecordKey, _Group] = defaultdict(list)
     for label in labels:
         if label.complete:
@@ -740,7 +738,7 @@ class Accord:
     n: int
     agree: int
     kappa: float | None
-    """Cohen's; None where it is not defined, for the reason below."""
+    """Cohen's; None if it is undefined, for the reason below."""
     reason: str = ""
 
     @property
@@ -754,7 +752,7 @@ class Accord:
 
 
 def accords(labels: Iterable[Label]) -> list[Accord]:
-    """Compare every two annotators of constraints; drafts do not count."""
+    """Compare every two annotators of constraints, without drafts."""
     people: dict[str, dict[RecordKey, list[str]]] = defaultdict(dict)
     for label in labels:
         if label.complete:
@@ -763,7 +761,7 @@ def accords(labels: Iterable[Label]) -> list[Accord]:
 
 
 def _accords(people: Mapping[str, Mapping[_T, Sequence[str]]], noun: str) -> list[Accord]:
-    """Compare what every two annotators said of what both judged; ``noun`` is what that is."""
+    """Compare every two annotators on items that both judged; ``noun`` names the items."""
     found: list[Accord] = []
     for one, other in combinations(sorted(people), 2):
         ours, theirs = people[one], people[other]
@@ -778,7 +776,7 @@ def _accords(people: Mapping[str, Mapping[_T, Sequence[str]]], noun: str) -> lis
     return found
 
 
-# An annotator's class for one error, the file that keeps such classes, and agreement on them.
+# An annotator's class for one error, the file of classes, and agreement on them.
 #
 # Paper: Error Taxonomy. A line is one of those that ``--classes`` reads, with the annotator's
 # name. A later line of an annotator on the same error replaces an earlier one.
@@ -813,7 +811,7 @@ class ErrorLabel:
 
 
 def read_error_labels(path: Path) -> list[ErrorLabel]:
-    """Read the lines that name an annotator; a file that is not there yet has none."""
+    """Read the lines that name an annotator; empty for a missing file."""
     found: dict[tuple[str, ErrorKey], ErrorLabel] = {}
     for line in read_rows(path) if path.exists() else ():
         if line.value.get("annotator"):
@@ -843,7 +841,7 @@ def error_accords(labels: Iterable[ErrorLabel]) -> list[Accord]:
     return _accords(people, "error")
 
 
-# Samples of attempts for a person to judge; the same seed draws the same sample again.
+# Samples of attempts for an annotator; the same seed draws the same sample.
 
 
 def draw(
@@ -857,9 +855,9 @@ def draw(
 ) -> tuple[RecordKey, ...]:
     """Draw attempts that have Stage 1 constraints, at most one for each problem and model.
 
-    Models take turns, so that any beginning of the sample is balanced over them. Attempts are
-    ranked by hashes of the seed and their names, so neither the order of rows nor the size that is
-    asked for changes which come first.
+    Models alternate, so that any prefix of the sample is balanced over them. Attempts are ranked
+    by hashes of the seed and their names, so that their order depends neither on the order of rows
+    nor on the size of the sample.
     """
     wanted = {"benchmark": benchmark, "model": model, "method": method}
     chosen = study.only(**{what: [name] for what, name in wanted.items() if name})
@@ -877,7 +875,7 @@ def draw(
             f"{study.source}: no attempt{among and f' of {among}'} has Stage 1 constraints; "
             "run 'cfr eval' with the method cfr or routed-cfr first"
         )
-    # All models' first places come first, then their second.
+    # First the top attempt of each model, then the second of each.
     turns: Counter[str] = Counter()
     ranked: list[tuple[int, bytes, RecordKey]] = []
     for lot, place in sorted((_lot(seed, place), place) for place in places):
@@ -892,7 +890,7 @@ def _lot(seed: int, names: tuple[str | int, ...]) -> bytes:
 
 
 def resume(sample: Sequence[RecordKey], labels: Iterable[Label], annotator: str) -> list[RecordKey]:
-    """List the attempts of a sample that an annotator has still to judge, in order."""
+    """List the attempts of a sample that an annotator has not judged yet, in order."""
     judged = {label.key for label in labels if label.annotator == annotator and label.complete}
     return [key for key in sample if key not in judged]
 
@@ -900,7 +898,7 @@ def resume(sample: Sequence[RecordKey], labels: Iterable[Label], annotator: str)
 def refuse_mismatch(
     labels: Iterable[Label], transcripts: Mapping[RecordKey, Transcript], source: str
 ) -> None:
-    """Refuse labels of attempts that have other constraints now; attempts elsewhere are fine."""
+    """Refuse labels whose attempts have other constraints now; unknown attempts are ignored."""
     for label in labels:
         if label.key in transcripts:
             spec = transcripts[label.key].constraints or ConstraintSpec()
@@ -926,12 +924,12 @@ def _difference(now: Label, label: Label) -> str:
     return f"{listed}, but {label.annotator} judged {before}"
 
 
-# A sampled attempt laid out for a person to mark: its problem, its constraints, marks so far.
+# A sampled attempt prepared for marking: its problem, its constraints, its marks so far.
 
 
 @dataclass
 class MarkingTask:
-    """An attempt whose constraints are to be marked. Which model it is by is not shown."""
+    """An attempt whose constraints are to be marked. Its model is not shown."""
 
     number: int
     """Its place in the sample."""
@@ -939,11 +937,11 @@ class MarkingTask:
     spec: ConstraintSpec
     label: Label
     saved: Label
-    """What is on the disk, or the label without a mark."""
+    """The label on the disk, or one without marks."""
     at: int = 0
 
     def mark(self, mark: Mark) -> None:
-        """Mark the constraint in turn."""
+        """Mark the current constraint."""
         marked = list(self.label.constraints)
         marked[self.at] = replace(marked[self.at], mark=mark)
         self.label = replace(self.label, constraints=tuple(marked))
@@ -951,7 +949,7 @@ class MarkingTask:
 
     @property
     def current(self) -> Mark | None:
-        """The mark that the constraint in turn has already."""
+        """The existing mark of the current constraint."""
         return None if self.finished else self.label.constraints[self.at].mark
 
     @property
@@ -960,7 +958,7 @@ class MarkingTask:
 
     @property
     def constraints(self) -> list[tuple[str, str, str]]:
-        """All constraints: the name of each, its kind or its origin, what it says."""
+        """All constraints: id, kind or origin, description."""
         raw = ((one.id, one.type, one.description) for one in self.spec.raw_constraints)
         derived = (
             (one.id, f"from {', '.join(one.derived_from)}", one.description)
@@ -978,7 +976,7 @@ def lay_out(
     annotator: str,
     key: RecordKey,
 ) -> MarkingTask:
-    """Lay out an attempt of a sample; labels of other constraints than it has now are refused."""
+    """Prepare an attempt for marking; labels of constraints that have changed are refused."""
     every = list(labels)
     transcripts = study.transcripts({key, *(label.key for label in every)})
     refuse_mismatch(every, transcripts, study.source)

@@ -1,4 +1,4 @@
-"""The router: activation, cue families, gains by them, agreement, and ways through the protocol.
+"""The router: activation, cue families, gains by them, agreement, and paths through the protocol.
 
 Paper: Router Behavior; appendices Benchmark Scope and Router Behavior, Complete Router Pattern
 Analysis, Router Ablation.
@@ -56,11 +56,11 @@ class RouterAudit:
     """Cue families and phrases that the router finds in the problems of a study."""
 
     families: Mapping[Key, tuple[str, ...]]
-    """Cue families by problem; none where a problem is not routed."""
+    """Cue families by problem; empty if a problem is not routed."""
     phrases: Mapping[str, Counter[str]]
     """Problems by family and phrase."""
     without_text: Mapping[str, int]
-    """Problems that have attempts but no text on record, by benchmark."""
+    """Problems that have attempts but no stored text, by benchmark."""
 
     @property
     def totals(self) -> Counter[str]:
@@ -175,7 +175,7 @@ def _notes(audit: RouterAudit) -> tuple[str, ...]:
 
 
 def _left_out(audit: RouterAudit, benchmarks: Sequence[str] | None = None) -> tuple[str, ...]:
-    """Say which problems could not be routed because their text is not on record."""
+    """Note which problems could not be routed because their text is not stored."""
     return tuple(
         f"{benchmark_label(name) or 'This set'}, left out for want of a text: "
         f"{table.several(count, 'problem')}."
@@ -191,7 +191,7 @@ def cofire_table(
     baseline: str = BASELINE,
     labels: Sequence[marks.Label] = (),
 ) -> Table:
-    """Tabulate gains by cue families in a problem; marks of people say how complete Stage 1 is."""
+    """Tabulate gains by cue families in a problem, with Stage 1's completeness by annotators."""
     both = pairs_by_model(study, method, baseline)
     names = both[0].names if both else (baseline, method)
     own = [label for label in labels if label.key[1] == method and label.complete]
@@ -236,7 +236,7 @@ def _cofire_notes(audit: RouterAudit, both: Sequence[ModelPairs]) -> Iterator[st
 
 
 def _marks_note(labels: Sequence[marks.Label], own: Sequence[marks.Label], method: str) -> str:
-    """Say where the column of completeness comes from, or why it is empty."""
+    """Note the source of the column of completeness, or why it is empty."""
     if own:
         marked = table.several(len({label.key for label in own}), "attempt")
         return (
@@ -251,18 +251,18 @@ def _marks_note(labels: Sequence[marks.Label], own: Sequence[marks.Label], metho
     )
 
 
-# Agreement between routers, and what a decision costs.
+# Agreement between routers, and the cost of a decision.
 #
 # Paper: appendix "Router Ablation: Regex vs. LLM Router".
 
 
 _BY_PATTERNS: Final = (ROUTED_CFR, ROUTED_CFR_BRIEF)
-"""Families that route by regular expressions, which cost nothing."""
+"""Families that route by regular expressions, at no cost."""
 _STAGE: Final = "router"
 
 
 _Cost: TypeAlias = tuple[float | None, float | None, float | None]
-"""Tokens, milliseconds and dollars of a decision, each None where it is not on record."""
+"""Tokens, milliseconds and dollars of a decision, each None if unknown."""
 
 
 class RouterAgreement(NamedTuple):
@@ -270,8 +270,7 @@ class RouterAgreement(NamedTuple):
 
     n: int
     precision: float | None
-    """Of the problems that it routes, the share that the reference routes; None where it has none.
-    """
+    """Of the problems that it routes, the share that the reference routes; None without any."""
     recall: float | None
     """Of the problems that the reference routes, the share that it routes."""
     f1: float | None
@@ -294,13 +293,13 @@ def agreement_between(
     )
 
 
-_TRUTHS: Final = {"true": True, "false": False}  # as a cell of a table has them
+_TRUTHS: Final = {"true": True, "false": False}  # as written in CSV cells
 
 
 def read_decisions(path: Path, study: Study) -> tuple[dict[Key, bool], int]:
     """Read a person's decisions: lines of ``problem``, ``routed`` and perhaps ``benchmark``.
 
-    Returns them, and how many lines are about problems that the study does not have.
+    Returns them, and the number of lines about problems that the study lacks.
     """
     found: dict[Key, bool] = {}
     strangers = 0
@@ -335,9 +334,9 @@ def routed_share(arm: Arm) -> tuple[int, int] | None:
 
 
 def _routed_arms(study: Study) -> Iterator[list[Arm]]:
-    """Group the arms whose method has another router than the default patterns.
+    """Group the arms whose method has a router other than the default patterns.
 
-    A vote has the decisions of what it samples, and no router itself.
+    Votes are excluded: their decisions are those of the sampled method.
     """
     groups: dict[tuple[str, str], list[Arm]] = {}
     for arm in study.main_arms():
@@ -356,7 +355,7 @@ def routers_table(
 ) -> Table:
     """Compare the regex router, and every other router that the study's methods used.
 
-    The reference is a person's labels where there are any, otherwise the regex router itself.
+    The reference is an annotator's labels if there are any, otherwise the regex router itself.
     """
     regex = {key: bool(families) for key, families in audit.families.items()}
     reference = regex if labels is None else labels
@@ -398,7 +397,7 @@ def _decision_cost(arms: Sequence[Arm]) -> _Cost:
     spent = reduce(add, (arm.stages.get(_STAGE, StageCost()) for arm in arms))
     if not spent.calls:
         return None, None, None
-    # The arm's own model decides, unless its method names another for that.
+    # The router's model is that of the arm, unless its method names another one.
     named = (one.models for one in stage_requests(arms[0].method) if one.stage == _STAGE)
     price = find_price(next((models[0] for models in named if models), arms[0].model))
     used = Usage(spent.input_tokens, spent.output_tokens, cached=spent.cached_tokens)
@@ -430,22 +429,22 @@ def _router_notes(costs: Sequence[_Cost], *, by_regex: bool) -> Iterator[str]:
         yield f"A cost of {NONE} beside tokens means that models.toml sets no price for the model."
 
 
-# Counts of problems on each way through the protocol: router, Stage 1, Stage 2, Direct CoT.
+# Counts of problems on each path of the protocol: router, Stage 1, Stage 2, Direct CoT.
 
 
 @dataclass(frozen=True, slots=True)
 class FlowCounts:
-    """How many problems went each way in their first run; all 0 where none had a Stage 1."""
+    """The number of problems on each path in their first run; 0 if none had a Stage 1."""
 
     problems: int = 0
     with_cue: int | None = None
-    """Whose text has a cue, by the text-only router; unknown where any text is not on record."""
+    """Problems with a cue, by the text-only router; None if any text is unknown."""
     rungs: Mapping[str, int] = field(default_factory=dict[str, int])
-    """Stage 1 replies by the recovery step that could read them."""
+    """Stage 1 replies by the recovery step that parsed them."""
     unit: str = "problems"
-    """What is counted: problems, or attempts at them."""
+    """The unit of counts: problems, or attempts at them."""
     always_on: bool = False
-    """Whether every problem had a Stage 1 because the method asks no router."""
+    """Whether every problem had a Stage 1 because the method has no router."""
 
     @property
     def staged(self) -> int:
@@ -453,37 +452,37 @@ class FlowCounts:
 
     @property
     def direct(self) -> int:
-        """How many went to Direct CoT at once."""
+        """Problems that the router sent to Direct CoT."""
         return self.problems - self.staged
 
     @property
     def fallback(self) -> int:
-        """From Stage 1 to Direct CoT, because its reply lists nothing or could not be read."""
+        """Problems that fell back from Stage 1 to Direct CoT: an empty or unreadable reply."""
         return sum(self.rungs.get(rung, 0) for rung in DEFERRED)
 
     @property
     def cues(self) -> dict[str, int]:
-        """Problems with a cue and without one, where that is known."""
+        """Problems with a cue and without one, if that is known."""
         return {} if (n := self.with_cue) is None else {"cue": n, "no cue": self.problems - n}
 
     @property
     def by_cue(self) -> bool:
-        """Whether it was the cues that decided, as far as the numbers show."""
+        """Whether the counts are consistent with routing by cues."""
         return not self.always_on and (not self.problems or self.with_cue == self.staged)
 
     def texts(self, count: int) -> list[str]:
-        """Write a count as a line of a box; nothing where none is known."""
+        """Write a count as a line of a box; empty without counts."""
         return [f"{count:,}"] if self.problems else []
 
 
 def count_flow(study: Study, method: str) -> FlowCounts:
-    """Count the ways that problems took in their first run; nothing where none had a Stage 1.
+    """Count the paths of problems in their first run; empty if none had a Stage 1.
 
-    Cues are counted in the problems' texts, and Stage 1 by what was done: a method that is always
-    on, or that asks another router, sends problems on that have no cue.
+    Cues are counted in the problems' texts, Stage 1 in the attempts: a method that is always on,
+    or has another router, also sends problems without a cue to Stage 1.
     """
     arms = [arm for arm in study.main_arms() if arm.method == method]
-    first = {  # of those that came to an end: one whose calls failed took no way
+    first = {  # a failed attempt has no path
         (arm.model, arm.benchmark, problem): found
         for arm in arms
         for problem, attempts in arm.attempts.items()
@@ -507,13 +506,13 @@ def count_flow(study: Study, method: str) -> FlowCounts:
 _BODY: Final = 7.0
 _LINE: Final = 0.128
 _BOTTOM: Final = 1.0
-"""Where the upper row of boxes stands."""
+"""The bottom of the upper row of boxes, in inches."""
 _TALL: Final = 1.22
 _SHORT: Final = 0.74
 
 
 class _Box(NamedTuple):
-    """A step of the protocol as it is drawn."""
+    """A drawn step of the protocol."""
 
     name: str
     title: str
@@ -525,7 +524,7 @@ class _Box(NamedTuple):
 
 
 def flow_figure(study: Study, method: str) -> Figure:
-    """Draw the protocol with the way that each problem took in its first run."""
+    """Draw the protocol with the number of problems on each path in their first run."""
     counts = count_flow(study, method)
     known = counts.problems
     tall = _TALL if known else _SHORT
@@ -590,7 +589,7 @@ def _draw_box(page: Sheet, box: _Box) -> None:
 
 
 def _draw_arrows(page: Sheet, counts: FlowCounts, y: float) -> None:
-    """Draw the ways, each with its name and the number that takes it."""
+    """Draw the arrows, each with its name and its number of problems."""
     on, past = ("cue", "no cue") if counts.by_cue else ("routed", "not routed")
     if counts.always_on:
         on, past = "always", ""
@@ -623,7 +622,7 @@ def _arrow(page: Sheet, name: str, way: list[tuple[float, float]]) -> None:
 def _name_way(
     page: Sheet, name: str, lines: list[str], spot: tuple[float, float], align: str
 ) -> None:
-    """Write what an arrow stands for above it, and how many took it below."""
+    """Write an arrow's name above it, and its number of problems below."""
     x, y = spot
     for number, (line, up) in enumerate(zip(lines, (0.095, -0.1), strict=False)):
         page.line(x, y + up, line, ha=align, size=_BODY, gid=f"way-{name}-{number}")
@@ -696,13 +695,13 @@ def _cofire(context: Context) -> Iterator[Table]:
 def _routers(context: Context) -> Iterator[Table]:
     if (audit := _audit(context)).families:
         made = routers_table(context.study, audit)
-        # The reference alone compares nothing.
+        # With only the reference there is no comparison.
         alone = len(made.rows) == 1
         yield replace(made, rows=(), notes=(ONE_ROUTER,)) if alone else made
 
 
 def _figures(context: Context) -> Iterator[Figure | None]:
-    # Without a kind of CFR there is no way through the protocol to draw.
+    # Without a kind of CFR there is no protocol to draw.
     if any(context.variant(family) for family in CONSTRAINED):
         yield flow_figure(context.study, context.method)
     yield cloud_figure(_audit(context))

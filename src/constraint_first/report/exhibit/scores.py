@@ -40,7 +40,7 @@ from constraint_first.store.series import all_probe_calls
 
 
 def scores_table(study: Study) -> Table:
-    """List every arm with all that is known of its score."""
+    """List every arm with all figures of its score."""
     rows: list[Row] = []
     for model in study.names("model"):
         if model:
@@ -85,7 +85,7 @@ def _score_row(arm: Arm, setting: str) -> Row:
 
 
 def main_table(study: Study, baseline: str, method: str) -> Table:
-    """Tabulate accuracy by model and benchmark, with Δ rows and, where it is, the paper's rows."""
+    """Tabulate accuracy by model and benchmark, with Δ rows and the paper's rows, if any."""
     parts = [part.keep((baseline, method)) for part in by_model(study)]
     parts = [part for part in parts if part.methods]
     benchmarks = benchmarks_of(parts)
@@ -118,7 +118,7 @@ def main_table(study: Study, baseline: str, method: str) -> Table:
 
 
 def accuracy_cell(part: ModelArms, method: str, benchmark: str, *, sized: bool = False) -> Cell:
-    """Write an accuracy with its interval and, where ``sized``, its size; the best is bold."""
+    """Write an accuracy with its interval and, if ``sized``, its size; the best is bold."""
     arm = part.methods[method].get(benchmark)
     found = comparison.score(arm) if arm else None
     if arm is None or found is None:
@@ -141,7 +141,7 @@ def _deltas(part: ModelArms, baseline: str, method: str, benchmarks: Sequence[st
 
 
 def _paper_rows(part: ModelArms, benchmarks: Sequence[str]) -> list[Row]:
-    """Print what the paper has for the same model, method and benchmarks."""
+    """Make rows of the paper's numbers for the same model, methods and benchmarks."""
     rows: list[Row] = []
     for method in part.methods:
         label = next(iter(part.methods[method].values())).label
@@ -153,7 +153,7 @@ def _paper_rows(part: ModelArms, benchmarks: Sequence[str]) -> list[Row]:
 
 
 def routing_table(study: Study, baseline: str, constrained: Mapping[str, str | None]) -> Table:
-    """Tabulate what routing saves; a kind of CFR that the study lacks is ``None``."""
+    """Tabulate the savings of routing; a kind of CFR that the study lacks is ``None``."""
     wanted = (baseline, *filter(None, constrained.values()))
     parts = [part.keep(wanted) for part in by_model(study)]
     parts = [part for part in parts if len(part.methods) > 1]
@@ -213,7 +213,7 @@ def _accuracy_and_cost(part: ModelArms, method: str, baseline: str, benchmark: s
 
 def robustness_table(study: Study, method: str, baseline: str = comparison.BASELINE) -> Table:
     """Tabulate accuracy under every decoding, with a row for the gain below each method."""
-    # By model and decoding, the arms of the models that were run under several decodings.
+    # Arms by model and decoding, for models that were run under several decodings.
     found: dict[tuple[str, str], list[Arm]] = {}
     for model in study.names("model"):
         own = [a for a in study.select(model=model) if a.scores and a.method in (baseline, method)]
@@ -242,7 +242,7 @@ def _setting_rows(
     benchmarks: Sequence[str],
     baseline: str,
 ) -> Iterator[Row]:
-    """Tabulate a model under one decoding, named by what differs from the model's others."""
+    """Tabulate a model under one decoding, named by its difference to the model's others."""
     model, decoding = at
     labels = table.tell_apart([other for name, other in found if name == model])
     ahead = (model_label(model), labels[decoding])
@@ -291,27 +291,27 @@ def _robustness_notes(
         yield f"{model_label(model)}: other tables show {said}."
 
 
-# Settings of every row of a study's tables: decoding, runs, and what its method asks for.
+# Settings of every row of a study's tables: decoding, runs, and the requests of its method.
 #
 # Paper: appendix Implementation Details, "API Configuration".
 
 
 @dataclass(frozen=True, slots=True)
 class StageRequest:
-    """What a method asks for in the calls of one stage."""
+    """The settings of a method's calls in one stage."""
 
     stage: str
     budgets: tuple[int, ...]
-    """Output tokens, the smallest first; several where calls of the stage differ."""
+    """max_tokens in rising order; several values if calls of the stage differ."""
     json: bool
-    """Whether any call of the stage asks for JSON."""
+    """Whether any call of the stage requests JSON."""
     models: tuple[str, ...] = ()
-    """Other models that answer it, by the names that the method has for them."""
+    """Other models of the stage, by the method's names for them."""
 
 
 @cache
 def stage_requests(method: str) -> tuple[StageRequest, ...]:
-    """Find the stages that a method may ask for; none for a method that is not installed."""
+    """Find the stages that a method may call; empty for a method that is not installed."""
     try:
         made = make(plain_name(method))  # own prompts change no budget
     except MethodError:
@@ -395,10 +395,10 @@ def benchmarks_table(study: Study) -> Table:
     )
 
 
-# Grid of methods and problems: the share of right runs as a shade, hatching where there is none.
+# Grid of methods and problems: the share of right runs as a shade, hatching for missing runs.
 
 MOST_PROBLEMS: Final = 360
-"""Columns of one figure; further problems are left out, and a note says how many."""
+"""Columns of one figure; a note gives the number of further problems, which are left out."""
 _ACROSS: Final = 120
 _WIDEST: Final = 0.19
 _NAMED: Final = 0.12
@@ -461,7 +461,7 @@ class _Grid:
         self._row = max(
             0.19, *(canvas.extent(label, canvas.SMALL)[1] + 0.04 for label in self._labels)
         )
-        foot = 0.34  # room for what stands below the columns
+        foot = 0.34  # room for labels below the columns
         if self._cell >= _NAMED:
             foot = max(canvas.extent(clean(name, 16), _TINY)[0] for name in problems) + 0.16
         self.block = self._row * len(arms) + foot
@@ -504,7 +504,7 @@ class _Grid:
         page.add(cells, gid)
 
     def _name_columns(self, page: Sheet, names: Sequence[str], first: int, y: float) -> None:
-        """Name the columns, or where they are too narrow for that, number some of them."""
+        """Name the columns, or number some of them if they are too narrow for names."""
         for column, name in enumerate(names):
             x, number = self.left + (column + 0.44) * self._cell, first + column + 1
             if self._cell >= _NAMED:

@@ -1,8 +1,8 @@
-"""Stage 1 replies on record: how they parsed, how many constraints they list, how sound those are.
+"""Stored Stage 1 replies: their parsing, their numbers of constraints, and the soundness of these.
 
-Paper: Stage 1 Constraint Reliability, Constraint Category Analysis; appendix JSON Parsing and Error
-Handling. A reply is read by the first recovery step that can (``constraint.stage1``): parsed,
-empty, repaired, fields, fallback. Stores keep the name of the step as ``rung``.
+Paper: Stage 1 Constraint Reliability, Constraint Category Analysis; appendix JSON Parsing and
+Error Handling. A reply is read by the first recovery step that succeeds (``constraint.stage1``):
+parsed, empty, repaired, fields, fallback. Stores keep the name of the step as ``rung``.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def arms_with_stage1(study: Study) -> dict[tuple[str, str], list[Arm]]:
 
 
 def stage1_replies(arms: Iterable[Arm]) -> Iterator[tuple[Key, Extraction]]:
-    """Go through all Stage 1 replies, each with its problem."""
+    """Yield all Stage 1 replies, each with its problem."""
     for arm in arms:
         for problem, attempts in arm.attempts.items():
             for attempt in attempts:
@@ -153,7 +153,7 @@ def extraction_table(
                 _judged(judged),
             )
         )
-        # What a reply says of the answer's range and format, which are no constraints.
+        # Statements of the answer's range and format, which are no constraints.
         for name, one in judged.apart.items() if judged else ():
             of = f"by gold: {one.n:,} of {one.statements:,}"
             rows.append(row("", name, "", "", "", *_rates(one)[:2], "", of))
@@ -237,12 +237,12 @@ def _extraction_notes(groups: int, known: Sequence[Quality]) -> Iterator[str]:
         yield _APART
 
 
-# Kinds of constraint that Stage 1 names, and a method's gain where it names them.
+# Kinds of constraint that Stage 1 names, and a method's gain on the problems of each.
 #
 # Paper: Constraint Category Analysis.
 
 OTHER_KIND: Final = "other"
-"""All kinds that a model names outside the paper's eight, and constraints without a kind."""
+"""Kinds outside the paper's eight, and constraints without a kind."""
 KINDS_AND_OTHER: Final = (*KINDS, OTHER_KIND)
 
 
@@ -258,10 +258,10 @@ class Category(NamedTuple):
 
 
 def categories(study: Study, method: str, baseline: str = BASELINE) -> tuple[Category, ...]:
-    """Find the kinds that Stage 1 names, by model, and the gain on the problems that have each.
+    """Find the kinds that Stage 1 names, by model, and the gain on the problems of each.
 
-    A problem has a kind where at least half of the replies to it name one. To ask for any reply
-    would let every kind grow with the number of runs.
+    A problem has a kind if at least half of its replies name the kind. With a single reply as the
+    criterion, every kind would become more frequent with the number of runs.
     """
     gains = {side.model: side for side in pairs_by_model(study, method, baseline)}
     found: list[Category] = []
@@ -316,21 +316,21 @@ def _category_notes(study: Study, found: Sequence[Category], method: str) -> Ite
 
 # Pairs of a problem and its constraints, to train a model that extracts them.
 #
-# Paper: appendix "Learned constraint extraction". The pairs come from Stage 1 of stored attempts. A
-# pair is kept only where nothing speaks against its constraints: not the way its reply was read,
-# not the problem's text, not the gold, not the marks of people.
+# Paper: appendix "Learned constraint extraction". The pairs come from Stage 1 of stored attempts.
+# A pair is kept only if its reply parsed without repair and its constraints are contradicted
+# neither by the problem's text nor by the gold nor by annotators' marks.
 
 PairPrompt: TypeAlias = Literal["stage1", "problem"]
-"""What the user says in a pair: Stage 1's own prompt, or the text of the problem alone."""
+"""The user message of a pair: Stage 1's own prompt, or the text of the problem alone."""
 _KEY: Final = ("benchmark", "method", "model", "decoding", "problem", "run")
 
 
 @dataclass(frozen=True, slots=True)
 class PairRules:
-    """What a pair must meet beyond what all must, and how it is written."""
+    """Optional requirements on pairs, and their format."""
 
     labels: Sequence[Label] = ()
-    """Marks of people; those of other attempts are passed over."""
+    """Marks of annotators; those of other attempts are ignored."""
     right: bool = False
     """Whether the attempt must have ended with the right answer."""
     prompt: PairPrompt = "stage1"
@@ -353,13 +353,13 @@ class TrainingPair:
 
 @dataclass(slots=True)
 class TrainingPairs:
-    """The pairs that were kept, in an order that does not depend on the store, and the rest."""
+    """The pairs that were kept, in an order independent of the store, and counts of the others."""
 
     kept: list[TrainingPair] = field(default_factory=list[TrainingPair])
     dropped: Counter[str] = field(default_factory=Counter[str])
-    """How many were dropped, by the first reason for it."""
+    """The number of dropped pairs by their first reason."""
     marked: int = 0
-    """How many of all, kept and dropped, people had judged."""
+    """The number of pairs, kept or dropped, that annotators had judged."""
 
     @property
     def benchmarks(self) -> dict[str, int]:
@@ -379,7 +379,7 @@ def pair_rows(source: str) -> Iterator[Mapping[str, Any]]:
 def collect_pairs(
     rows: Iterable[Mapping[str, Any]], rules: PairRules, source: str
 ) -> TrainingPairs:
-    """Take the pairs out of attempts; those without a Stage 1 are no candidates."""
+    """Extract pairs from attempts; attempts without a Stage 1 are skipped."""
     found, judged = TrainingPairs(), by_attempt(rules.labels)
     candidates: list[TrainingPair] = []
     for one in rows:
@@ -409,7 +409,7 @@ def collect_pairs(
 def _flaw(
     attempt: Mapping[str, Any], pair: TrainingPair, marks: Sequence[Label], rules: PairRules
 ) -> str:
-    """Say why a pair is dropped; empty where it is kept. The cheapest checks come first."""
+    """Return why a pair is dropped; empty if it is kept. The cheapest checks come first."""
     spec, limit = pair.spec, _stages_of(pair.key[1]).limit
     if attempt["details"]["rung"] != "parsed" or not spec.restricts:
         return "the reply was damaged or lists nothing"
@@ -434,7 +434,7 @@ def _flaw(
 
 @cache
 def _stages_of(method: str) -> CFR:
-    """Find the two stages of a method; the paper's where it is not known."""
+    """Return the two stages of a method; those of the paper if it is unknown."""
     try:
         made = make(plain_name(method))
     except MethodError:
@@ -443,7 +443,7 @@ def _stages_of(method: str) -> CFR:
 
 
 def _breaks_gold(pair: TrainingPair, gold: str | None) -> bool:
-    """Whether the gold contradicts a constraint: gold constraints where there are any."""
+    """Whether the gold constraints, or else the gold answer, contradict a constraint."""
     benchmark, *_, problem, _ = pair.key
     item = find_item(str(problem)) if is_constraintbench(benchmark) else None
     if item and item.text == pair.problem:
@@ -461,7 +461,8 @@ def _breaks_gold(pair: TrainingPair, gold: str | None) -> bool:
 
 # Bar chart of constraint categories (paper: figure "constraint categories").
 #
-# There the gains are multiplied by ten to share a scale with the frequencies; here each has one.
+# The paper multiplies gains by ten to share a scale with the frequencies; here each has its own
+# scale.
 
 
 def category_figures(study: Study, method: str, baseline: str) -> Iterator[Figure]:
@@ -516,8 +517,8 @@ def _draw_categories(model: str, kinds: Sequence[Category]) -> Figure:
 
 # Word cloud of the phrases that restrict answers (paper: figure "constraint wordcloud").
 #
-# Words are set one by one, the most frequent first, each at the first free place of a spiral from
-# the middle. Nothing is left to chance, and no two overlap.
+# Words are placed one by one, the most frequent first, each at the first free place of a spiral
+# from the middle. The layout is deterministic, and no two words overlap.
 
 MOST_WORDS: Final = 60
 _SMALLEST: Final = 8.0
@@ -526,16 +527,16 @@ _WIDEST: Final = 3.6
 _LONGEST: Final = 40
 _CLOUD_APART: Final = (0.08, 0.05)
 _FLAT: Final = 0.5
-"""How tall the spiral is to its width."""
+"""The ratio of the spiral's height to its width."""
 _FILLED: Final = 8.0
-"""Square inches that all words together are to cover."""
+"""The target area of all words together, in square inches."""
 _STEP: Final = 0.06
 _PLACES: Final = 40_000
 _AT_ONCE: Final = 1_500
 
 
 class Word(NamedTuple):
-    """A word in its place: inches from the middle of the cloud to its lower left corner."""
+    """A placed word: inches from the middle of the cloud to its lower left corner."""
 
     key: str
     """The word as it was given."""
@@ -548,7 +549,7 @@ class Word(NamedTuple):
 
 
 def draw_cloud(words: Mapping[str, int], families: Mapping[str, str]) -> Figure | None:
-    """Draw cue phrases, sized by the root of how often they occur and coloured by family."""
+    """Draw cue phrases, sized by the square root of their counts and coloured by family."""
     often = {word: number for word, number in words.items() if number > 0 and clean(word)}
     shown = dict(sorted(often.items(), key=lambda item: (-item[1], item[0]))[:MOST_WORDS])
     if not (placed := arrange(shown)):
@@ -564,7 +565,7 @@ def draw_cloud(words: Mapping[str, int], families: Mapping[str, str]) -> Figure 
             moved = load("transforms").Affine2D().translate(*spot).transform_path(word.path)
             colour = looks[families.get(word.key, "")]
             patch = load("patches").PathPatch(moved, facecolor=colour, linewidth=0)
-            patch.set_in_layout(False)  # it lies on the sheet; measuring it again would take long
+            patch.set_in_layout(False)  # inside the sheet; measuring is slow
             page.add(patch, f"word-{number}")
         entries: list[tuple[str, canvas.Style, object]] = [
             (family or "other", {"facecolor": colour}, number)
@@ -589,7 +590,7 @@ def draw_cloud(words: Mapping[str, int], families: Mapping[str, str]) -> Figure 
 
 
 def arrange(words: Mapping[str, int]) -> list[Word]:
-    """Find a place for each word that can be seen, in the order given, from the middle outwards."""
+    """Find a place for each visible word, in the given order, from the middle outwards."""
     drawn = {word: _outline(clean(word, _LONGEST)) for word in words}
     outlines = {word: outline for word, outline in drawn.items() if outline}
     most = max((words[word] for word in outlines), default=1)
@@ -601,7 +602,7 @@ def arrange(words: Mapping[str, int]) -> list[Word]:
     taken: list[Box] = []
     placed: list[Word] = []
     for word, (path, box) in outlines.items():
-        # Points of text: the root of the count, in a measure that fills the sheet.
+        # The font size is proportional to the square root of the count, scaled to fill the sheet.
         points = max(largest * math.sqrt(words[word] / most), _SMALLEST)
         scale = min(points, _WIDEST / box.width)
         wide, tall = box.width * scale, box.height * scale
@@ -614,21 +615,22 @@ def arrange(words: Mapping[str, int]) -> list[Word]:
 
 
 def _outline(text: str) -> tuple[Outline, Bbox] | None:
-    """Return a text's path and its box, as inches at a size of one point."""
+    """Return a text's path and its bounding box, in inches at a size of one point."""
     textpath = load("textpath").text_to_path
     vertices, codes = textpath.get_text_path(canvas.font(1, bold=True), text, ismath=False)
     path = load("path").Path(np.asarray(vertices) / textpath.FONT_SCALE / 72, codes)
-    # What ends a contour has no place of its own; the points that steer curves lie outside of them.
+    # CLOSEPOLY vertices have no meaningful position. Control points of curves are included, since
+    # they bound the curve.
     placed = path.vertices[np.asarray(path.codes) != path.CLOSEPOLY]
     if not len(placed):
-        return None  # a blank that Unicode does not call one
+        return None  # blank, but no Unicode whitespace
     return path, load("transforms").Bbox([placed.min(axis=0), placed.max(axis=0)])
 
 
 def _free(
     spiral: NDArray[np.float64], taken: Sequence[Box], wide: float, tall: float
 ) -> tuple[float, float]:
-    """Return the first place where a box of this size meets no other."""
+    """Return the first place on the spiral where a box of this size overlaps no other."""
     if not taken:
         return 0.0, 0.0
     west, bottom, east, top = np.asarray(taken).T
@@ -643,7 +645,7 @@ def _free(
 
 
 def _looks(words: Mapping[str, int], families: Mapping[str, str]) -> dict[str, str]:
-    """Give each family a colour, the most frequent first; words of none have the ink's."""
+    """Give each family a colour, the most frequent first; words without one have the ink's."""
     weight: Counter[str] = Counter()
     for word, number in words.items():
         weight[families.get(word, "")] += number
