@@ -46,7 +46,7 @@ _CONNECTION: Final = frozenset(
 _LIMITS: Final = ("max_tokens", "max_completion_tokens")
 _FINISH: Final[dict[str, Finish]] = {"stop": "stop", "length": "length"}
 _SHORT: Final = BUDGET // 4
-"""Output tokens that any model can write; only calls for a whole solution ask for more."""
+"""Output tokens that any model can write; only calls for a whole solution request more."""
 _SAMPLES_A_ROLLOUT: Final = 1_000
 
 

@@ -262,7 +262,7 @@ method: Final = solver(qualify(_method, "method"))(_method)
 
 
 def _register_method(name: str) -> None:
-    """Register the solver of one method, which takes the method's options as its own."""
+    """Register the solver of one method; its parameters are the method's options."""
 
     def factory(**options: Any) -> Solver:
         return _solve_with(spell_name(name, options))

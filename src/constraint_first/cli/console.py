@@ -326,7 +326,7 @@ class Table:
         return kept, widths
 
     def _shared(self, at: int) -> str:
-        """Return the name that all of several rows have; empty where they differ."""
+        """Return the name that all rows share; empty if they differ."""
         names = [row[at].plain for section in self._sections for row in section.rows]
         alike = self.columns[at].kind == "name" and len(names) > 1 and len({*names}) == 1
         return names[0] if alike else ""
@@ -460,7 +460,7 @@ def listing(program: Program) -> Text:
 
 
 def output(output: Output, title: str = "Output") -> Text:
-    """Show what a program printed, and its error; on the title's line where both fit in one."""
+    """Show a program's output and its error, on the title's line if they fit."""
     printed = printable(output.text.strip("\n"))
     if len(printed) > _LONGEST_OUTPUT:
         printed = f"{printed[:_LONGEST_OUTPUT]} …"

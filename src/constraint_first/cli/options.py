@@ -43,7 +43,7 @@ def option(
 
 
 _SEEDS: Final = click.IntRange(-(2**62), 2**62)
-"""A seed for an endpoint: runs and samples count up from it, and 64 bits must hold them."""
+"""A seed for an endpoint: runs and samples count up from it, and must fit into 64 bits."""
 
 
 def seed(value: str) -> int:
@@ -387,7 +387,7 @@ error_rule_options: Final = grouped(
 
 
 def open_part(runs: Sequence[str], part: StudyPart) -> Study:
-    """Read stores and files (``runs.db`` where none is named) as one study."""
+    """Read stores and files (by default ``runs.db``) as one study."""
     from constraint_first.report import reader
     from constraint_first.report.study import StudyError
 

@@ -294,7 +294,7 @@ _BASES: Final[dict[Basis, str]] = {
 
 
 def print_forecast(found: Forecast, options: RunOptions) -> None:
-    """Print what an evaluation would take: by benchmark and model, all together, and why."""
+    """Print the forecast of an evaluation: by benchmark and model, in total, and its basis."""
     console, priced = SafeConsole(), found.has_prices
     decoded = len({_decoding(one) for one in found.series}) > 1
     # Calls, tokens and dollars are kept in narrow terminals.

@@ -1,4 +1,4 @@
-"""``cfr runs``: what is in a store."""
+"""``cfr runs``: the contents of a store."""
 
 from __future__ import annotations
 

@@ -369,7 +369,7 @@ class ReplyPrinter:
         self._console.print(title, style="bold")
 
     def _show_outputs(self) -> None:
-        """Show what programs that ran at the same time printed, in their order."""
+        """Show the outputs of concurrent programs, in their order."""
         found = [(self._numbered(program), program, output) for program, output in self._outputs]
         self._outputs.clear()
         for number, program, printed in sorted(found, key=itemgetter(0)):

@@ -134,7 +134,7 @@ def _ratio_or_any(value: Any) -> float | None:
     return None if value == "any" else click.FloatRange(min=1).convert(value, None, None)
 
 
-_ratio_or_any.__name__ = "number|any"  # what a help text shows
+_ratio_or_any.__name__ = "number|any"  # shown in the help text
 
 _learning_options: Final = grouped(
     "learning",
@@ -520,7 +520,7 @@ def _study(runs: tuple[str, ...], part: StudyPart, *, as_json: bool) -> Study:
 
 
 def _show(tables: Sequence[Table], study: Study, missing: str = "", *, as_json: bool) -> None:
-    """Print tables; without any, print what is missing."""
+    """Print tables, or a note on missing data."""
     if not tables:
         from constraint_first.report.study import StudyError
 

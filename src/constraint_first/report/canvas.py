@@ -124,7 +124,7 @@ _LINE: Final = 1.25
 
 
 def clean(text: str, longest: int = _LONGEST) -> str:
-    """Make one short line that the font can draw and XML can hold."""
+    """Make one short line of characters that the font has and XML allows."""
     known = _known()
     # Combining marks without a composed form are dropped: stacked, they would cover other text.
     text = unicodedata.normalize("NFC", text[: 8 * longest])
@@ -285,7 +285,7 @@ def _rename(element: ElementTree.Element, name: str, wanted: set[str]) -> None:
 # The sheet that every figure is drawn on: its size, its settings, and its output.
 #
 # Measures are in inches from the lower left corner. A sheet grows if a drawing extends over its
-# edge. matplotlib's settings hold for the whole process, so figures are drawn one at a time.
+# edge. matplotlib's settings are global to the process, so figures are drawn one at a time.
 
 WIDTH: Final = 6.6
 """The width of figures in inches: on a page of 800 pixels their text is as large as the page's."""

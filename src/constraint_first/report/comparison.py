@@ -198,7 +198,7 @@ def pairs_by_model(study: Study, method: str, baseline: str = BASELINE) -> tuple
     return tuple(ModelPairs(model, tuple(pairs)) for model, pairs in found.items())
 
 
-# Tokens of attempts: means, ratios between methods, and what each stage takes.
+# Tokens of attempts: means, ratios between methods, and usage by stage.
 #
 # Paper: Matched Prompting Baselines, Token Overhead.
 

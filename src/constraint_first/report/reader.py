@@ -58,7 +58,8 @@ def read_export(path: Path) -> Iterator[rows.JsonLine]:
             cells = {name.lower(): rows.plain_text(str(cell)) for name, cell in row.items()}
             row = {name: _value(cell, kinds.get(name, str)) for name, cell in cells.items()}
         row = {**row, **{name: _parsed(row[name]) for name in _PACKED if name in row}}
-        if row.get("status", "") is None:  # unlike a null verdict (not judged)
+        # A null status is like a missing column; a null verdict means that nothing was judged.
+        if row.get("status", "") is None:
             del row["status"]
         yield line._replace(value=row)
 
@@ -229,7 +230,7 @@ class _Builder:
 
 
 def open_study(sources: Source | Sequence[Source]) -> Study:
-    """Read stores and files as one study; no two may hold the same attempts.
+    """Read stores and files as one study; their attempts must be distinct.
 
     A store that is named by its path or URL is not kept open: it is opened again when transcripts
     are requested.

@@ -249,7 +249,7 @@ def measure_progress(jobs: Sequence[Job], seconds: float) -> EvaluationProgress:
 
 class Progress(NamedTuple):
     method: tuple[str, str]
-    """The method and the model: what the cost of an attempt depends on."""
+    """The method and the model, which determine the cost of an attempt."""
     left: int
     made: int
     """Attempts of this run."""

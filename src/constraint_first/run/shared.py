@@ -181,7 +181,7 @@ class SharedBudget(Budget):
         self._store = store
         self._named = {"name": name, "owner": store.owner, "seconds": lease}
         self._one_by_one = threading.Lock()
-        self._changes = secrets.randbelow(2**30)  # unlike those of an earlier object
+        self._changes = secrets.randbelow(2**30)  # differs from that of an earlier object
         self._wishes: list[tuple[Amount, asyncio.Future[None]]] = []
         self._settled: list[tuple[Amount, Amount]] = []
         """Pairs of a call's reservation and its usage."""
@@ -257,7 +257,7 @@ class SharedBudget(Budget):
         settled: Sequence[tuple[Amount, Amount]],
         spent: Sequence[Amount] = (),
     ) -> list[bool]:
-        """Settle, reserve what fits, and return whether each wish did; in one transaction."""
+        """Settle calls, reserve wishes, and return which ones fitted; in one transaction."""
         with self._one_by_one:
             self._changes += 1
             answer: list[bool] = []

@@ -128,7 +128,7 @@ _POSTGRES: Final = {"connect_timeout": "10", "keepalives_idle": "30", "tcp_user_
 
 
 def sqlite_path(url: str) -> Path | None:
-    """Return the file of a SQLite store, its links followed; None where it is PostgreSQL's."""
+    """Return the resolved path of a SQLite store; None for a PostgreSQL store."""
     if "://" not in url:
         path = expand_user(url)
     elif (parsed := _parsed(url)).get_backend_name() == "sqlite":

@@ -34,7 +34,7 @@ from constraint_first.store.store import Store
 from constraint_first.store.writer import AttemptKey, drop_finished
 
 Prefer: TypeAlias = Literal["first", "last"]
-"""Which of two attempts is kept where they differ: that of the store named first, or last."""
+"""Which of two differing attempts is kept: that of the store named first, or last."""
 Progress: TypeAlias = Callable[[int, int], None]
 """Called with the number of rows merged so far, and of all rows."""
 

@@ -1009,7 +1009,7 @@ def require_finished(store: Store, share: SeriesShare, count: int) -> None:
         )
 
 
-# Calls and tokens by the model that answered, and what they cost.
+# Calls and tokens by the model that answered, and their cost.
 #
 # A store has tokens but no prices, except the price factor of batches. The cost is computed when
 # it is shown, at the current prices of ``models.toml``: a price that is added or corrected later
@@ -1079,7 +1079,7 @@ def saved_by_batches(store: Store, *where: sa.ColumnElement[bool]) -> dict[tuple
 
 
 def cost_of(use: UseByModel, prices: PriceList) -> Cost | None:
-    """Compute the cost of what models used; None if none of them has a price."""
+    """Compute the cost of models' usage; None if none of them has a price."""
     if not prices.has_prices:
         return None
     full = sum((prices.cost(one.usage, model) for model, one in use.items()), Cost())

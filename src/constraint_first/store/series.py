@@ -248,7 +248,7 @@ def bring_up_to_date(connection: sa.Connection) -> None:
     found = [(row, names_today(row["method"], row["label"], row["fingerprint"])) for row in rows]
     changed = [(row, new) for row, new in found if (row["method"], row["label"]) != new[:2]]
     taken = {_identity(row, row["method"]) for row in rows}
-    # Variants first: the paper's protocol then takes the names that they no longer use.
+    # Variants first: the paper's protocol is then renamed to names that they no longer use.
     for row, (method, label, own) in sorted(changed, key=lambda one: changed_meaning(one[1][0])):
         before, after = _identity(row, row["method"]), _identity(row, method)
         if after != before and after in taken:  # the same series under two spellings

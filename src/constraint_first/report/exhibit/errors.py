@@ -182,7 +182,7 @@ NO_KIND: Final = "No constraint named"
 """The group of cases without a constraint of Stage 1 and without a cue."""
 
 Change: TypeAlias = Literal["fixed", "broken"]
-"""Whether the method is right where the baseline is wrong, or the other way round."""
+"""Fixed: only the method is right. Broken: only the baseline is right."""
 _OPENING: Final = 80
 """Characters of a problem in a heading."""
 

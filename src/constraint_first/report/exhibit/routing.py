@@ -318,7 +318,7 @@ def read_decisions(path: Path, study: Study) -> tuple[dict[Key, bool], int]:
 
 
 def stored_decisions(arms: Iterable[Arm]) -> dict[Key, bool]:
-    """Return what a method's own router decided: the majority of runs; a tie is a no."""
+    """Return the decisions of a method's own router: the majority of runs; a tie is a no."""
     said = {
         (arm.benchmark, problem): [a.routed for a in attempts if a.routed is not None]
         for arm in arms

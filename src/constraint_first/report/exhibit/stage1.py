@@ -466,7 +466,7 @@ def _breaks_gold(pair: TrainingPair, gold: str | None) -> bool:
 
 
 def category_figures(study: Study, method: str, baseline: str) -> Iterator[Figure]:
-    """Draw how common each kind of constraint is and what a method gains there, by model."""
+    """Draw the frequency of each kind of constraint and a method's gain there, by model."""
     found = categories(study, method, baseline)
     for model, own in groupby(found, key=lambda one: one.model):
         yield _draw_categories(model, list(own))

@@ -191,7 +191,7 @@ async def choose_example(request: web.Request) -> web.Response:
 
 @ROUTES.post("/playground/problem")
 async def read_problem(request: web.Request) -> web.Response:
-    """Show what a text demands, without a call to a model."""
+    """Show the demands of a text, without a call to a model."""
     site.check_same_origin(request)
     form = dict.fromkeys(_FIELDS, "") | await site.read_form(request)
     return site.render(request, "reading_part.html", form=form, **_reading(request, form))

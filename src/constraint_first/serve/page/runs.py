@@ -278,7 +278,7 @@ async def show_comparison(request: web.Request) -> web.Response:
 
 
 def _study(whole: Study, choice: _Choice) -> tuple[Study, _Choice]:
-    """Read the compared part of the runs, and choose what was not named."""
+    """Read the compared part of the runs, and choose defaults for empty fields."""
     model = choice.model or whole.names("model")[0]
     part = whole.only(model=[model], benchmark=[choice.benchmark] if choice.benchmark else [])
     base = find_baseline(part, choice.baseline)
