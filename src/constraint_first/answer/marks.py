@@ -100,10 +100,36 @@ _CLAUSE: Final = lazy_pattern(
     re.IGNORECASE,
 )
 
+# A regular expression is tried at every position, and most texts contain none of its words. So an
+# ASCII text is first searched for substrings, one of which every match of the pattern contains.
+_DENIED_PARTS: Final = (
+    "no", "n't", "never", "neither", "nicht", "kein", "weder", "rather", "instead", "opposed",
+    "unlike", "rul", "eliminat", "exclud", "discard", "reject", "dismiss", "n'est", "\\neg",
+)  # fmt: skip
+_SUPPOSED_PARTS: Final = (
+    "suppos", "assum", "imagin", "whether", "might", "may", "could", "would", "thought", "first",
+    "initial", "original", "earlier", "previous", "mistaken", "wrong", "incorrect", "erroneous",
+    "n't", "no", "never", "doubt", "false", "untrue", "deny",
+)  # fmt: skip
+_BOUNDED_ENDS: Final = (
+    "least", "most", "than", "to", "exceed", "exceeds", "exceeding", "over", "under", "above",
+    "below", "nearly", "but", "except", "for", "between", "and", "of", "from", "by", "in", "with",
+    "twice", "double", "triple", "half", "mindestens", "als", "moins", "plus", "de", "menos",
+    "<", ">", "<=", ">=", "!=",
+    "\\le", "\\ge", "\\leq", "\\geq", "\\leslant", "\\geslant", "\\leqslant", "\\geqslant",
+    "\\ne", "\\neq", "\\gt", "\\lt",
+)  # fmt: skip
+"""The last words of a match, but for an article."""
+_OPENERS: Final = '$*_([}"`\\ \t\n\r\f\v\x1c\x1d\x1e\x1f'
+_ARTICLES: Final = frozenset(("a", "an", "the", "about", "exactly"))
+
 
 def is_supposed(before: str) -> bool:
     """Whether the words before a claim mark it as a guess, an assumption or untrue."""
-    return _SUPPOSED.search(_CLAUSE.split(before[-_NEAR:])[-1]) is not None
+    near = before[-_NEAR:]
+    if not _has_part(near, _SUPPOSED_PARTS):
+        return False
+    return _SUPPOSED.search(_CLAUSE.split(near)[-1]) is not None
 
 
 def is_condition(before: str) -> bool:
@@ -112,14 +138,15 @@ def is_condition(before: str) -> bool:
 
 
 def is_rejected(text: str, start: int, end: int) -> bool:
-    denied = _DENIED.search(text[max(0, start - _NEAR) : start])
-    return bool(denied or _REJECTED.match(text, end, end + _NEAR))
+    before = text[max(0, start - _NEAR) : start]
+    is_denied = _has_part(before, _DENIED_PARTS) and _DENIED.search(before)
+    return bool(is_denied or _REJECTED.match(text, end, end + _NEAR))
 
 
 def bounds(text: str, start: int, end: int) -> tuple[str, str]:
     """Return the words before and after a value that make it a bound; empty without any."""
     near = text[max(0, start - _NEAR) : start]
-    before = _BOUNDED.search(near)
+    before = _BOUNDED.search(near) if _may_bound(near) else None
     if before and _CAPACITY.search(near, 0, before.start() + len("up to ")):
         before = None
     behind = _BOUNDED_BEHIND.match(text, end)
@@ -138,6 +165,22 @@ def asserted(text: str, answer: str) -> str | None:
     if is_rejected(text, start, end) or is_supposed(before) or is_condition(before):
         return None
     return answer.join(bounds(text, start, end))
+
+
+def _has_part(text: str, parts: tuple[str, ...]) -> bool:
+    if not text.isascii():
+        return True
+    lower = text.lower()
+    return any(map(lower.__contains__, parts))
+
+
+def _may_bound(near: str) -> bool:
+    if not near.isascii():
+        return True
+    words = near.rstrip(_OPENERS).lower().split()
+    if words and words[-1] in _ARTICLES:
+        words.pop()
+    return bool(words) and words[-1].endswith(_BOUNDED_ENDS)
 
 
 # Boxes around a final answer: ``\boxed{…}``, ``\fbox{…}`` and the box tokens of GLM models.
