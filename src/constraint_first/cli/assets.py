@@ -48,14 +48,12 @@ if TYPE_CHECKING:
 _WORTH_A_BAR = 2000
 
 _by_family = option(
-    "--family names", "Only this family; may be repeated.", multiple=True, metavar="NAME"
+    "--family names", "Only this family; repeatable.", multiple=True, metavar="NAME"
 )
-_by_tier = option(
-    "--tier tiers", "Only this tier; may be repeated.", click.Choice(TIERS), multiple=True
-)
+_by_tier = option("--tier tiers", "Only this tier; repeatable.", click.Choice(TIERS), multiple=True)
 _by_level = option(
     "--level levels",
-    "Only this level; may be repeated. Without it, 1 to 3.",
+    "Only this level; repeatable. Without it, 1 to 3.",
     click.Choice([str(level) for level in LEVELS]),
     multiple=True,
 )
@@ -179,7 +177,7 @@ def check_command(file: Path | None, split: Split | None) -> None:
 @click.argument("folder", type=A_PATH)
 @option(
     "--split splits",
-    "Only this split; may be repeated. Without it, all of the current version.",
+    "Only this split; repeatable. Without it, all of the current version.",
     click.Choice(SPLITS),
     multiple=True,
 )
@@ -372,12 +370,12 @@ _MOST_NAMED: Final = 4
 
 @click.command("prompts")
 @click.argument("name", metavar="[NAME]", required=False)
-@option("--copy folder", "Write the originals there to start from.", metavar="DIR")
+@option("--copy folder", "Copy the original prompts to this folder, to be changed.", metavar="DIR")
 @json_option
 def prompts_command(name: str | None, folder: str | None, *, as_json: bool) -> None:
     """List the prompts, show one, or copy them to write your own.
 
-    A folder with changed prompts goes to --prompts of 'cfr solve' and 'cfr eval'. Of a copy, keep
+    Pass a folder with changed prompts to --prompts of 'cfr solve' or 'cfr eval'. Of a copy, keep
     the files that you change; the others may stay or go.
 
     \b

@@ -82,7 +82,7 @@ _run_settings: Final = grouped(
 @columns_option()
 @model_options
 @option("--quiet", "Write no progress, only the summary.", is_flag=True)
-@option("--dry-run", "Ask nothing; say what it would take and cost.", is_flag=True)
+@option("--dry-run", "Call no model; estimate calls, tokens and cost.", is_flag=True)
 @option("--json as_json", "With --dry-run: write JSON.", is_flag=True)
 def eval_command(
     benchmarks: tuple[str, ...],
@@ -173,17 +173,17 @@ def _load_files(experiment: Experiment, columns: dict[str, str]) -> tuple[Experi
 )
 @option(
     "--base-url",
-    "Ask this endpoint, or these, in the place of what is stored.  [may be repeated]",
+    "Call this endpoint instead of the stored one; repeatable.",
     multiple=True,
 )
-@option("--key-env", "The variable that holds its key, in the place of the stored one.")
+@option("--key-env", "Name of the variable that holds its key, instead of the stored name.")
 @option("--quiet", "Write no progress, only the summary.", is_flag=True)
 def work_command(
     options: RunOptions, base_url: tuple[str, ...], key_env: str | None, *, quiet: bool
 ) -> None:
     """Run the missing attempts of a shared store, beside any number of other workers.
 
-    'cfr eval --store postgresql://…' enters the attempts, and may be stopped then. A worker on any
+    'cfr eval --store postgresql://…' enters the attempts and may then be stopped. A worker on any
     machine runs those that are missing, takes over those that a dead worker had begun, and ends
     when none is left. It reads keys, prices and model files on its machine; speed limits are per
     worker, budgets per store.

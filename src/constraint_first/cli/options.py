@@ -115,7 +115,7 @@ def number_or_none(least: float, most: float) -> Callable[[Any], float | str]:
     return read
 
 
-max_tokens_option: Final = option("--max-tokens", "Most output tokens of any call.", COUNT)
+max_tokens_option: Final = option("--max-tokens", "Limit on the output tokens of each call.", COUNT)
 
 
 model_options: Final = grouped(
@@ -209,7 +209,7 @@ def _read_system(given: str) -> str:
 
 
 system_option: Final = option(
-    "--system", "A system message ahead of every call.", _read_system, metavar="TEXT|@FILE"
+    "--system", "A system message sent with every call.", _read_system, metavar="TEXT|@FILE"
 )
 
 store_option: Final = option(

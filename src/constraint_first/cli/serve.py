@@ -45,13 +45,13 @@ _server_options: Final = grouped(
     "constraint_first.serve.guard:ServeSettings",
     option(
         "--method methods",
-        "A method to list, as in 'cfr solve'; may be given again. The first one answers "
+        "A method to offer, as in 'cfr solve'; repeatable. The first one answers "
         "requests that name no model.",
         default=("auto",),
         multiple=True,
     ),
-    option("--host", "Where to listen.", default="127.0.0.1"),
-    option("--port", "0 for any that is free.", click.IntRange(0, 65_535), 8080),
+    option("--host", "Address to listen on.", default="127.0.0.1"),
+    option("--port", "Port to listen on; 0 for any free one.", click.IntRange(0, 65_535), 8080),
     option(
         "--token",
         "The API key that clients must send; required unless --host is this machine.  [CFR_TOKEN]",

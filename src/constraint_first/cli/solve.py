@@ -670,12 +670,12 @@ def _totals(pairs: Sequence[tuple[Attempt, Attempt]]) -> str:
 
 def _measured(seen: Evidence | None) -> str:
     """Point out that the examples measure nothing, and where measurements are."""
-    few = f"{len(EXAMPLES)} examples measure nothing, and other replies come each time."
+    few = f"{len(EXAMPLES)} examples measure nothing, and replies differ from run to run."
     if seen is None:
         return f"{few} Measured figures are in docs/results/README.md."
     tokens = "" if seen.tokens is None else f", at {seen.tokens:.2f} times the output tokens"
     return (
-        f"{few} Measured on {seen.problems:,} other problems with this model, each by rules learnt "
-        f"without it: {seen.before:.1f} % right before, {seen.after:.1f} % after{tokens} "
+        f"{few} Measured on {seen.problems:,} other problems with this model (cross-validated): "
+        f"{seen.before:.1f} % right with Direct CoT, {seen.after:.1f} % with this policy{tokens} "
         "(docs/results/README.md)."
     )

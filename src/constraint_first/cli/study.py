@@ -161,7 +161,7 @@ _learning_options: Final = grouped(
 @option("--method methods", "A method to choose from; repeatable.  [all]", multiple=True)
 @option(
     "--problems",
-    "Has the texts of the problems, where the runs were stored without; repeatable.",
+    "A source of the problems' texts, for runs stored without them; repeatable.",
     multiple=True,
     metavar="BENCHMARK|FILE",
 )
