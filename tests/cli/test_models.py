@@ -433,7 +433,7 @@ def test_a_policy_s_programs_are_shown(
     said = " ".join(last_lines(ran.output).split())
     assert "Direct CoT got 0 of 4 right with 28 output tokens, Calibrated got 3 of 4 right" in said
     assert "1,022 other problems" in said
-    assert "44.8 % right before, 57.8 % after, at 0.91 times the output tokens" in said
+    assert "44.8 % right with Direct CoT, 57.8 % with this policy, at 0.91 times the output" in said
 
 
 def test_replies_without_an_answer(cfr: Run, endpoint: Server) -> None:
