@@ -98,7 +98,7 @@ def test_json_is_asked_for_where_dspy_knows_that_the_model_has_it(
         ConstraintFirst("cfr(json=object)")(question=CUED)
     assert [body.get("response_format") for body in endpoint.requests] == [
         {"type": "json_object"},
-        None,
+        {"type": "json_object"},
     ]
 
 
@@ -131,7 +131,10 @@ def test_auto_is_chosen_by_the_name_of_the_model(lm: Any) -> None:
     assert ConstraintFirst()(question=CUED).details["policy"] == {"rule": 0, "method": "direct"}
     paper = lm.copy(model="openai/Qwen/Qwen3.5-9B")
     with dspy.context(lm=paper):
-        assert ConstraintFirst()(question=CUED).details["policy"]["method"] == "routed-cfr"
+        assert (
+            ConstraintFirst()(question=CUED).details["policy"]["method"]
+            == "routed-cfr(reply=prose)"
+        )
 
 
 def test_evaluate_judges_with_our_grader(lm: Any) -> None:

@@ -43,6 +43,7 @@ def block(language: str) -> str:
 
 def run(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
     tool, *arguments = shlex.split(command.replace("\\\n", " "))
+    tool = {"cfr": "constraint_first"}.get(tool, tool)
     ran = subprocess.run(
         [sys.executable, "-m", tool, *arguments],
         cwd=folder,
