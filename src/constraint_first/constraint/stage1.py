@@ -475,6 +475,6 @@ def solve_under(
 
 
 def read_reply(text: str) -> dict[str, Json]:
-    """Read the fields of a Stage 2 ``json`` reply, as far as they can be recovered."""
+    """Return the fields of a Stage 2 JSON reply that can be parsed or repaired."""
     reply: Mapping[str, Json] = read_object(text) or {}
     return {name: reply[name] for name in REPLY_FIELDS if name in reply}
