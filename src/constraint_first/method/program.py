@@ -122,10 +122,10 @@ def run_program(reply: Completion) -> Steps[Solution]:
 
     A program that was cut off by the budget is not run: its output need not be its answer.
     """
-    source, blocks = read_program(reply.text), list(_blocks(without_thinking(reply.text)))
+    source = read_program(reply.text)
     if source is None:
         return solution_from(reply)
-    if reply.truncated and blocks[-1].open:
+    if reply.truncated and [*_blocks(without_thinking(reply.text))][-1].open:
         return Solution(None, reply.text, reply.truncated, {"how": "program cut off"})
     output = yield from execute(Program(source))
     found = read_output(output)

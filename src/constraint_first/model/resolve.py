@@ -190,7 +190,9 @@ def _check_keys(preset: Preset) -> Preset:
 
 def _listed(value: str | Sequence[str]) -> tuple[str, ...]:
     """Read a text as a list of one item, an empty text as an empty list."""
-    return (*((value,) if value else ()),) if isinstance(value, str) else tuple(value)
+    if isinstance(value, str):
+        return (value,) if value else ()
+    return tuple(value)
 
 
 def _price(table: _Table) -> Price:
