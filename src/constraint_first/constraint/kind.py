@@ -8,13 +8,13 @@ which the value follows. In doubt, a text is not a problem.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import cache
 from itertools import islice
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from ahocorasick_rs import AhoCorasick
 
+from constraint_first.constraint.asked import read_asked
 from constraint_first.constraint.reply.reader import read_demands
 from constraint_first.constraint.router import FAMILIES, route
 from constraint_first.constraint.stage1 import KINDS
@@ -317,67 +317,10 @@ _OTHER: Final = {
 _LONG: Final = 60
 """Above so many words a text is long, as one in ten of MATH-500 and one in five of GSM8K are."""
 
-# A letter, several values or an expression: a program that prints one number cannot give these.
-_OPTIONS: Final = lazy_pattern(
-    r"(?<![\w$])(?:\\(?:text|mathrm|textbf|mathbf)\s?\{\s?)*[(\[]?\s?([A-Ea-e])\s?[)\]]"
-    r"|(?:^|\n|\s)([A-E])\s?[.:]\s"
-)
-_CHOICE: Final = lazy_pattern(
-    r"\banswer choices\b|\bwhich (?:one )?of (?:the following|these|those)\b"
-    r"|\bwhich (?:option|statement|answer|choice)\b|\btrue or false\b|\bfalse or true\b",
-    re.IGNORECASE,
-)
-# Several values of which only the count, sum or product is asked for: one number after all.
-_COUNTED: Final = lazy_pattern(
-    r"\b(?:how many|number of|sum of|product of|value of|average of)\s+(?:the\s+|all\s+)?"
-    r"(?:[\w$-]+\s+){0,3}?(?:ordered\s+\w+|coordinates|solutions|roots|values|pairs|triples)\b"
-    r"|\$?[xyz]\$?-coordinates?\b",
-    re.IGNORECASE,
-)
-_LIST: Final = lazy_pattern(
-    r"\bordered (?:pair|triple|list|quadruple)|\bcoordinates\b|\bseparated by commas"
-    r"|\ball (?:the )?(?:real |possible |integer |complex |positive integer )?"
-    r"(?:solutions|roots|values|pairs|triples|zeros|functions|polynomials|primes|integers|numbers"
-    r"|positive integers|real numbers)\b(?! (?:less|between|from|greater|that are less))"
-    r"|\b(?:possible|these|those) values\b|\bpairs of (?:positive )?(?:integers|numbers)\b"
-    r"|\bsystems? of (?:linear )?equations?\b|\bsolution set\b|\bas (?:an? )?(?:\w+ )?list\b"
-    r"|\bin a list\b|\bfind (?:the|their|these|both|two) (?:\w+ )?"
-    r"(?:numbers|ages|points?|dimensions|sides|intercepts|zeros|roots|solutions|integers|angles)\b"
-    r"|\bmidpoint of\b|\bhow (?:long|much|old|many) \w+ (?:the (?:pieces|parts|two)|each\b)"
-    r"|\bwhat are the (?!odds|chances)|\beigenvalues\b|\\(?:cap|cup)\b"
-    r"|\bsolve\b[^.?!]{0,20}(?:\$|\\\[|:|for\b|the (?:following )?(?:equation|proportion))",
-    re.IGNORECASE,
-)
-_EXPRESSION: Final = lazy_pattern(
-    r"\bin terms of (?:\$|\w\b|the)|\bradical form|\binterval notation|\bsimplif(?:y|ied)\b"
-    r"|\bfactor(?:ed|i[sz]e|ing)?\b(?=\s*(?:\$|:|\\|the (?:poly|expr|following|quad|tri)|form|over"
-    r"|completely|\d|[a-z]\^|out))|\bfactori[sz]ation\b|\bexpand(?:ed)?\b(?=\s*(?:\$|:|and|the (?:"
-    r"expr|product|foll)|\\|form))|\bequations? (?:of|for)\b|\bexact (?:value|form|answer)"
-    r"|\bprove\b|\bshow that\b|\bin real numbers|\bclosed form|\bdistribute:|\bcombine like"
-    r"|\b(?:divide|multiply|add|subtract|integrate|differentiate)\s*[:$]"
-    r"|\bfind the square:|\b(?:range|set|interval) of (?:all )?(?:possible )?(?:values|\$|the|x)"
-    r"|\b(?:domain|range|inverse) of (?:the|\$|f\b)|\binequalit(?:y|ies)\b[^?]{0,80}\bis\b"
-    r"|\bsolve[^.?!]{0,40}inequalit|\b(?:general|particular) solution|\b(?:anti)?derivative\b"
-    r"|\bdifferentiate\b|\bindefinite integral|\bintegral\b(?! value)|\bas a function of\b"
-    r"|\bformula for\b|\bmeaningful\b|\brelationship between\b|\bdescribe\b|\bexplain\b"
-    r"|\b(?:in|to) base[ $]|\bbase (?:two|three|four|five|six|seven|eight|nine)\b[^?.]*\?"
-    r"|\bexpress (?!your|the (?:answer|probability|result)|as\b)"
-    r"|\bwrite (?:an|the) (?:equation|expr)"
-    r"|\bwhich expression\b|\bestimator\b|\bvectors?\b|\bmatri(?:x|ces)\b|\+\s?\d*i\b",
-    re.IGNORECASE,
-)
-# Beginnings of words and phrases, in lower case. Of the features ``asks.…`` a text gets only the
-# first that matches, in this order.
+# Beginnings of words and phrases, in lower case.
 _OPENINGS: Final[dict[str, list[str]]] = {
     feature: openings.split("|")
     for feature, openings in {
-        "asks.fraction": "common fraction|reduced fraction|improper fraction|mixed number"
-        "|as a fraction|lowest terms|simplest form|probability",
-        "asks.integer": "how many|number of|remainder|modulo|digit|an integer|whole number"
-        "|positive integer|largest integer|smallest integer|greatest integer|least integer"
-        "|nearest integer",
-        "asks.amount": "how much|how long|how far|how old|how tall|how fast|how big|how large"
-        "|percent|total|average|cost",
         "geometry": "triang|circle|circumf|polygon|angle|parallelogram|trapezoi|quadrilateral"
         "|hypotenuse|radius|diameter|perpendicular|parabola|ellips|sphere|cylind|pyramid|tangent"
         r"|hexagon|pentagon|octagon|\angle|\triangle|^\circ",
@@ -435,6 +378,8 @@ def find_features(text: str) -> frozenset[str]:
     found |= {f"stated.{one.kind}" for one in read_stated(text)}
     found |= {name.partition(".")[0] for name in found}
     found |= _opened(text)
+    if form := read_asked(text).form:
+        found.add(f"asks.{form}")
     if read_demands(text):
         found.add("demand")
     # A request to write about numbers has few digits; a word problem has many, or LaTeX.
@@ -463,27 +408,14 @@ def _automaton() -> AhoCorasick:
 
 
 def _opened(text: str) -> set[str]:
-    """Find the features that follow from words; at most one of ``asks.…``."""
+    """Find the features that follow from words."""
     # The automaton requires UTF-8: a question mark replaces each lone surrogate.
     lower = text.encode("utf-8", "replace").decode().lower()
-    found = {
+    return {
         _KEYS[at][1]
         for at, start, _ in _automaton().find_matches_as_indexes(lower, overlapping=True)
         if not (lower[start].isalpha() and lower[max(start - 1, 0) : start].isalpha())
     }
-    asked = [name for name in _OPENINGS if name.startswith("asks.") and name in found]
-    return (found - {*asked}) | {*[*_no_number(text), *asked][:1]}
-
-
-def _no_number(text: str) -> Iterator[str]:
-    """Yield the form of the answer asked for, where it is not a single number."""
-    letters = {(one[1] or one[2]).upper() for one in _OPTIONS.finditer(text)}
-    if _CHOICE.search(text) or {"A", "B", "C"} <= letters:
-        yield "asks.choice"
-    if _LIST.search(_COUNTED.sub(" ", text)):
-        yield "asks.list"
-    if _EXPRESSION.search(text):
-        yield "asks.expression"
 
 
 _WRITING: Final = lazy_pattern(

@@ -26,6 +26,7 @@ from typing import (
 )
 
 from constraint_first.answer.extract import extract
+from constraint_first.constraint.asked import Asked
 from constraint_first.constraint.predicate import parts
 from constraint_first.constraint.stated.read import read_stated
 from constraint_first.constraint.stated.repair import repair
@@ -204,6 +205,12 @@ def last_answered(solutions: Sequence[Solution]) -> Solution:
 def noting(solution: Solution, **noted: Json) -> Solution:
     """Add notes to a solution; its own notes take precedence."""
     return replace(solution, details={**noted, **solution.details})
+
+
+def in_form(asked: Asked, solution: Solution) -> Solution:
+    """Replace an answer that is the value of one of the options by that option's letter."""
+    letter = asked.choose(solution.answer) if asked.options and solution.answer else None
+    return replace(solution, answer=letter) if letter else solution
 
 
 def gathering(chosen: Solution, solutions: Sequence[Solution]) -> Solution:

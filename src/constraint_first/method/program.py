@@ -9,6 +9,7 @@ from textwrap import dedent
 from typing import ClassVar, Final, Literal, NamedTuple, TypeAlias
 
 from constraint_first.answer.extract import Extracted, extract
+from constraint_first.constraint.asked import Asked, read_asked
 from constraint_first.method.baselines import Direct
 from constraint_first.method.method import (
     BUDGET,
@@ -16,6 +17,7 @@ from constraint_first.method.method import (
     Method,
     broken,
     gathering,
+    in_form,
     mended,
     noting,
     option,
@@ -37,7 +39,7 @@ MODULES: Final = (
 
 AVAILABLE: Final = (
     f"These modules are there: {', '.join(MODULES)}. There is no input, no file, no network, and "
-    "no other module. Use plain functions; classes must not inherit."
+    "no other module."
 )
 """A paragraph for the prompt that lists the modules of the sandbox."""
 
@@ -47,11 +49,12 @@ AVAILABLE: Final = (
 # After PAL (Gao et al., 2023) and Program of Thoughts (Chen et al., 2023): the model states the
 # computation, an interpreter performs it.
 
-Style: TypeAlias = Literal["plain", "thinking", "bare", "short"]
+Style: TypeAlias = Literal["plain", "thinking", "bare", "short", "sympy"]
 """``thinking`` requests a program that begins with comments on the question, as its reasoning.
 
 ``bare`` requests the program alone as the reply, with the reasoning in comments; ``short`` also
-limits its length.
+limits its length. ``sympy`` is ``short`` for programs that compute with sympy, which the sandbox
+has on Python 3.12 or newer.
 """
 
 Tell: TypeAlias = Literal["stated", "off"]
@@ -77,6 +80,7 @@ class Programmed:
     bare: Prompt = wording("program-bare")
     short: Prompt = wording("program-short")
     told: Prompt = wording("told")
+    sympy: Prompt = wording("program-sympy")
 
     def __post_init__(self) -> None:
         if self.budget < 1:
@@ -94,13 +98,13 @@ class Programmed:
 
     def solve(self, problem: Problem) -> Steps[Solution]:
         reply = yield from ask(self._call(problem))
-        solution = yield from run_program(reply)
+        solution = yield from run_program(reply, read_asked(problem.text))
         if self.check == "repair":
             solution = mended(stated_in(problem), solution, problem.text)
         why = self._fault(problem, solution)
         if self.fallback is None or not why:
             return solution
-        other = yield from self.fallback.solve(problem)
+        other = in_form(read_asked(problem.text), (yield from self.fallback.solve(problem)))
         return gathering(noting(other, fell_back=why), (solution, other))
 
     def _call(self, problem: Problem) -> Call:
@@ -117,21 +121,25 @@ class Programmed:
         return f"breaks: {faults[0].sentence}" if faults else ""
 
 
-def run_program(reply: Completion) -> Steps[Solution]:
-    """Run the program of a reply and read its output.
+def run_program(reply: Completion, asked: Asked) -> Steps[Solution]:
+    """Run the program of a reply and read its output, if that can be what the problem asks for.
 
     A program that was cut off by the budget is not run: its output need not be its answer.
     """
     source = read_program(reply.text)
     if source is None:
-        return solution_from(reply)
+        return in_form(asked, solution_from(reply))
     if reply.truncated and [*_blocks(without_thinking(reply.text))][-1].open:
         return Solution(None, reply.text, reply.truncated, {"how": "program cut off"})
     output = yield from execute(Program(source))
     found = read_output(output)
     noted: dict[str, Json] = {"source": source, "output": output.text, "error": output.error}
-    details: dict[str, Json] = {"how": found.how, "programs": [noted]}
-    return Solution(found.answer, reply.text, reply.truncated, details)
+    answer = asked.admit(found.answer) if found.answer else None
+    how = (
+        "program printed no answer of the form asked" if found.answer and not answer else found.how
+    )
+    details: dict[str, Json] = {"how": how, "programs": [noted]}
+    return Solution(answer, reply.text, reply.truncated, details)
 
 
 # --- The program in a reply.

@@ -204,7 +204,8 @@ def _require_prompts(name: str, given: object) -> None:
 M = TypeVar("M")
 _CHOOSING: Final = (
     *("", "reply=json", "reply=prose", "reply=prose,question=1", "tell=stated", "own=join"),
-    *("style=thinking", "style=bare", "style=short", "mind=reminder", "mind=list", "then=turn"),
+    *("style=thinking", "style=bare", "style=short", "style=sympy", "mind=reminder"),
+    *("mind=list", "then=turn"),
 )
 """Options that choose among the prompts of a method."""
 _NAME: Final = attrgetter("name")

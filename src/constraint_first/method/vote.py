@@ -12,7 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final
 
+from constraint_first.answer.alike import is_alike
 from constraint_first.answer.value import read_answer
+from constraint_first.constraint.asked import read_asked
 from constraint_first.constraint.claim import contradicts
 from constraint_first.constraint.stated.statement import Stated
 from constraint_first.method.baselines import Direct
@@ -24,6 +26,7 @@ from constraint_first.method.method import (
     conversation,
     gathering,
     held_by,
+    in_form,
     is_sound,
     mended,
     noting,
@@ -190,20 +193,30 @@ class _Agreement(Sampled):
     ) -> Steps[Solution]:
         numbered = as_sample(number, may_end=may_end)
         solution = yield from altered(method.solve(problem), numbered)
+        solution = in_form(read_asked(problem.text), solution)
         if self.check == "repair":
             return mended(stated_in(problem), solution, problem.text)
         return solution
 
+    def _voters(self, problem: Problem, solutions: Sequence[Solution]) -> list[Solution]:
+        """List the samples that have a vote: their answers break nothing and are what is asked."""
+        stated, asked = stated_in(problem, self.check), read_asked(problem.text)
+        sound = (one for one in solutions if is_sound(stated, one.answer))
+        return [one for one in sound if not asked.options or asked.choose(one.answer or "")]
+
     def _conclude(self, problem: Problem, drawn: Sequence[Solution]) -> Steps[Solution]:
         """Return the answer that enough samples give; else run the fall-back, and count again."""
-        stated = stated_in(problem, self.check)
         solutions = list(drawn)
-        votes = count_sound(stated, solutions)
+        votes = count_votes(self._voters(problem, solutions))
         if self.fallback is not None and not _settled(votes, self.agree):
             other = self._numbered(self.fallback, problem, len(drawn), may_end=not votes)
             solutions.append((yield from other))
-            votes = count_sound(stated, solutions)
-        chosen = _choose(stated, votes, solutions, self.agree)
+        voters = self._voters(problem, solutions)
+        votes = count_votes(voters)
+        if _settled(votes, self.agree):
+            chosen = first_with(votes.most_common(1)[0][0], voters)
+        else:
+            chosen = (voters or solutions)[-1]
         answers = [one.answer for one in solutions]
         noted = {"votes": dict(votes), "samples": answers, "agreed": _settled(votes)}
         return gathering(replace(chosen, details={**chosen.details, **noted}), solutions)
@@ -229,9 +242,11 @@ class UntilAgreed(_Agreement):
     samples_option: ClassVar[str] = "most"
 
     def solve(self, problem: Problem) -> Steps[Solution]:
-        stated, enough = stated_in(problem, self.check), max(_AGREE, self.agree)
+        enough = max(_AGREE, self.agree)
         drawn = list((yield from together(self._sample(problem, n) for n in range(_AGREE))))
-        while len(drawn) < self.samples and not _settled(count_sound(stated, drawn), enough):
+        while len(drawn) < self.samples and not _settled(
+            count_votes(self._voters(problem, drawn)), enough
+        ):
             drawn.append((yield from self._sample(problem, len(drawn))))
         return (yield from self._conclude(problem, drawn))
 
@@ -246,10 +261,23 @@ def value_ballot(answer: str) -> str:
     return f"√({value.signed_square})"
 
 
-def count_sound(stated: Sequence[Stated], solutions: Sequence[Solution]) -> Counter[str]:
-    """Count the answers that break no constraint, in order of first occurrence."""
-    sound = (one.answer for one in solutions if is_sound(stated, one.answer))
-    return Counter(value_ballot(answer) for answer in sound if answer)
+def count_votes(solutions: Sequence[Solution]) -> Counter[str]:
+    """Count equal answers, each under the ballot of its first occurrence, in that order."""
+    first: dict[str, str] = {}
+    votes: Counter[str] = Counter()
+    for answer in (one.answer for one in solutions):
+        if not answer:
+            continue
+        vote = value_ballot(answer)
+        if vote not in first:
+            vote = next((name for name, one in first.items() if _are_equal(answer, one)), vote)
+        first.setdefault(vote, answer)
+        votes[vote] += 1
+    return votes
+
+
+def _are_equal(answer: str, other: str) -> bool:
+    return not (_TIME.search(answer) or _TIME.search(other)) and is_alike(answer, other)
 
 
 def first_with(vote: str, solutions: Sequence[Solution]) -> Solution:
@@ -259,17 +287,6 @@ def first_with(vote: str, solutions: Sequence[Solution]) -> Solution:
 
 def _settled(votes: Counter[str], agree: int = _AGREE) -> bool:
     return max(votes.values(), default=0) >= agree
-
-
-def _choose(
-    stated: Sequence[Stated], votes: Counter[str], solutions: Sequence[Solution], agree: int
-) -> Solution:
-    """Return the earliest answer with enough votes; else the last sound one."""
-    sound = [one for one in solutions if is_sound(stated, one.answer)]
-    if _settled(votes, agree):
-        ((winner, _),) = votes.most_common(1)
-        return first_with(winner, sound)
-    return sound[-1] if sound else solutions[-1]
 
 
 # Search that drops branches early (paper: Integration with search-based methods).
@@ -320,7 +337,7 @@ class Search(Sampled):
         only = len(alive) == 1
         solutions = yield from together(self._finish(one, only) for one in alive)
         voters = [one for one in solutions if is_sound(stated, one.answer)] or solutions
-        votes = count_sound((), voters)
+        votes = count_votes(voters)
         chosen = first_with(votes.most_common(1)[0][0], voters) if votes else solutions[0]
         noted |= {"votes": dict(votes), "samples": [one.answer for one in solutions]}
         return replace(chosen, details={**chosen.details, **noted})
@@ -370,10 +387,10 @@ class Prove(Sampled):
             for chain, printed in pairs
             if chain.answer is not None
             and printed.answer is not None
-            and value_ballot(chain.answer) == value_ballot(printed.answer)
+            and len(count_votes((chain, printed))) == 1
         ]
         voters = confirmed or [chain for chain in chains if chain.answer]
-        votes = Counter(value_ballot(one.answer) for one in voters if one.answer)
+        votes = count_votes(voters)
         chosen = first_with(votes.most_common(1)[0][0], voters) if votes else chains[0]
         noted = {
             "votes": dict(votes),
@@ -385,9 +402,10 @@ class Prove(Sampled):
 
     def _sample(self, problem: Problem) -> Steps[tuple[Solution, Solution]]:
         """Ask for a solution in words, and for a program that recomputes its answer."""
-        chain = yield from self.base.solve(problem)
+        asked = read_asked(problem.text)
+        chain = in_form(asked, (yield from self.base.solve(problem)))
         if chain.answer is None:
             return chain, Solution(None, "")
         prompt = self.translate.fill(problem=problem.text, solution=said(chain))
         reply = yield from ask(Call.user(prompt, stage="translate", max_tokens=self.budget))
-        return chain, (yield from run_program(reply))
+        return chain, (yield from run_program(reply, asked))

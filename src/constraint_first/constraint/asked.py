@@ -1,0 +1,288 @@
+"""What a problem asks for: a letter of given options, an expression, a set, a name, a number.
+
+The form decides what a printed value has to be to count as an answer, and policies choose methods
+by it. A text is read without a model, so it may say nothing of the form; then any value counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from constraint_first.answer.alike import is_alike, is_number
+from constraint_first.answer.value import plain_words
+from constraint_first.pattern import lazy_pattern
+
+Form: TypeAlias = Literal["choice", "list", "expression", "fraction", "integer", "amount", ""]
+Need: TypeAlias = Literal["", "variable", "set", "words", "truth"]
+
+
+class Option(NamedTuple):
+    letter: str
+    text: str
+    start: int
+    """Where its mark begins in the problem."""
+
+
+class Asked(NamedTuple):
+    """The form of the answer that a text asks for."""
+
+    form: Form = ""
+    options: tuple[Option, ...] = ()
+    need: Need = ""
+    """What an answer must have: a variable, the bounds of a set, words, or yes or no."""
+
+    @property
+    def letters(self) -> str:
+        return "".join(one.letter for one in self.options)
+
+    def choose(self, answer: str) -> str | None:
+        """Return the letter of the one option that an answer is; None for none or several."""
+        if letters := _LETTERS.fullmatch(_STYLE.sub(" ", answer).strip()):
+            chosen = dict.fromkeys(re.findall("[A-Z]", letters[1]))
+            return ", ".join(chosen) if chosen.keys() <= {*self.letters} else None
+        words = plain_words(answer)
+        same = {one.letter for one in self.options if words and words == plain_words(one.text)}
+        same = same or {one.letter for one in self.options if is_alike(answer, one.text)}
+        return same.pop() if len(same) == 1 else None
+
+    def admit(self, printed: str) -> str | None:
+        """Return what a program printed as the answer; None where it cannot be what is asked."""
+        if _NO_ANSWER.search(printed):
+            return None
+        if self.options:
+            return self.choose(printed)
+        if _TRUTH.fullmatch(plain_words(printed)):
+            return printed if self.need == "truth" else None
+        bare = self.need in ("variable", "set", "words") and is_number(printed)
+        named = self.need == "variable" and "=" in printed  # y = 3 is the equation of a line
+        return None if bare and not named else printed
+
+
+@lru_cache(maxsize=2_048)  # a series goes through all problems once per run
+def read_asked(text: str) -> Asked:
+    """Read the form of the answer that a text asks for."""
+    options = tuple(_options(text))
+    if options:
+        return Asked("choice", options)
+    return Asked(_form(text), (), _need(text))
+
+
+# --- Options: (A) 6 (B) 7, or A. and B. at the beginnings of lines.
+
+_LEFT: Final = r"(?:\$?\\(?:text|mathrm|textbf|mathbf|rm|bf)\s?\{\s?)?"
+_MARK: Final = lazy_pattern(
+    rf"{_LEFT}[(\[]\s?(?P<round>[A-J])\s?[)\]]\}}?\$?[.:]?"
+    r"|(?:(?<=\s)|^)(?P<half>[A-J])\)"
+    r"|(?:^|(?<=\n)|(?<=ptions:)|(?<=hoices:))[ \t]*(?P<line>[A-J])[.:](?=\s|\$)"
+    r"|(?:(?<=\s)|^)(?P<dot>[A-J])\.(?=\s)"
+    r"|(?:(?<=[\s,;])|^)\(?\s?(?P<small>[a-j])\s?\)"
+)
+_NO_MARKS: Final[list[re.Match[str]]] = []
+_FEWEST: Final = 3
+_LONGEST: Final = 500
+_REST: Final = 200
+"""The most characters after the last option: a hint on how to answer, but no further text."""
+_FIGURE: Final = lazy_pattern(
+    r"\[asy\].*?\[/asy\]|\\begin\{(tikzpicture|center)\}.*?\\end\{\1\}", re.DOTALL
+)
+_LINE: Final = lazy_pattern(r"\s*[^\n]*")
+_CHOOSES: Final = lazy_pattern(
+    r"(?:[?_]|\b(?:options|choices|following|below|is|are|equals)\s*:)\W*$", re.IGNORECASE
+)
+_COUNTS: Final = lazy_pattern(r"\bhow many of\b", re.IGNORECASE)
+_ASKS_PART: Final = lazy_pattern(
+    r"\?|^\s*(?:find|determine|show|prove|compute|calculate|what|how|write|explain|give|sketch"
+    r"|solve|evaluate|state|describe|use|graph)\b",
+    re.IGNORECASE,
+)
+_STYLE: Final = lazy_pattern(r"\\(?:text|mathrm|textbf|mathbf|boxed)\b|[{}$]|\\[,;: ]")
+_LETTERS: Final = lazy_pattern(
+    r"(?:(?:option|choice|answer)s?\W{0,3})?"
+    r"(\(?[A-J]\)?(?:(?:\s*(?:,|and|&)\s*|\s+)\(?[A-J]\)?)*)(?:[).:]+\s?.*|\.)?",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def _options(text: str) -> Iterator[Option]:
+    """Find the longest run of marks A, B, C… in one style that ends the text, each with words."""
+    text = _FIGURE.sub(lambda figure: " " * len(figure[0]), text)
+    marks: dict[str, list[re.Match[str]]] = {}
+    for mark in _MARK.finditer(text):
+        marks.setdefault(mark.lastgroup or "", []).append(mark)
+    small = marks.get("small")
+    if small and (_COUNTS.search(text) or not _CHOOSES.search(text, 0, small[0].start())):
+        marks.pop("small")  # parts of a question, or statements to be counted
+    runs = [run for found in marks.values() for run in _runs(found)]
+    run = max(runs, key=len, default=_NO_MARKS)
+    if len(run) < _FEWEST:
+        return
+    end = _LINE.match(text, run[-1].end())
+    ends = [*(one.start() for one in run[1:]), end.end() if end else len(text)]
+    texts = [text[one.end() : end] for one, end in zip(run, ends, strict=True)]
+    if len(text) - ends[-1] > _REST or any(map(_is_no_option, texts)):
+        return
+    for mark, said in zip(run, texts, strict=True):
+        yield Option(_letter(mark), _trimmed(said), mark.start())
+
+
+def _letter(mark: re.Match[str]) -> str:
+    return mark[mark.lastgroup or 0].upper()
+
+
+def _is_no_option(text: str) -> bool:
+    return len(text) > _LONGEST or not text.strip() or bool(_ASKS_PART.search(text))
+
+
+def _runs(marks: list[re.Match[str]]) -> Iterator[list[re.Match[str]]]:
+    """Yield, for each mark A, the marks B, C… that follow it."""
+    for at, first in enumerate(marks):
+        if _letter(first) == "A":
+            run: list[re.Match[str]] = []
+            for mark in marks[at:]:
+                if _letter(mark) == "ABCDEFGHIJ"[len(run) : len(run) + 1]:
+                    run.append(mark)
+            yield run
+
+
+def _trimmed(text: str) -> str:
+    text = re.sub(r"\\q?quad\b|\\\\$", " ", text).strip()
+    text = re.sub(r"^(?:\\[ ,;:~]|[~&}])+|(?:\\[ ,;:~]|[&;,.])+$", "", text).strip()
+    return text if text.count("$") % 2 == 0 else text.replace("$", "")
+
+
+# --- Forms, of which a text has the first that matches.
+
+_CHOICE: Final = lazy_pattern(
+    r"\banswer choices\b|\bwhich (?:one )?of (?:the following|these|those)\b"
+    r"|\bwhich (?:option|statement|answer|choice)\b|\btrue or false\b|\bfalse or true\b",
+    re.IGNORECASE,
+)
+# Several values of which only the count, sum or product is asked for: one number after all.
+_COUNTED: Final = lazy_pattern(
+    r"\b(?:how many|number of|sum of|product of|value of|average of)\s+(?:the\s+|all\s+)?"
+    r"(?:[\w$-]+\s+){0,3}?(?:ordered\s+\w+|coordinates|solutions|roots|values|pairs|triples)\b"
+    r"|\$?[xyz]\$?-coordinates?\b",
+    re.IGNORECASE,
+)
+_LIST: Final = lazy_pattern(
+    r"\bordered (?:pair|triple|list|quadruple)|\bcoordinates\b|\bseparated by commas"
+    r"|\ball (?:the )?(?:real |possible |integer |complex |positive integer )?"
+    r"(?:solutions|roots|values|pairs|triples|zeros|functions|polynomials|primes|integers|numbers"
+    r"|positive integers|real numbers)\b(?! (?:less|between|from|greater|that are less))"
+    r"|\b(?:possible|these|those) values\b|\bpairs of (?:positive )?(?:integers|numbers)\b"
+    r"|\bsystems? of (?:linear )?equations?\b|\bsolution set\b|\bas (?:an? )?(?:\w+ )?list\b"
+    r"|\bin a list\b|\bfind (?:the|their|these|both|two) (?:\w+ )?"
+    r"(?:numbers|ages|points?|dimensions|sides|intercepts|zeros|roots|solutions|integers|angles)\b"
+    r"|\bmidpoint of\b|\bhow (?:long|much|old|many) \w+ (?:the (?:pieces|parts|two)|each\b)"
+    r"|\bwhat are the (?!odds|chances)|\beigenvalues\b|\\(?:cap|cup)\b"
+    r"|\bsolve\b[^.?!]{0,20}(?:\$|\\\[|:|for\b|the (?:following )?(?:equation|proportion))",
+    re.IGNORECASE,
+)
+_EXPRESSION: Final = lazy_pattern(
+    r"\bin terms of (?:\$|\w\b|the)|\bradical form|\binterval notation|\bsimplif(?:y|ied)\b"
+    r"|\bfactor(?:ed|i[sz]e|ing)?\b(?=\s*(?:\$|:|\\|the (?:poly|expr|following|quad|tri)|form|over"
+    r"|completely|\d|[a-z]\^|out))|\bfactori[sz]ation\b|\bexpand(?:ed)?\b(?=\s*(?:\$|:|and|the (?:"
+    r"expr|product|foll)|\\|form))|\bequations? (?:of|for)\b|\bexact (?:value|form|answer)"
+    r"|\bprove\b|\bshow that\b|\bin real numbers|\bclosed form|\bdistribute:|\bcombine like"
+    r"|\b(?:divide|multiply|add|subtract|integrate|differentiate)\s*[:$]"
+    r"|\bfind the square:|\b(?:range|set|interval) of (?:all )?(?:possible )?(?:values|\$|the|x)"
+    r"|\b(?:domain|range|inverse) of (?:the|\$|f\b)|\binequalit(?:y|ies)\b[^?]{0,80}\bis\b"
+    r"|\bsolve[^.?!]{0,40}inequalit|\b(?:general|particular) solution|\b(?:anti)?derivative\b"
+    r"|\bdifferentiate\b|\bindefinite integral|\bintegral\b(?! value)|\bas a function of\b"
+    r"|\bformula for\b|\bmeaningful\b|\brelationship between\b|\bdescribe\b|\bexplain\b"
+    r"|\b(?:in|to) base[ $]|\bbase (?:two|three|four|five|six|seven|eight|nine)\b[^?.]*\?"
+    r"|\bexpress (?!your|the (?:answer|probability|result)|as\b)"
+    r"|\bwrite (?:an|the) (?:equation|expr)"
+    r"|\bwhich expression\b|\bestimator\b|\bvectors?\b|\bmatri(?:x|ces)\b|\+\s?\d*i\b",
+    re.IGNORECASE,
+)
+_WORDED: Final[dict[Form, re.Pattern[str]]] = {
+    "fraction": lazy_pattern(
+        r"(?<![a-z])(?:common fraction|reduced fraction|improper fraction|mixed number"
+        r"|as a fraction|lowest terms|simplest form|probability)",
+        re.IGNORECASE,
+    ),
+    "integer": lazy_pattern(
+        r"(?<![a-z])(?:how many|number of|remainder|modulo|digit|an integer|whole number"
+        r"|positive integer|(?:largest|smallest|greatest|least|nearest) integer)",
+        re.IGNORECASE,
+    ),
+    "amount": lazy_pattern(
+        r"(?<![a-z])(?:how (?:much|long|far|old|tall|fast|big|large)|percent|total|average|cost)",
+        re.IGNORECASE,
+    ),
+}
+
+
+def _form(text: str) -> Form:
+    if _CHOICE.search(text):
+        return "choice"
+    if _LIST.search(_COUNTED.sub(" ", text)):
+        return "list"
+    if _EXPRESSION.search(text):
+        return "expression"
+    for form, pattern in _WORDED.items():
+        if pattern.search(text):
+            return form
+    return ""
+
+
+# --- Needs: what an answer must have. Each is read where the words leave no doubt.
+
+_VARIABLE: Final = lazy_pattern(
+    r"\b(?:express(?:ed)?|write|give|state|answer|find)\b(?![^.?!]*\bequation)[^.?!]{0,200}?"
+    r"\b(?:in terms of|as a function of)\s+(?:the\s+(?:variables?|constants?)\s+)?"
+    r"\$?(?:\{ ?)?[a-zA-Z](?:_\w)?\b(?!\w)"
+    r"|(?:^|[.:?]\s+)(?:find|write|give|determine|state|what is|what's) (?:the |an? )?"
+    r"(?:(?!number)\w+[ -]){0,3}equation (?:of|for) (?:the|an?|this|each)\b"
+    r"|^\W*(?:completely )?factor(?:ize|ise)?\b(?! of)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_SET: Final = lazy_pattern(
+    r"\binterval notation\b"
+    r"|(?:^|[.:]\s+)solve (?:the |each |this )?(?:following )?(?:\w+ )?inequalit(?:y|ies)",
+    re.IGNORECASE,
+)
+_WORDS: Final = lazy_pattern(
+    r"(?:^|[.?!]\s+)(?:who|whose)\b[^.?!]*\?\s*$"
+    r"|\b(?:what|which|on (?:what|which)) day of the week\b[^.?!]*\?\s*$"
+    r"|\bwhich (?:\w+ )?(?:person|student|child|boy|girl|team|month|season|city|country|planet)\b"
+    r"[^.?!]*\?\s*$",
+    re.IGNORECASE,
+)
+_YES_OR_NO: Final = lazy_pattern(
+    r"\btrue or false\b|\bfalse or true\b|\byes or no\b|\b(?:true|yes) ?/ ?(?:false|no)\b"
+    r"|\b(?:determine|decide|state|say|check|find(?: out)?|tell|answer) (?:whether|if)\b"
+    r"|\bwhether (?:the|this|it|or not)\b"
+    r"|(?:^|[.?!,:;]\s+|\bthen\s+)(?:is|are|was|were|does|do|did|can|could|will|would|has|have|must"
+    r"|should)\b[^.?!]*\?",
+    re.IGNORECASE,
+)
+_VALUE: Final = lazy_pattern(
+    r"\b(?:find|what|how|which|evaluate|compute|calculate|solve|simplify|write|give|express)\b"
+    r"|_{2,}|=\W*$|\bis\W*$",
+    re.IGNORECASE,
+)
+# Python's own words for objects, and expressions that sympy could not evaluate.
+_NO_ANSWER: Final = lazy_pattern(
+    r"<[a-z_]+(?: |\.)[^>]*>|\bobject at 0x|^\W*(?:nan|none|zoo)\W*$"
+    r"|\\(?:int|mathtt|tilde)(?![a-z])|\b(?:RootOf|Derivative|Integral|ConditionSet|Symbol|NotImplemented|Traceback)\b"
+    r"|\\frac\{d\}",
+    re.IGNORECASE,
+)
+_TRUTH: Final = lazy_pattern(r"true|false", re.IGNORECASE)
+
+
+def _need(text: str) -> Need:
+    if _YES_OR_NO.search(text):
+        return "truth"
+    if _WORDS.search(text.strip()):
+        return "words"
+    if _SET.search(text):
+        return "set"
+    if _VARIABLE.search(text):
+        return "variable"
+    return "" if _VALUE.search(text) else "truth"
