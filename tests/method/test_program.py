@@ -84,6 +84,32 @@ def test_a_reply_without_a_program_is_read_like_any_reply() -> None:
     assert none.result.details["fell_back"] == "no answer"
 
 
+CHOICE = Problem("What is half of three quarters?\nA. 3/8\nB. 3/2\nC. 6/4\nD. None of these")
+
+
+@pytest.mark.parametrize(
+    ("printed", "said", "answer"),
+    [
+        ("Fraction(3, 8)", "", "A"),
+        ("0.375", "", "A"),
+        ("D", "", "D"),
+        ("1.5", "A", "A"),  # two options have this value
+        ("7", r"\frac{3}{8}", "A"),
+        ("7", "8", "8"),  # no option has it: the reply is kept as it is
+    ],
+)
+def test_a_value_becomes_the_letter_of_its_option(printed: str, said: str, answer: str) -> None:
+    replies = [f"\\boxed{{{said}}}"] if said else []
+    run = play(Programmed(), CHOICE, REPLY, Output(printed), *replies)
+    assert (steps(run), run.result.answer) == (["program", "run"] + ["direct"] * bool(said), answer)
+    if said:
+        assert run.result.details["fell_back"] == "program printed no answer of the form asked"
+
+
+def test_a_reply_without_a_program_is_given_its_letter_too() -> None:
+    assert play(Programmed(), CHOICE, r"It is \boxed{0.375}.").result.answer == "A"
+
+
 def test_a_program_that_the_budget_cut_off_is_not_run() -> None:
     cut = Completion("```python\nx = 3**50\nprint(x)", "length")
     run = play(Programmed(), PROBLEM, cut, r"\boxed{2}")
@@ -103,6 +129,7 @@ def test_a_program_that_the_budget_cut_off_is_not_run() -> None:
         (Programmed(), False, "Begin the program"),
         (Programmed("bare"), True, "Your whole reply is one python block:"),
         (Programmed("short"), True, "Your whole reply is one short python block:"),
+        (Programmed("sympy"), True, "Begin with from sympy import *."),
         (Programmed(tell="stated"), True, PROBLEM.text),
         (Programmed(tell="stated"), True, "What the text says of the answer:\n- "),
         (Programmed(modules="told"), True, f"library. {AVAILABLE} Reply"),

@@ -20,6 +20,7 @@ from constraint_first.method.vote import (
     UntilAgreed,
     Vote,
     ballot,
+    count_votes,
     value_ballot,
 )
 from constraint_first.problem import Problem, Solution
@@ -138,13 +139,38 @@ def test_notation_does_not_split_the_vote(
     assert (count(one) == count(other)) == same
 
 
+@pytest.mark.parametrize(
+    ("answers", "votes"),
+    [
+        (("5", "(x+1)^2", "x^2 + 2x + 1"), {"5": 1, "(x+1)^2": 2}),
+        (("6 am", "6 pm", "7 am", "6 pm"), {"6am": 1, "6pm": 2, "7am": 1}),
+        (("0.75", None, "", r"\frac{3}{4}"), {"3/4": 2}),
+    ],
+)
+def test_votes_are_grouped_by_value(answers: Sequence[str | None], votes: dict[str, int]) -> None:
+    assert count_votes([Solution(answer, "") for answer in answers]) == votes
+
+
+def test_only_options_have_a_vote_where_options_are_given() -> None:
+    choice = Problem("Half of three quarters is\nA. 3/8\nB. 3/4\nC. 6/4")
+    method = UntilAgreed(samples=3)
+    run = play(method, ("7", "7", "3/8"), r"A", choice)
+    assert (run.result.answer, run.result.details["votes"]) == ("A", {"A": 2})
+    assert play(method, ("0.375", "Fraction(3, 8)"), "", choice).result.answer == "A"
+
+
 def test_a_hostile_answer_is_counted_in_no_time() -> None:
     assert ballot("0" * 200_000 + "x").endswith("x")
     assert ballot("\\text{" * 50_000)
     assert ballot("1,000" * 50_000)
 
 
-def play(method: Vote | UntilAgreed, printed: Sequence[str], said: str = "9") -> Run[Solution]:
+def play(
+    method: Vote | UntilAgreed,
+    printed: Sequence[str],
+    said: str = "9",
+    problem: Problem = REMAINDER,
+) -> Run[Solution]:
     """Let programs print one thing after another, and a chain of thought say something."""
     outputs = iter(printed)
 
@@ -156,7 +182,7 @@ def play(method: Vote | UntilAgreed, printed: Sequence[str], said: str = "9") ->
             return Completion(f"\\boxed{{{said}}}")
         return Completion("```python\nprint(1)\n```")
 
-    run = Run(method.solve(REMAINDER))
+    run = Run(method.solve(problem))
     while not run.done:
         run.advance(tuple(map(answer, run.round)))
     return run

@@ -44,9 +44,12 @@ class Asked(NamedTuple):
             chosen = dict.fromkeys(re.findall("[A-Z]", letters[1]))
             return ", ".join(chosen) if chosen.keys() <= {*self.letters} else None
         words = plain_words(answer)
-        same = {one.letter for one in self.options if words and words == plain_words(one.text)}
-        same = same or {one.letter for one in self.options if is_alike(answer, one.text)}
-        return same.pop() if len(same) == 1 else None
+        same = [
+            one.letter
+            for one in self.options
+            if (words and words == plain_words(one.text)) or is_alike(answer, one.text)
+        ]
+        return same[0] if len(same) == 1 else None
 
     def admit(self, printed: str) -> str | None:
         """Return what a program printed as the answer; None where it cannot be what is asked."""
