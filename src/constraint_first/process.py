@@ -188,14 +188,22 @@ class OnePerProcess(Generic[P]):
             return self._made[1]
 
 
-def serve(tasks: Mapping[str, Task], cpu_seconds: float = CPU_SECONDS) -> None:
-    """Run tasks until standard input ends, or until one exceeds its time or memory."""
+def serve(
+    tasks: Mapping[str, Task],
+    cpu_seconds: float = CPU_SECONDS,
+    memory: int | None = MEMORY_BYTES,
+) -> None:
+    """Run tasks until standard input ends, or until one exceeds its time or memory.
+
+    No processor seconds (0) or no bytes (None) mean that the tasks set their own limits.
+    """
     replies = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # output of a library must not be read as a reply
     with suppress(ImportError):  # no such limits on this system; the parent's timeout remains
         import resource
 
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+        if memory is not None:
+            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     print("ready", file=replies, flush=True)
     for line in sys.stdin:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, Final, cast
 
+from constraint_first.file.safe import one_line
 from constraint_first.model.error import EngineError
 from constraint_first.process import NotStarted, OnePerProcess, Pool, Undecided
 from constraint_first.protocol import Output, Program
+from constraint_first.sandbox import snapshot
 
-PROGRAM: Final = ("-m", "constraint_first.sandbox.worker")
 PATIENCE: Final = 0.6
 """Seconds that a worker has to return a program's output after the program's time is up."""
 
@@ -32,7 +34,7 @@ class SandboxMissing(EngineError):
 class Limits:
     """The limits of one program."""
 
-    seconds: float = 1.5
+    seconds: float = 3.0
     memory: int = 256
     """In megabytes."""
 
@@ -43,8 +45,10 @@ class Sandbox:
     def __init__(self, limits: Limits | None = None, count: int | None = None) -> None:
         _require_interpreter()
         self.limits = limits or Limits()
-        self._workers = Pool(PROGRAM, count, _environment())
-        self._threads = ThreadPoolExecutor(self._workers.count, "cfr-sandbox")
+        self._count = count or os.cpu_count() or 1
+        self._threads = ThreadPoolExecutor(self._count, "cfr-sandbox")
+        self._lock = threading.Lock()
+        self._started: Pool | None = None
 
     async def run(self, program: Program) -> Output:
         """Run a program, concurrently with others if there are enough workers."""
@@ -56,7 +60,7 @@ class Sandbox:
         seconds, memory = self.limits.seconds, self.limits.memory << 20
         patience = seconds + PATIENCE
         try:
-            reply = self._workers.ask("run", program.source, seconds, memory, patience=patience)
+            reply = self._workers().ask("run", program.source, seconds, memory, patience=patience)
         except (NotStarted, OSError):
             raise SandboxMissing(_BROKEN.format("its worker does not start")) from None
         except Undecided:  # the program crashed its worker, or did not stop
@@ -66,10 +70,19 @@ class Sandbox:
             raise SandboxMissing(_BROKEN.format(said["fault"]))
         return Output(said["text"], said["error"], said["seconds"])
 
+    def _workers(self) -> Pool:
+        """Start the workers; the snapshot that they need may first have to be made."""
+        with self._lock:
+            if self._started is None:
+                self._started = Pool(_program(), self._count, _environment())
+            return self._started
+
     def close(self) -> None:
         """End all workers."""
         self._threads.shutdown(wait=False, cancel_futures=True)
-        self._workers.close()
+        with self._lock:
+            if self._started:
+                self._started.close()
 
     def __enter__(self) -> Sandbox:
         return self
@@ -84,13 +97,28 @@ _BROKEN: Final = (
 
 
 def _environment() -> dict[str, str]:
-    return {name: os.environ[name] for name in _HANDED_ON if name in os.environ}
+    handed_on = {name: os.environ[name] for name in _HANDED_ON if name in os.environ}
+    return handed_on | ({"TMPDIR": str(snapshot.folder())} if _has_cpython() else {})
+
+
+def _program() -> tuple[str, ...]:
+    if not _has_cpython():
+        return ("-m", "constraint_first.sandbox.monty")
+    try:
+        return ("-m", "constraint_first.sandbox.cpython", str(snapshot.prepare()))
+    except (OSError, snapshot.SnapshotFailed) as failed:
+        raise SandboxMissing(_BROKEN.format(one_line(str(failed)))) from None
+
+
+def _has_cpython() -> bool:
+    return find_spec("eryx") is not None
 
 
 def _require_interpreter() -> None:
-    if find_spec("pydantic_monty") is None:
+    if not _has_cpython() and find_spec("pydantic_monty") is None:
         raise SandboxMissing(
-            "programs need pydantic-monty: pip install 'constraint-first[programs]'"
+            "programs need pyeryx (from Python 3.12 on) or pydantic-monty: "
+            "pip install 'constraint-first[programs]'"
         )
 
 
