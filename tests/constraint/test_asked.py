@@ -19,6 +19,7 @@ SHIP = "A ferry makes 4 trips in 6 hours. How many in 15 hours?"
         (f"{SHIP} Options: A: 8 B: 9 C: 10", ""),  # marks with a colon stand at lines' beginnings
         (f"{SHIP}\nOptions:\nA: 8\nB: 9\nC: 10", "A8 B9 C10"),
         (f"{SHIP} A) 8 B) 9 C) 10", "A8 B9 C10"),
+        ("P (A) = 0.1, P (B) = 0.2. What is P(A+B)? (A) 0.1 (B) 0.28 (C) 0.3", "A0.1 B0.28 C0.3"),
         (r"Which? $\textbf{(A)}\ 8\qquad\textbf{(B)}\ 9\qquad\textbf{(C)}\ 10$", "A8 B9 C10"),
         (f"{SHIP}\n(a) 8, (b) 9, (c) 10", "A8 B9 C10"),
         (f"{SHIP} (A) 8 (B) 9 (C) 10\nReply with the letter.", "A8 B9 C10"),
@@ -39,6 +40,7 @@ def test_options_are_read_to_their_end(text: str, options: str) -> None:
 CHOICE = read_asked(
     "Which is it? (A) $12 (B) 3/4 (C) $\\frac{\\sqrt{8}}{2}$ (D) 7:30 (E) None of these"
 )
+SMALL = read_asked("Which side is longest? (A) $b$ (B) $a$ (C) None of these")
 TWICE = read_asked("Which is it?\nA. 0.5\nB. 1/2\nC. 3")
 
 
@@ -55,6 +57,10 @@ TWICE = read_asked("Which is it?\nA. 0.5\nB. 1/2\nC. 3")
         (CHOICE, "B", "B"),
         (CHOICE, "(B)", "B"),
         (CHOICE, "B) 3/4", "B"),
+        (CHOICE, "(b)", "B"),
+        (CHOICE, "option b", "B"),
+        (SMALL, "b", "A"),  # the text of an option before its letter
+        (SMALL, "c", "C"),
         (CHOICE, r"\text{(B)}", "B"),
         (CHOICE, "A, C", "A, C"),
         (CHOICE, "F", None),  # no option has this letter

@@ -40,16 +40,21 @@ class Asked(NamedTuple):
 
     def choose(self, answer: str) -> str | None:
         """Return the letter of the one option that an answer is; None for none or several."""
-        if letters := _LETTERS.fullmatch(_STYLE.sub(" ", answer).strip()):
-            chosen = dict.fromkeys(re.findall("[A-Z]", letters[1]))
-            return ", ".join(chosen) if chosen.keys() <= {*self.letters} else None
+        letters = _LETTERS.fullmatch(_STYLE.sub(" ", answer).strip())
+        if letters and (capitals := re.findall("[A-J]", letters[1])):
+            return self._chosen(capitals)
         words = plain_words(answer)
         same = [
             one.letter
             for one in self.options
             if (words and words == plain_words(one.text)) or is_alike(answer, one.text)
         ]
+        if letters and not same:  # after the texts: a small letter may also be a variable
+            return self._chosen(re.findall(r"\b[A-J]\b", letters[1].upper()))
         return same[0] if len(same) == 1 else None
+
+    def _chosen(self, letters: list[str]) -> str | None:
+        return ", ".join(dict.fromkeys(letters)) if {*letters} <= {*self.letters} else None
 
     def admit(self, printed: str) -> str | None:
         """Return what a program printed as the answer; None where it cannot be what is asked."""
@@ -119,7 +124,8 @@ def _options(text: str) -> Iterator[Option]:
     if small and (_COUNTS.search(text) or not _CHOOSES.search(text, 0, small[0].start())):
         marks.pop("small")  # parts of a question, or statements to be counted
     runs = [run for found in marks.values() for run in _runs(found)]
-    run = max(runs, key=len, default=_NO_MARKS)
+    # Of equally long runs the last: P(A) and P(B) before the options are no marks.
+    run = max(runs, key=lambda one: (len(one), one[0].start()), default=_NO_MARKS)
     if len(run) < _FEWEST:
         return
     end = _LINE.match(text, run[-1].end())
