@@ -62,7 +62,7 @@ _BROKEN: Final = (
     *("%", "average", "equal", "divid", " together", "+", "/"),
 )
 
-_RULES: Final[tuple[tuple[Rule, tuple[_Group, ...], _Group], ...]] = (
+RULES: Final[tuple[tuple[Rule, tuple[_Group, ...], _Group], ...]] = (
     (read_remainder, (("remainder", "residue", "mod"),), ()),
     (read_check, (("modul", "remainder"),), ()),
     (read_ratio, (("ratio",),), ()),
@@ -220,17 +220,22 @@ def read_stated(text: str) -> tuple[Stated, ...]:
 
 @lru_cache(maxsize=256)  # the runs and methods of a benchmark ask for the same texts again
 def _read(text: str) -> tuple[Stated, ...]:
+    found = {(one.span, str(one.predicate)): one for _, one in read_by_rule(text)}
+    return tuple(sorted(found.values(), key=lambda one: (one.span, one.kind)))
+
+
+def read_by_rule(text: str) -> Iterator[tuple[str, Stated]]:
+    """Read what each rule finds in a text, with the rule's name."""
     plain = plain_text(text)
     if len(plain) > _LONG and _GAP.search(plain):
-        return ()
+        return
     called, in_parts = _called(plain)
     if not called:
-        return ()
+        return
     reading = Reading(text, plain)
     if reading.question is None or (in_parts and reading.in_parts):
-        return ()
-    found = {(one.span, str(one.predicate)): one for rule in called for one in rule(reading)}
-    return tuple(sorted(found.values(), key=lambda one: (one.span, one.kind)))
+        return
+    yield from ((rule.__name__, one) for rule in called for one in rule(reading))
 
 
 # Patterns that allow blanks in two places are slow on thousands of them, which no problem has.
@@ -264,31 +269,29 @@ _SECOND_PART: Final = (
     "part ",
 )
 _WORDS: Final = sorted(
-    {word for _, groups, blocks in _RULES for group in (*groups, blocks) for word in group}
+    {word for _, groups, blocks in RULES for group in (*groups, blocks) for word in group}
     | {*_SECOND_PART}
 )
-_BITS: Final = [(1 << rank, rule) for rank, (rule, _, _) in enumerate(_RULES)]
-_PARTED: Final = 1 << len(_RULES)
+_BITS: Final = [(1 << rank, rule) for rank, (rule, _, _) in enumerate(RULES)]
+_PARTED: Final = 1 << len(RULES)
 
 
 def _rules_with(word: str, place: int) -> int:
     """The rules, as bits, that name a word in their first (0) or their second (1) group."""
     return sum(
         bit
-        for (bit, _), (_, groups, _) in zip(_BITS, _RULES, strict=True)
+        for (bit, _), (_, groups, _) in zip(_BITS, RULES, strict=True)
         if len(groups) > place and word in groups[place]
     )
 
 
 def _rules_without(word: str) -> int:
-    bits = sum(
-        bit for (bit, _), (_, _, blocks) in zip(_BITS, _RULES, strict=True) if word in blocks
-    )
+    bits = sum(bit for (bit, _), (_, _, blocks) in zip(_BITS, RULES, strict=True) if word in blocks)
     return bits | (_PARTED if word in _SECOND_PART else 0)
 
 
 _FREE: Final = sum(
-    bit for (bit, _), (_, groups, _) in zip(_BITS, _RULES, strict=True) if len(groups) < 2
+    bit for (bit, _), (_, groups, _) in zip(_BITS, RULES, strict=True) if len(groups) < 2
 )
 
 
