@@ -388,10 +388,10 @@ def choose_for(engine: object) -> AutoChoice:
 def choose_method(model: str) -> AutoChoice:
     if name := shipped_for(model):
         chosen = f"calibrated(policy={name})"
-        if not runs_programs(make(chosen)) or find_spec("pydantic_monty"):
+        if not runs_programs(make(chosen)) or find_spec("eryx") or find_spec("pydantic_monty"):
             return AutoChoice(chosen, "the policy that comes with the package for this model")
         return _unmeasured(
-            f"the policy for {name} runs programs, which need pydantic-monty: pip install "
+            f"the policy for {name} runs programs, which need an interpreter: pip install "
             "'constraint-first[programs]'"
         )
     if plain_model(model) in _PAPER_MODELS:

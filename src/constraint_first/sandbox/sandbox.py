@@ -7,27 +7,19 @@ import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any, Final, cast
 
 from constraint_first.file.safe import one_line
-from constraint_first.model.error import EngineError
 from constraint_first.process import NotStarted, OnePerProcess, Pool, Undecided
 from constraint_first.protocol import Output, Program
 from constraint_first.sandbox import snapshot
+from constraint_first.sandbox.interpreter import SandboxMissing, has_cpython, interpreter
 
 PATIENCE: Final = 0.6
 """Seconds that a worker has to return a program's output after the program's time is up."""
 
 # The variables that Python needs to find its libraries; no others, which may hold API keys.
 _HANDED_ON: Final = ("HOME", "PATH", "LANG", "LC_ALL", "TMPDIR", "MONTY_BIN")
-
-
-class SandboxMissing(EngineError):
-    """The interpreter for programs is not installed, or does not start."""
-
-    exit_code = 2
-    ends = "series"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +35,7 @@ class Sandbox:
     """A few worker processes that run programs; a worker that exceeds its limits is replaced."""
 
     def __init__(self, limits: Limits | None = None, count: int | None = None) -> None:
-        _require_interpreter()
+        interpreter()  # raises if there is none
         self.limits = limits or Limits()
         self._count = count or os.cpu_count() or 1
         self._threads = ThreadPoolExecutor(self._count, "cfr-sandbox")
@@ -98,28 +90,16 @@ _BROKEN: Final = (
 
 def _environment() -> dict[str, str]:
     handed_on = {name: os.environ[name] for name in _HANDED_ON if name in os.environ}
-    return handed_on | ({"TMPDIR": str(snapshot.folder())} if _has_cpython() else {})
+    return handed_on | ({"TMPDIR": str(snapshot.folder())} if has_cpython() else {})
 
 
 def _program() -> tuple[str, ...]:
-    if not _has_cpython():
+    if not has_cpython():
         return ("-m", "constraint_first.sandbox.monty")
     try:
         return ("-m", "constraint_first.sandbox.cpython", str(snapshot.prepare()))
     except (OSError, snapshot.SnapshotFailed) as failed:
         raise SandboxMissing(_BROKEN.format(one_line(str(failed)))) from None
-
-
-def _has_cpython() -> bool:
-    return find_spec("eryx") is not None
-
-
-def _require_interpreter() -> None:
-    if not _has_cpython() and find_spec("pydantic_monty") is None:
-        raise SandboxMissing(
-            "programs need pyeryx (from Python 3.12 on) or pydantic-monty: "
-            "pip install 'constraint-first[programs]'"
-        )
 
 
 _own: Final = OnePerProcess(Sandbox)

@@ -10,6 +10,7 @@ import pytest
 
 from constraint_first import process
 from constraint_first.protocol import Program
+from constraint_first.sandbox import interpreter
 from constraint_first.sandbox import sandbox as module
 from constraint_first.sandbox.sandbox import Limits, Sandbox, SandboxMissing
 
@@ -78,7 +79,7 @@ def _parent_of(stat: Path) -> int:
 def test_where_the_interpreter_is_missing_the_way_out_is_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(module, "find_spec", Mock(return_value=None))
+    monkeypatch.setattr(f"{interpreter.__name__}.find_spec", Mock(return_value=None))
     with pytest.raises(SandboxMissing, match=r"pip install 'constraint-first\[programs\]'"):
         Sandbox()
 
