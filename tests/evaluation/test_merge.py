@@ -25,7 +25,7 @@ from constraint_first.store.merge import (
     merge,
 )
 from constraint_first.store.query import regrade
-from constraint_first.store.series import Series
+from constraint_first.store.series import Series, fingerprint
 from constraint_first.store.store import Store
 
 SERIES = Series("sums", "direct", "m")
@@ -147,6 +147,11 @@ def test_two_answers_to_the_same_are_told_or_chosen(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("table", "changed", "said"),
     [
+        (
+            schema.series,
+            {"fingerprint": f"{fingerprint(SERIES.build())} monty 1"},
+            r"direct on sums with m was run with another interpreter \(monty 1, not an int",
+        ),
         (schema.series, {"fingerprint": "other"}, "direct on sums with m was run with other prom"),
         (schema.problems, {"text": "What?"}, "problem p0 of sums has another text than in"),
     ],

@@ -2,6 +2,7 @@ import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
+from unittest.mock import Mock
 
 import pytest
 import sqlalchemy as sa
@@ -22,6 +23,7 @@ from constraint_first.problem import Problem, Prompt, Solution
 from constraint_first.protocol import Call, Completion, Steps, Usage, ask
 from constraint_first.report.reader import open_study, read_store
 from constraint_first.run.forecast import read_earlier_runs
+from constraint_first.sandbox.interpreter import SandboxMissing
 from constraint_first.store import database as schema
 from constraint_first.store.database import StoreError
 from constraint_first.store.merge import merge
@@ -369,6 +371,54 @@ async def test_a_changed_prompt_or_problem_is_refused(
         with pytest.raises(StoreError, match="other prompts or settings"):
             await make_all(store, runs=3)
         assert len(list(attempt_rows(store))) == 10
+
+
+PROGRAMS = replace(SUMS_RUN_SERIES, method="until-agreed(base=program,most=2)")
+
+
+def runs_in(monkeypatch: pytest.MonkeyPatch, name: str | Exception) -> None:
+    """Have programs run in another interpreter, or in none."""
+    found = Mock(side_effect=name) if isinstance(name, Exception) else Mock(return_value=name)
+    monkeypatch.setattr("constraint_first.store.series.interpreter", found)
+
+
+def fingerprints(store: Store) -> list[str]:
+    return [row.fingerprint for row in store.read(sa.select(schema.series).order_by("id"))]
+
+
+async def test_the_programs_of_a_series_run_in_one_interpreter(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store(url) as store:
+        runs_in(monkeypatch, "monty 1")
+        await make_all(store)
+        await make_all(store, PROGRAMS)
+        methods = [SUMS_RUN_SERIES.build(), PROGRAMS.build()]
+        plain, programs = map(fingerprint, methods)
+        assert fingerprints(store) == [plain, f"{programs} monty 1"]
+        assert await make_all(store, PROGRAMS, runs=3)
+        for other in ("eryx 2", SandboxMissing("programs need pyeryx")):
+            runs_in(monkeypatch, other)
+            await make_all(store, runs=4)
+            assert (await make_all(store, PROGRAMS, runs=3)).asked == []
+            with pytest.raises((StoreError, SandboxMissing)) as refused:
+                await make_all(store, PROGRAMS, runs=4)
+            assert "programs need pyeryx" in str(refused.value) or (
+                f"{PROGRAMS.method} on sums: its programs ran in monty 1, and here they run in "
+                "eryx 2; name a new store, or install monty 1 again" in str(refused.value)
+            )
+        assert len(list(attempt_rows(store))) == 5 * (4 + 3)
+
+
+async def test_programs_of_an_older_store_need_a_new_one(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store(url) as store:
+        await make_all(store, PROGRAMS)
+        execute(store, sa.update(schema.series).values(fingerprint=fingerprint(PROGRAMS.build())))
+        assert (await make_all(store, PROGRAMS)).asked == []
+        with pytest.raises(StoreError, match=r"ran in an interpreter that was not .* new store$"):
+            await make_all(store, PROGRAMS, runs=3)
 
 
 async def test_a_series_is_found_without_being_entered(url: str) -> None:

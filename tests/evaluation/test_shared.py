@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import cycle
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import sqlalchemy as sa
@@ -56,10 +57,11 @@ from constraint_first.run.shared import (
     work,
     write_settings,
 )
+from constraint_first.sandbox.interpreter import SandboxMissing
 from constraint_first.store import database as schema
 from constraint_first.store import writer as lease_statement
 from constraint_first.store import writer as sql
-from constraint_first.store.database import LeaseLost
+from constraint_first.store.database import LeaseLost, StoreError
 from constraint_first.store.query import attempt_rows, outcome_rows
 from constraint_first.store.series import Series, fingerprint
 from constraint_first.store.store import Store
@@ -447,6 +449,24 @@ async def test_what_is_missing_on_a_machine_is_said_and_the_rest_is_made(
     with pytest.raises(NothingRunnable, match="ODD_KEY is not set"):
         await awork(options)
     monkeypatch.setenv("ODD_KEY", "sk-secret")
+    assert (await awork(options)).complete
+
+
+async def test_a_worker_runs_programs_in_the_interpreter_of_their_series(
+    options: RunOptions, endpoint: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await enter_grid(options, endpoint, "program")
+    named = "constraint_first.store.series.interpreter"
+    refused = r"its programs ran in \w+ .*, and here they run in another 1; name a new store"
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr(named, lambda: "another 1")
+        with pytest.raises(NothingRunnable, match=refused):
+            await awork(options)
+        with pytest.raises(StoreError, match=refused):
+            await aevaluate(SUMS, "program", runs=2, engine=Scripted([], name="m"), options=options)
+        elsewhere.setattr(named, Mock(side_effect=SandboxMissing("programs need pyeryx")))
+        with pytest.raises(NothingRunnable, match="programs need pyeryx"):
+            await awork(options)
     assert (await awork(options)).complete
 
 

@@ -23,6 +23,7 @@ from constraint_first.attempt.solve import synchronous
 from constraint_first.error import CfrError, InputError
 from constraint_first.file.safe import expand_user, storable_json
 from constraint_first.method.method import models_of
+from constraint_first.method.policy import runs_programs
 from constraint_first.method.registry import Wording, make, plain_name, reword
 from constraint_first.model.client import Client, ServedModel
 from constraint_first.model.limit import Budget, BudgetSpent, Limiter, is_within, write_dollars
@@ -43,10 +44,16 @@ from constraint_first.run.job import (
     result_of,
     run,
 )
+from constraint_first.sandbox.interpreter import SandboxMissing
 from constraint_first.store import database as schema
 from constraint_first.store.database import StoreError, patiently, sqlite_path
 from constraint_first.store.query import explain_missing
-from constraint_first.store.series import Series, fingerprint, read_prompts
+from constraint_first.store.series import (
+    Series,
+    explain_interpreter,
+    fingerprint,
+    read_prompts,
+)
 from constraint_first.store.store import Store
 from constraint_first.store.writer import (
     EVERY_RUN,
@@ -350,6 +357,13 @@ class PendingSeries:
                 "its method asks otherwise here than where it was entered; install the same "
                 "version of cfr and of what it uses"
             )
+        if runs_programs(method):
+            try:
+                why = explain_interpreter(self.series.interpreter)
+            except SandboxMissing as missing:
+                why = str(missing)
+            if why:
+                raise Unrunnable(why)
         return replace(self.series, given=method)
 
     def find_models(self, instead: ModelRef) -> SeriesModels:

@@ -21,6 +21,8 @@ from constraint_first.file.safe import atomic_file
 from constraint_first.store import database as schema
 from constraint_first.store.database import StoreError, sqlite_path, without_password
 from constraint_first.store.series import (
+    UNKNOWN,
+    Series,
     bring_up_to_date,
     current_name,
     insert,
@@ -256,19 +258,19 @@ class _Merging:
     def _enter_series(self, source: MergeSource, row: Mapping[str, Any]) -> int:
         table = schema.series
         query = sa.select(table).where(*(table.c[name] == row[name] for name in _IDENTITY))
-        same = self.connection.execute(query).first()
+        same = self.connection.execute(query).mappings().first()
         if same is None:
             new = {name: row[name] for name in row if name != "id"}
             number = insert(self.connection, table, new)
             write_prompts(self.connection, number, read_prompts(source.reading, row["id"]))
             return number
-        if same.fingerprint != row["fingerprint"]:
+        if same["fingerprint"] != row["fingerprint"]:
             raise StoreError(
-                f"{source.url}: {_named(row)} was run with other prompts or settings than in "
+                f"{source.url}: {_named(row)} was run with {_difference(same, row)} than in "
                 f"{self._earlier}; leave one of the stores out, or run that series again in a new "
                 "store with one version of cfr"
             )
-        return same.id
+        return same["id"]
 
     def _add_attempts(self, source: MergeSource, series: Mapping[str, Any], number: int) -> None:
         ours = read_standing(self.connection, number)
@@ -347,6 +349,15 @@ def _digest(row: Mapping[str, Any]) -> bytes:
 
 def _gold(gold: str | None) -> str:
     return repr(gold and describe_gold(gold))
+
+
+def _difference(same: Mapping[Any, Any], row: Mapping[Any, Any]) -> str:
+    before, now = Series.read(same), Series.read(row)
+    if before.fingerprint != now.fingerprint:
+        return "other prompts or settings"
+    return (
+        f"another interpreter ({now.interpreter or UNKNOWN}, not {before.interpreter or UNKNOWN})"
+    )
 
 
 def _named(row: Mapping[str, Any]) -> str:

@@ -1,7 +1,8 @@
 """A series: one method on one benchmark with one model and one decoding, over several runs.
 
-A stored fingerprint that ends with a mark belongs to a row with current method names. Only names
-whose meaning has changed need the mark.
+A stored fingerprint is followed by the interpreter of the series' programs, if it runs any. One
+that ends with a mark belongs to a row with current method names. Only names whose meaning has
+changed need the mark.
 """
 
 from __future__ import annotations
@@ -28,11 +29,12 @@ from constraint_first.method.constraint_first import (
     spelled,
 )
 from constraint_first.method.method import Method, prompts_of
-from constraint_first.method.policy import Calibrated
+from constraint_first.method.policy import Calibrated, runs_programs
 from constraint_first.method.registry import Wording, make, reword, worded_name
 from constraint_first.model.wire import Decoding
 from constraint_first.problem import Json, Problem
 from constraint_first.protocol import Call, Completion, Output, Run, Usage
+from constraint_first.sandbox.interpreter import interpreter
 from constraint_first.store import database as schema
 from constraint_first.store.database import StoreError
 
@@ -56,6 +58,8 @@ class Series:
     """Its key in the store; this and the following fields are empty unless read from a store."""
     label: str = field(default="", compare=False)
     fingerprint: str = field(default="", compare=False)
+    interpreter: str = field(default="", compare=False)
+    """The one of its programs; empty if it runs none, or if the store is older than this field."""
     stored: str = field(default="", compare=False)
     """The settings as stored, perhaps by another version."""
 
@@ -66,6 +70,7 @@ class Series:
     @classmethod
     def read(cls, row: Mapping[Any, Any]) -> Series:
         method, label, found = names_today(row["method"], row["label"], row["fingerprint"])
+        asked, _, ran_in = found.partition(" ")
         settings = orjson.loads(row["decoding"])
         return cls(
             row["benchmark"],
@@ -75,7 +80,8 @@ class Series:
             settings.get("system", ""),
             number=row["id"],
             label=label,
-            fingerprint=found,
+            fingerprint=asked,
+            interpreter=ran_in,
             stored=row["decoding"],
         )
 
@@ -292,7 +298,34 @@ def enter_series(connection: sa.Connection, url: str, series: Series) -> int:
     """Insert or find a series whose problems are not known yet; return its number."""
     _require_storable(series, ())
     bring_up_to_date(connection)
-    return _enter_series(connection, url, series)
+    number = _enter_series(connection, url, series)
+    require_interpreter(connection, url, series, number)
+    return number
+
+
+def require_interpreter(connection: sa.Connection, url: str, series: Series, number: int) -> None:
+    """Refuse to add attempts to a series whose programs ran in another interpreter."""
+    if not runs_programs(series.build()):
+        return
+    table = schema.series
+    stored = connection.execute(sa.select(table).where(table.c.id == number)).mappings().one()
+    if why := explain_interpreter(Series.read(stored).interpreter):
+        raise StoreError(f"{url}: {series.method} on {series.benchmark}: {why}")
+
+
+UNKNOWN: Final = "an interpreter that was not noted"
+
+
+def explain_interpreter(known: str) -> str:
+    """Explain why programs of a series cannot be run here; empty if they can."""
+    here = interpreter()
+    if known == here:
+        return ""
+    other = f", or install {known} again" if known else ""
+    return (
+        f"its programs ran in {known or UNKNOWN}, and here they run in {here}; name a new store"
+        f"{other}"
+    )
 
 
 def enter_problem(connection: sa.Connection, benchmark: str, problem: Problem) -> int:
@@ -363,13 +396,14 @@ def _enter_series(connection: sa.Connection, url: str, series: Series) -> int:
     if known is not None:
         return known
     method = series.build()
+    runs_in = f" {interpreter()}" if runs_programs(method) else ""
     row = {
         "benchmark": series.benchmark,
         "method": series.method,
         "label": storable_text(method.label),
         "model": series.model,
         "decoding": storable_json(series.settings),
-        "fingerprint": marked(series.method, fingerprint(method)),
+        "fingerprint": marked(series.method, fingerprint(method) + runs_in),
     }
     number = insert(connection, schema.series, row)
     write_prompts(connection, number, own_prompts(method))
@@ -390,7 +424,7 @@ def _find_series(connection: sa.Connection, url: str, series: Series) -> int | N
         return None
     number, *_, known = found[0]
     method = series.build()
-    if known != fingerprint(method):
+    if known.partition(" ")[0] != fingerprint(method):
         what = f"{url}: {series.method} on {series.benchmark} was run with other"
         raise StoreError(
             f"{what} {_difference(read_prompts(connection, number), own_prompts(method))}"

@@ -52,12 +52,14 @@ from constraint_first.store.series import (
     enter_problem,
     enter_series,
     register,
+    require_interpreter,
 )
 from constraint_first.store.writer import (
     EXECUTED,
     KnownCalls,
     Leases,
     RowValues,
+    SeriesShare,
     Writer,
     WriteStatements,
     enqueue,
@@ -206,8 +208,12 @@ class Store:
             if self.has_leases:  # else two workers could insert the same series
                 connection.execute(schema.ONE_BY_ONE)
             found = register(connection, self.url, series, problems)
-            if self.is_shared and runs:
-                enqueue(connection, series.benchmark, share_of(*found, problems, runs))
+            if runs:
+                share = share_of(*found, problems, runs)
+                if _count(connection, share) < len(problems) * runs:
+                    require_interpreter(connection, self.url, series, found.series)
+                if self.is_shared:
+                    enqueue(connection, series.benchmark, share)
             return found
 
         return self.change(work)
@@ -292,6 +298,11 @@ class Store:
             raise cannot_be("opened as a store", self.url, error) from None
         if version not in (None, schema.VERSION):
             raise StoreError(f"{self.url}: written by another version of cfr ({version})")
+
+
+def _count(connection: sa.Connection, share: SeriesShare) -> int:
+    finished = sa.select(sa.func.count()).select_from(schema.attempts).where(*share.finished)
+    return connection.execute(finished).scalar_one()
 
 
 def _read(database: sa.Engine, query: sa.Executable) -> Sequence[Any]:

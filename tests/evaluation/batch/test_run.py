@@ -104,6 +104,17 @@ async def test_waves_bring_what_single_calls_do(service: Service, endpoint: Endp
     assert b"very-secret" not in Path(options.store).read_bytes()
 
 
+async def test_programs_go_on_in_the_interpreter_of_their_series(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = replace(GRID, methods=("program",), runs=1)
+    await service.end(programs)
+    monkeypatch.setattr("constraint_first.store.series.interpreter", lambda: "another 1")
+    await service.end(programs)
+    with pytest.raises(StoreError, match=r"programs ran in \w+.*here they run in another 1;"):
+        await service.run(replace(programs, runs=2))
+
+
 async def test_a_run_that_breaks_off_between_waves_goes_on(service: Service) -> None:
     def stop_at(count: int) -> Callable[[EvaluationProgress], None]:
         def stop(found: EvaluationProgress) -> None:
