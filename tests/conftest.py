@@ -3,6 +3,7 @@
 import gc
 import os
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from hypothesis import HealthCheck, settings
 from loopback import Endpoint
 from snapshot import Golden, GoldenFile
 from syrupy.assertion import SnapshotAssertion
+
+from constraint_first.sandbox import snapshot
 
 REPOSITORY = Path(__file__).parent.parent
 
@@ -35,6 +38,14 @@ def benchmark_file() -> Callable[[str], Path]:
         return path
 
     return find
+
+
+@pytest.fixture(scope="session")
+def snapshots() -> Path:
+    """The folder of the sandbox's snapshot, in the user's cache: made once, used by all tests."""
+    if find_spec("eryx"):
+        snapshot.prepare()
+    return snapshot.folder()
 
 
 @pytest.fixture

@@ -41,7 +41,7 @@ from constraint_first.protocol import (
     Program,
     Usage,
 )
-from constraint_first.sandbox.sandbox import SandboxMissing
+from constraint_first.sandbox.interpreter import SandboxMissing
 from constraint_first.serve.attempt import (
     Metrics,
     ReplyHead,

@@ -32,14 +32,13 @@ from constraint_first.protocol import Call, Completion, Output, Program, Steps, 
 from constraint_first.thinking import without_thinking
 
 MODULES: Final = (
-    *("math", "fractions", "itertools", "collections", "functools", "decimal", "datetime"),
-    *("calendar", "statistics", "heapq", "bisect", "operator", "string", "re", "random"),
+    *("math", "itertools", "collections", "functools", "decimal", "datetime"),
+    *("bisect", "re", "random"),
 )
-"""The modules that a prompt may promise; the sandbox's tests use each of them."""
+"""The modules that a prompt may promise: both interpreters have them."""
 
 AVAILABLE: Final = (
-    f"These modules are there: {', '.join(MODULES)}. There is no input, no file, no network, and "
-    "no other module."
+    f"These modules are there: {', '.join(MODULES)}. There is no input, no file and no network."
 )
 """A paragraph for the prompt that lists the modules of the sandbox."""
 

@@ -388,7 +388,7 @@ def choose_for(engine: object) -> AutoChoice:
 def choose_method(model: str) -> AutoChoice:
     if name := shipped_for(model):
         chosen = f"calibrated(policy={name})"
-        if not runs_programs(make(chosen)) or find_spec("eryx") or find_spec("pydantic_monty"):
+        if not runs_programs(make(chosen)) or _can_run_programs():
             return AutoChoice(chosen, "the policy that comes with the package for this model")
         return _unmeasured(
             f"the policy for {name} runs programs, which need an interpreter: pip install "
@@ -401,6 +401,10 @@ def choose_method(model: str) -> AutoChoice:
         f"no policy comes with the package for {model or 'this model'}, so problems go to Direct "
         "CoT; 'cfr calibrate' learns one from your runs"
     )
+
+
+def _can_run_programs() -> bool:
+    return bool(find_spec("eryx") or find_spec("pydantic_monty"))
 
 
 def _unmeasured(why: str) -> AutoChoice:

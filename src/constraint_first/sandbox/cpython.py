@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import suppress
 from functools import cache
 from typing import Final
 
@@ -27,6 +28,8 @@ _LONGEST_ERROR: Final = 400
 
 def main() -> None:
     """Run programs until standard input ends."""
+    with suppress(eryx.EryxError):  # reported when a program is to be run
+        _factory()
     serve({"run": run}, cpu_seconds=0, memory=None)
 
 
@@ -52,7 +55,9 @@ def run(source: str, seconds: float, memory: int) -> dict[str, Json]:
         error = str(done.result)
     except eryx.TimeoutError:
         error = f"TimeoutError: stopped after {seconds:g} s"
-    except eryx.EryxError as broken:
+    except eryx.InitializationError:  # the interpreter alone needs more
+        error = "MemoryError"
+    except eryx.EryxError:
         error = _CRASHED
     if error == "OutputError" or printed.full:
         error = _FLOOD

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from importlib.metadata import version
 from importlib.util import find_spec
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from constraint_first.model.error import EngineError
 from constraint_first.sandbox.snapshot import has_sympy
+
+Interpreter: TypeAlias = Literal["cpython", "monty"]
+
+# The packages of the interpreters, the preferred one first.
+_PACKAGES: Final[dict[Interpreter, str]] = {"cpython": "eryx", "monty": "pydantic_monty"}
 
 PYTHON: Final = "3.14"
 """The version of CPython inside the releases of pyeryx that pyproject.toml admits."""
@@ -20,18 +25,19 @@ class SandboxMissing(EngineError):
     ends = "series"
 
 
-def has_cpython() -> bool:
-    return find_spec("eryx") is not None
-
-
-def interpreter() -> str:
-    """Name the interpreter with the versions that a program's output may depend on."""
-    if has_cpython():
-        sympy = f"sympy {version('sympy')}" if has_sympy() else "no sympy"
-        return f"eryx {version('pyeryx')} (Python {PYTHON}, {sympy})"
-    if find_spec("pydantic_monty"):
-        return f"pydantic-monty {version('pydantic-monty')}"
+def installed() -> Interpreter:
+    for interpreter, package in _PACKAGES.items():
+        if find_spec(package):
+            return interpreter
     raise SandboxMissing(
         "programs need pyeryx (from Python 3.12 on) or pydantic-monty: "
         "pip install 'constraint-first[programs]'"
     )
+
+
+def interpreter() -> str:
+    """Name the interpreter with the versions that a program's output may depend on."""
+    if installed() == "monty":
+        return f"pydantic-monty {version('pydantic-monty')}"
+    sympy = f"sympy {version('sympy')}" if has_sympy() else "no sympy"
+    return f"eryx {version('pyeryx')} (Python {PYTHON}, {sympy})"

@@ -1,10 +1,10 @@
 """The process between the engine and the interpreter of programs.
 
-It parses, rewrites and runs one program after another and returns a short reply. A program may
-crash the parser, the interpreter's client library or the interpreter only here or in child
-processes, which are killed and replaced; the parent reads one bounded line of JSON. The
-interpreter is Monty: Python written in Rust, without access to the host. Each program has a
-process of its own, without environment variables.
+The interpreter is Monty: a part of Python written in Rust, without sympy and without access to the
+host. It runs programs where CPython in WebAssembly is not installed (sandbox/cpython.py), that is
+on Python 3.11. A program may crash the interpreter or its client library only here or in child
+processes, which are killed and replaced; the parent reads one bounded line of JSON. Each program
+has a process of its own, without environment variables.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ import pydantic_monty
 from constraint_first.file.safe import one_line
 from constraint_first.problem import Json
 from constraint_first.process import serve
-from constraint_first.sandbox.rewrite import Unreadable, rewrite
 
 OUTPUT: Final = 1 << 16
 """The most bytes that a program may print."""
@@ -59,8 +58,8 @@ def run(source: str, seconds: float, memory: int) -> dict[str, Json]:
     error = ""
     try:
         _run(source, seconds, memory, sink)
-    except Unreadable as unreadable:
-        error = str(unreadable)
+    except UnicodeEncodeError as unreadable:  # half of a surrogate pair
+        error = f"SyntaxError: {unreadable.reason}"
     except pydantic_monty.MontyError as broken:
         error = _described(broken, seconds, memory)
     text = "".join(piece for stream, piece in sink.output if stream == "stdout")
@@ -68,7 +67,6 @@ def run(source: str, seconds: float, memory: int) -> dict[str, Json]:
 
 
 def _run(source: str, seconds: float, memory: int, sink: pydantic_monty.CollectStreams) -> None:
-    rewritten = rewrite(source)
     limits = pydantic_monty.ResourceLimits(
         max_feed_duration_secs=seconds,
         max_memory=memory,
@@ -80,9 +78,8 @@ def _run(source: str, seconds: float, memory: int, sink: pydantic_monty.CollectS
     )
     with session:
         _limit(session.worker_pid, seconds)
-        for prelude in rewritten.preludes:
-            session.feed_run(prelude)
-        session.feed_run(rewritten.source, print_callback=sink)
+        # The value of a last expression would be sent back whole, however large it is.
+        session.feed_run(f"{source}\nNone", print_callback=sink)
 
 
 @cache

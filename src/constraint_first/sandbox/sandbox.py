@@ -13,7 +13,7 @@ from constraint_first.file.safe import one_line
 from constraint_first.process import NotStarted, OnePerProcess, Pool, Undecided
 from constraint_first.protocol import Output, Program
 from constraint_first.sandbox import snapshot
-from constraint_first.sandbox.interpreter import SandboxMissing, has_cpython, interpreter
+from constraint_first.sandbox.interpreter import Interpreter, SandboxMissing, installed
 
 PATIENCE: Final = 0.6
 """Seconds that a worker has to return a program's output after the program's time is up."""
@@ -34,13 +34,18 @@ class Limits:
 class Sandbox:
     """A few worker processes that run programs; a worker that exceeds its limits is replaced."""
 
-    def __init__(self, limits: Limits | None = None, count: int | None = None) -> None:
-        interpreter()  # raises if there is none
+    def __init__(
+        self,
+        limits: Limits | None = None,
+        count: int | None = None,
+        interpreter: Interpreter | None = None,
+    ) -> None:
         self.limits = limits or Limits()
+        self._interpreter: Interpreter = interpreter or installed()
         self._count = count or os.cpu_count() or 1
         self._threads = ThreadPoolExecutor(self._count, "cfr-sandbox")
         self._lock = threading.Lock()
-        self._started: Pool | None = None
+        self._started: Pool | SandboxMissing | None = None
 
     async def run(self, program: Program) -> Output:
         """Run a program, concurrently with others if there are enough workers."""
@@ -66,14 +71,16 @@ class Sandbox:
         """Start the workers; the snapshot that they need may first have to be made."""
         with self._lock:
             if self._started is None:
-                self._started = Pool(_program(), self._count, _environment())
+                self._started = _start(self._interpreter, self._count)
+            if isinstance(self._started, SandboxMissing):  # not made anew for each program
+                raise self._started
             return self._started
 
     def close(self) -> None:
         """End all workers."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         with self._lock:
-            if self._started:
+            if isinstance(self._started, Pool):
                 self._started.close()
 
     def __enter__(self) -> Sandbox:
@@ -88,18 +95,16 @@ _BROKEN: Final = (
 )
 
 
-def _environment() -> dict[str, str]:
-    handed_on = {name: os.environ[name] for name in _HANDED_ON if name in os.environ}
-    return handed_on | ({"TMPDIR": str(snapshot.folder())} if has_cpython() else {})
-
-
-def _program() -> tuple[str, ...]:
-    if not has_cpython():
-        return ("-m", "constraint_first.sandbox.monty")
-    try:
-        return ("-m", "constraint_first.sandbox.cpython", str(snapshot.prepare()))
-    except (OSError, snapshot.SnapshotFailed) as failed:
-        raise SandboxMissing(_BROKEN.format(one_line(str(failed)))) from None
+def _start(interpreter: Interpreter, count: int) -> Pool | SandboxMissing:
+    environment = {name: os.environ[name] for name in _HANDED_ON if name in os.environ}
+    program = ("-m", f"constraint_first.sandbox.{interpreter}")
+    if interpreter == "cpython":
+        try:
+            program += (str(snapshot.prepare()),)
+        except (OSError, snapshot.SnapshotFailed) as failed:
+            return SandboxMissing(_BROKEN.format(one_line(str(failed))))
+        environment["TMPDIR"] = str(snapshot.folder())  # where the interpreter is unpacked
+    return Pool(program, count, environment)
 
 
 _own: Final = OnePerProcess(Sandbox)

@@ -25,7 +25,7 @@ from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json
 from constraint_first.protocol import Message
 from constraint_first.run.forecast import needs_more_calls
-from constraint_first.sandbox.sandbox import SandboxMissing
+from constraint_first.sandbox.interpreter import SandboxMissing
 from constraint_first.store.database import StoreError, Unstorable
 
 # Errors in OpenAI's format: an HTTP status, and an object that describes the error.

@@ -3,6 +3,7 @@ import os
 import threading
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -11,12 +12,12 @@ import pytest
 from constraint_first import process
 from constraint_first.protocol import Program
 from constraint_first.sandbox import interpreter
-from constraint_first.sandbox import sandbox as module
-from constraint_first.sandbox.sandbox import Limits, Sandbox, SandboxMissing
+from constraint_first.sandbox.interpreter import Interpreter, SandboxMissing
+from constraint_first.sandbox.sandbox import Limits, Sandbox
 
 
-def test_a_program_runs_and_the_next_one_too_after_a_hostile_one() -> None:
-    with Sandbox(Limits(seconds=0.3), count=1) as sandbox:
+def test_a_program_runs_and_the_next_one_too_after_a_hostile_one(interpreter: Interpreter) -> None:
+    with Sandbox(Limits(seconds=0.3), count=1, interpreter=interpreter) as sandbox:
         assert sandbox.run_now(Program("print(6 * 7)")).text == "42\n"
         stopped = sandbox.run_now(Program("x = 10\nwhile True: x = x * x"))
         assert stopped.error == "TimeoutError: stopped after 0.3 s"
@@ -25,36 +26,37 @@ def test_a_program_runs_and_the_next_one_too_after_a_hostile_one() -> None:
     assert after.seconds > 0
 
 
-async def test_programs_run_side_by_side() -> None:
-    with Sandbox(Limits(seconds=5), count=2) as sandbox:
-        outputs = await asyncio.gather(*(sandbox.run(Program(f"print({n})")) for n in range(20)))
-    assert [output.text for output in outputs] == [f"{n}\n" for n in range(20)]
+async def test_programs_run_side_by_side(interpreter: Interpreter) -> None:
+    with Sandbox(Limits(seconds=5), count=2, interpreter=interpreter) as sandbox:
+        outputs = await asyncio.gather(*(sandbox.run(Program(f"print({n})")) for n in range(64)))
+    assert [output.text for output in outputs] == [f"{n}\n" for n in range(64)]
 
 
-def test_a_program_prints_the_same_whenever_it_is_run() -> None:
+def test_a_program_prints_the_same_whenever_it_is_run(interpreter: Interpreter) -> None:
     source = "import random, time\nprint(random.random(), time.time(), {'a', 'b', 'c'}, hash('x'))"
-    with Sandbox(count=2) as one, Sandbox(count=1) as other:
+    made = partial(Sandbox, interpreter=interpreter)
+    with made(count=2) as one, made(count=1) as other:
         seen = {box.run_now(Program(source)).text for box in (one, one, other)}
     assert len(seen) == 1
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks at processes under /proc")
 def test_keys_are_not_in_the_environment_of_any_process_of_it(
-    monkeypatch: pytest.MonkeyPatch,
+    interpreter: Interpreter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
-    with Sandbox(count=1) as sandbox:
+    processes = {"cpython": 1, "monty": 2}[interpreter]  # Monty's interpreter is one of its own
+    with Sandbox(count=1, interpreter=interpreter) as sandbox:
         thread = threading.Thread(target=sandbox.run_now, args=(Program("while True: pass"),))
         thread.start()
-        found = environments_below(os.getpid(), wanted=2)
+        found = environments_below(os.getpid(), wanted=processes)
         thread.join()
-    assert len(found) == 2  # the worker and its interpreter
     assert b"PYTHONPATH" in b"".join(found)
     assert b"sk-secret" not in b"".join(found)
 
 
 def environments_below(parent: int, wanted: int) -> list[bytes]:
-    """Wait until a worker of the process has a child of its own, and read both environments."""
+    """Wait until a worker has as many processes as wanted, and read their environments."""
     while True:
         parents = {int(p.parent.name): _parent_of(p) for p in Path("/proc").glob("[0-9]*/stat")}
         for worker in (pid for pid, above in parents.items() if above == parent):
@@ -85,24 +87,28 @@ def test_where_the_interpreter_is_missing_the_way_out_is_named(
 
 
 @pytest.mark.parametrize(
-    ("binary", "program", "said"),
+    ("interpreter", "binary", "said"),
     [
-        ("/nowhere/monty", module.PROGRAM, "cannot be run"),
-        ("/bin/true", module.PROGRAM, "cannot be run"),
-        ("", ("-c", "raise SystemExit(3)"), "does not start"),
+        ("monty", "/nowhere/monty", "cannot be run"),
+        ("monty", "/bin/true", "cannot be run"),
+        ("nothing", "", "does not start"),
     ],
 )
 def test_a_worker_or_interpreter_that_does_not_run_is_no_output(
-    binary: str, program: tuple[str, ...], said: str, monkeypatch: pytest.MonkeyPatch
+    interpreter: Interpreter, binary: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MONTY_BIN", binary)
-    monkeypatch.setattr(module, "PROGRAM", program)
-    with Sandbox(count=1) as sandbox, pytest.raises(SandboxMissing, match=said):
+    with (
+        Sandbox(count=1, interpreter=interpreter) as sandbox,
+        pytest.raises(SandboxMissing, match=said),
+    ):
         sandbox.run_now(Program("print(1)"))
 
 
-def test_a_machine_without_room_for_a_worker_is_no_output(monkeypatch: pytest.MonkeyPatch) -> None:
-    with Sandbox(Limits(seconds=0.3), count=1) as sandbox:
+def test_a_machine_without_room_for_a_worker_is_no_output(
+    interpreter: Interpreter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Sandbox(Limits(seconds=0.3), count=1, interpreter=interpreter) as sandbox:
         full = Mock(side_effect=BlockingIOError("no more processes"))
         monkeypatch.setattr(process, "Worker", full)
         with pytest.raises(SandboxMissing, match="does not start"):
