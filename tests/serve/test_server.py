@@ -26,6 +26,17 @@ async def test_it_says_where_it_is_what_it_does_and_for_whom(endpoint: Server) -
         assert server.notes[0].endswith(f"with auto in front of its models at {endpoint.url}")
 
 
+@pytest.mark.parametrize(("method", "said"), [("vote", True), ("direct", False)])
+async def test_a_lack_of_sympy_is_said_where_programs_run(
+    endpoint: Server, monkeypatch: pytest.MonkeyPatch, method: str, *, said: bool
+) -> None:
+    monkeypatch.setattr(
+        "constraint_first.sandbox.interpreter.find_spec", {"pydantic_monty": True}.get
+    )
+    async with served(endpoint.url, methods=("direct", method)) as server:
+        assert any("without sympy" in note for note in server.notes) is said
+
+
 async def test_an_endpoint_that_is_away_is_named_and_no_reason_not_to_start() -> None:
     async with served("http://127.0.0.1:9/v1") as server:
         while len(server.notes) < 2:

@@ -17,6 +17,7 @@ from constraint_first.cli import print_note, typed_command
 from constraint_first.cli.console import Column, SafeConsole, Table, bytes_bar, print_notes
 from constraint_first.error import CfrError
 from constraint_first.file.safe import one_line
+from constraint_first.method.policy import runs_programs
 from constraint_first.model.limit import Cost, Limiter, write_dollars
 from constraint_first.model.local import Progress
 from constraint_first.model.replicas import Balanced, Balancer
@@ -30,6 +31,7 @@ from constraint_first.run.job import (
     progress_of,
     seconds_left,
 )
+from constraint_first.sandbox.interpreter import shortfall
 from constraint_first.store.database import without_password
 from constraint_first.store.query import ProblemScores, SeriesResult, Tally
 from constraint_first.store.series import Series
@@ -175,6 +177,12 @@ class TerminalWatcher(EvaluationWatcher):
         """Show the counts of the series while they are run, below the notes."""
         for note in self._notes:
             print_note(note)
+        if (
+            not self._jobs
+            and any(runs_programs(job.method) for job in jobs)
+            and (lacks := shortfall())
+        ):
+            self._print(lacks)
         self._notes, self._jobs, self._limiters = (), jobs, limiters
         self._began = time.monotonic()
         shown = self._animate() if self._console.is_terminal else self._report()

@@ -60,7 +60,7 @@ from constraint_first.file.safe import one_line, printable
 from constraint_first.method.baselines import Direct
 from constraint_first.method.constraint_first import Routed, Routing
 from constraint_first.method.method import Method, models_of, prompts_of
-from constraint_first.method.policy import Calibrated
+from constraint_first.method.policy import Calibrated, runs_programs
 from constraint_first.method.program import read_output, read_program
 from constraint_first.method.registry import make, read_wording, with_wording
 from constraint_first.method.sound import is_held
@@ -70,6 +70,7 @@ from constraint_first.model.resolve import AUTO, ModelRef, Resolved, choose_for,
 from constraint_first.model.wire import Decoding
 from constraint_first.problem import Json, Problem
 from constraint_first.protocol import Call, Completion, Output, Program, Usage
+from constraint_first.sandbox.interpreter import shortfall
 
 if TYPE_CHECKING:
     from constraint_first.attempt.drive import AttemptLimit
@@ -148,6 +149,8 @@ def solve_command(
             quiet=silent,
         ) as session:
             chosen = named or with_wording(session.choose_method(quiet=quiet), own)
+            if not quiet and runs_programs(chosen) and (lacks := shortfall()):
+                print_note(lacks)
             if own and not quiet:
                 used = [f"{one.name}.txt" for one in prompts_of(chosen) if one.replaced]
                 print_note(f"own prompts of {own.name}: {', '.join(used) or 'all as they were'}")

@@ -662,9 +662,12 @@ def program_command(source: str, seconds: float, memory: int, *, as_json: bool) 
     from constraint_first.file.rows import read_text
     from constraint_first.file.safe import expand_user
     from constraint_first.protocol import Program
+    from constraint_first.sandbox.interpreter import shortfall
     from constraint_first.sandbox.sandbox import Limits, Sandbox
 
     text = read_stdin() if source == "-" else read_text(expand_user(source))
+    if lacks := shortfall():
+        print_note(lacks)
     with Sandbox(Limits(seconds, memory), count=1) as sandbox:
         output = storable_output(sandbox.run_now(storable_program(Program(text))))
     if as_json:

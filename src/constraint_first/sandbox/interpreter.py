@@ -41,3 +41,10 @@ def interpreter() -> str:
         return f"pydantic-monty {version('pydantic-monty')}"
     sympy = f"sympy {version('sympy')}" if has_sympy() else "no sympy"
     return f"eryx {version('pyeryx')} (Python {PYTHON}, {sympy})"
+
+
+def shortfall() -> str:
+    """Say in one line what programs lack in this interpreter; empty if nothing."""
+    if find_spec("eryx") or not find_spec("pydantic_monty"):
+        return ""
+    return "programs run without sympy; Python 3.12 or newer has it"

@@ -27,7 +27,8 @@ from constraint_first.attempt.drive import collecting_rarely
 from constraint_first.attempt.events import raised_at
 from constraint_first.error import CfrError, InputError
 from constraint_first.file.safe import one_line
-from constraint_first.method.policy import Calibrated
+from constraint_first.method.policy import Calibrated, runs_programs
+from constraint_first.method.registry import make
 from constraint_first.model.connection import Response
 from constraint_first.model.error import BadReply, EngineError, StaleReply, StreamCut, Transient
 from constraint_first.model.replicas import Replica
@@ -35,6 +36,7 @@ from constraint_first.model.resolve import AUTO, ModelRef, choose_method
 from constraint_first.model.transport import COMPLETIONS, Transport, read_beginning, refusal
 from constraint_first.problem import Json
 from constraint_first.protocol import Usage
+from constraint_first.sandbox.interpreter import shortfall
 from constraint_first.serve import guard
 from constraint_first.serve.attempt import (
     COMMENT,
@@ -650,13 +652,17 @@ async def _introduce(serving: Serving, upstream: Upstream, listening: socket.soc
     host, port = listening.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     name = upstream.endpoint.model
+    own = serving.settings.methods
+    chosen = [choose_method(name or "").method if one == AUTO else one for one in own]
     methods = [
-        f"{AUTO} ({choose_method(name).method})" if method == AUTO and name else method
-        for method in serving.settings.methods
+        f"{AUTO} ({method})" if one == AUTO and name else one
+        for one, method in zip(own, chosen, strict=True)
     ]
     serving.note(
         f"serving http://{shown}:{port}/v1 with {', '.join(methods)} in front of {upstream.shown}"
     )
+    if any(runs_programs(make(one)) for one in chosen) and (lacks := shortfall()):
+        serving.note(lacks)
     if serving.store:
         serving.note(f"every answer of a method is kept in {without_password(serving.store)}")
     try:

@@ -5,14 +5,15 @@ import pytest
 
 from constraint_first.protocol import Program
 from constraint_first.sandbox import interpreter as module
-from constraint_first.sandbox.interpreter import PYTHON, interpreter
+from constraint_first.sandbox.interpreter import PYTHON, interpreter, shortfall
 from constraint_first.sandbox.sandbox import Sandbox
 
 
 def have(monkeypatch: pytest.MonkeyPatch, *packages: str) -> None:
     monkeypatch.setattr(module, "find_spec", dict.fromkeys(packages, True).get)
     monkeypatch.setattr(module, "has_sympy", lambda: "sympy" in packages)
-    monkeypatch.setattr(module, "version", {"pyeryx": "0.11.0", "sympy": "1.14.0"}.__getitem__)
+    versions = {"pyeryx": "0.11.0", "sympy": "1.14.0", "pydantic-monty": "1.4.0"}
+    monkeypatch.setattr(module, "version", versions.__getitem__)
 
 
 @pytest.mark.parametrize(
@@ -26,7 +27,15 @@ def test_the_interpreter_is_named_with_what_an_output_may_depend_on(
     monkeypatch: pytest.MonkeyPatch, packages: tuple[str, ...], name: str
 ) -> None:
     have(monkeypatch, *packages)
-    assert interpreter() == name
+    assert (interpreter(), shortfall()) == (name, "")
+
+
+def test_the_lack_of_sympy_is_said_where_programs_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    have(monkeypatch, "pydantic_monty")
+    assert interpreter() == "pydantic-monty 1.4.0"
+    assert shortfall() == "programs run without sympy; Python 3.12 or newer has it"
+    have(monkeypatch)
+    assert shortfall() == ""
 
 
 @pytest.mark.skipif(not find_spec("eryx"), reason="pyeryx is not here")
