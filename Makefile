@@ -1,7 +1,10 @@
 # Each target sets up all that it needs, in .venv, from the package index that pip is configured for.
-# Python is the newest from 3.11 on that is here and can make one; PYTHON names another.
-USABLE := -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))'
-PYTHON ?= $(shell for name in `seq -f python3.%g 29 -1 11` python3; do $$name $(USABLE) 2>/dev/null && echo $$name && break; done)
+# Python is the newest from 3.11 on that is here and can make one; PYTHON names another. Where a shim
+# of pyenv does not answer because no version is chosen, those that pyenv has are asked themselves.
+USABLE := -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, int(sys.argv[1])))'
+PYTHON ?= $(shell for minor in `seq 29 -1 11`; do \
+  for name in python3.$$minor "$$PYENV_ROOT"/versions/3.$$minor.*[0-9]/bin/python ~/.pyenv/versions/3.$$minor.*[0-9]/bin/python `[ $$minor -gt 12 ] || echo python3`; do \
+    "$$name" $(USABLE) $$minor 2>/dev/null && echo "$$name" && exit; done; done)
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Tests start Python hundreds of times: each would compile every module that it imports.
@@ -10,6 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: demo fast test test-all check lint types layers tests quick every recipes format lock perf clean
 
 demo: .venv/run.ok                  ## solve a few problems with a real model on this machine
+	@echo 'print(1 + 1)' | $(BIN)/cfr program --time 10 - >/dev/null || true  # makes the sandbox's snapshot
 	$(BIN)/cfr demo --context 2048
 	@rm -f .venv/demo.db*
 	$(BIN)/cfr eval constraintbench-mini --limit 2 --runs 1 --context 1536 --method direct --method auto --store .venv/demo.db
@@ -74,9 +78,10 @@ lock:
 .venv/bin/python:
 	@python="$(PYTHON)"; \
 	if [ -z "$$python" ]; then echo "make: no Python from 3.11 on that has venv is here; install one (Debian, Ubuntu: apt install python3-venv), or name it: make PYTHON=/path/to/python3"; exit 1; fi; \
-	if ! $$python $(USABLE) 2>/dev/null; then echo "make: $$python is not here, older than 3.11 or without venv; name another (make PYTHON=/path/to/python3), or none for the newest that is here"; exit 1; fi; \
-	echo "make: .venv is made with $$python, the $$($$python --version)"; \
-	$$python -m venv .venv
+	if ! "$$python" $(USABLE) 11 2>/dev/null; then echo "make: $$python is not here, older than 3.11 or without venv; name another (make PYTHON=/path/to/python3), or none for the newest that is here"; exit 1; fi; \
+	echo "make: .venv is made with $$python, the $$("$$python" --version)"; \
+	"$$python" $(USABLE) 12 2>/dev/null || echo "make: programs run without sympy there; Python 3.12 or newer has it"; \
+	"$$python" -m venv .venv
 
 .venv/recipes.ok: lock/recipes.txt pyproject.toml | .venv/bin/python
 	$(BIN)/python -m venv .venv/recipes

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(MAKE is None, reason="make is not here")
 
 PYTHON = """#!/bin/sh
 case "$1" in
-  -c) exit {usable} ;;
+  -c) [ {usable} -ge "$3" ] ;;
   --version) echo "Python {version}" ;;
   -m) mkdir -p .venv/bin && touch .venv/bin/python ;;
 esac
@@ -23,7 +23,8 @@ esac
 
 def add_python(folder: Path, name: str, version: str, *, usable: bool = True) -> None:
     path = folder / name
-    path.write_text(PYTHON.format(version=version, usable=0 if usable else 1))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(PYTHON.format(version=version, usable=version.split(".")[1] if usable else 0))
     path.chmod(0o755)
 
 
@@ -44,6 +45,7 @@ def make(
     folder: Path, *arguments: str, target: str = ".venv/bin/python"
 ) -> subprocess.CompletedProcess[str]:
     surroundings = {name: value for name, value in os.environ.items() if name != "PYTHON"}
+    surroundings |= {"HOME": str(folder.parent), "PYENV_ROOT": str(folder.parent / "pyenv")}
     return subprocess.run(
         [str(MAKE), target, *arguments],
         cwd=folder.parent,
@@ -67,6 +69,29 @@ def test_the_newest_python_that_has_venv_is_taken_and_named(folder: Path) -> Non
 def test_a_python_without_a_number_in_its_name_will_do(folder: Path) -> None:
     add_python(folder, "python3", "3.12.3")
     assert "made with python3, the Python 3.12.3" in make(folder).stdout
+
+
+def test_an_old_python_gives_way_to_one_of_pyenvs_whose_shims_fail(folder: Path) -> None:
+    add_python(folder, "python3", "3.11.7")
+    add_python(folder, "python3.11", "3.11.7")
+    said = make(folder).stdout
+    assert "made with python3.11, the Python 3.11.7" in said
+    assert "programs run without sympy there; Python 3.12 or newer has it" in said
+    for minor in (12, 13):  # as pyenv's shims do for versions that are not chosen
+        add_python(folder, f"python3.{minor}", f"3.{minor}.0", usable=False)
+    for place in ("pyenv", ".pyenv"):
+        shutil.rmtree(folder.parent / ".venv")
+        other = folder.parent / place / "versions"
+        add_python(other / "3.10.9" / "bin", "python", "3.10.9")
+        add_python(other / "3.12.1" / "bin", "python", "3.12.1")
+        said = make(folder).stdout
+        assert f"made with {other}/3.12.1/bin/python, the Python 3.12.1" in said
+        assert "sympy" not in said
+        add_python(folder, "python3.13", "3.13.5")
+        (folder.parent / ".venv" / "bin" / "python").unlink()
+        assert "made with python3.13," in make(folder).stdout
+        add_python(folder, "python3.13", "3.13.5", usable=False)
+        shutil.rmtree(other)
 
 
 def test_one_that_is_named_is_taken(folder: Path) -> None:
