@@ -53,7 +53,7 @@ def main() -> None:
     print("Problems on which a rule fires / is broken by the gold answer.\n")
     print("| rule |", " | ".join(f"{name} ({one[0]:,})" for name, one in counted.items()), "|")
     print("| --- |", " ".join("--: |" for _ in counted))
-    for rule in dict.fromkeys(one[0].__name__ for one in RULES):
+    for rule in (rule.__name__ for rule, _ in RULES):
         cells = (f"{fired[rule]} / {broken[rule]}" for _, fired, broken in counted.values())
         print(f"| `{rule}` |", " | ".join(cells), "|")
 

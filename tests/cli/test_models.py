@@ -391,7 +391,7 @@ def test_both_methods_solve_each_problem(cfr: Run, endpoint: Server) -> None:
         "auto is calibrated(policy=unmeasured): no policy comes with the package"
     )
     assert ran.out.count("a whole number") == len(EXAMPLES)
-    assert "✓  The answer is from 51 to 71." in ran.out
+    assert "✓  The answer is a multiple of 5." in ran.out
     table = last_lines(ran.out)
     assert table.index("Direct CoT") < table.index("Routed-CFR")
     assert table.count("✗ 1395") == 1

@@ -10,11 +10,7 @@ from hypothesis import strategies as st
 
 from constraint_first.constraint import predicate as demand
 from constraint_first.constraint.predicate import (
-    MONTHS,
     OPS,
-    WEEKDAYS,
-    WRITTEN,
-    Predicate,
     parts,
     target,
     truth_of,
@@ -54,26 +50,6 @@ def test_rounding_stays_within_half_a_unit(value: Fraction, per_unit: int) -> No
     assert rounded is not None
     assert (rounded / unit).denominator == 1
     assert abs(rounded - value) <= unit / 2
-
-
-# --- notation
-
-
-NOTATION: list[Predicate] = [
-    *(demand.clock(), demand.clock(12), demand.clock(24), demand.date("MDY"), demand.date()),
-    *(demand.named(*WEEKDAYS), demand.named(*MONTHS), demand.listed("increasing")),
-    demand.listed("decreasing", 2),
-]
-
-
-@given(st.sampled_from(NOTATION), st.text(max_size=60))
-def test_any_answer_can_be_checked(predicate: Predicate, answer: str) -> None:
-    assert truth_of(predicate, answer) in ("holds", "violated", "undecided")
-
-
-def test_a_long_answer_is_not_read() -> None:
-    assert {truth_of(one, "9:75, 3, " * 200) for one in NOTATION} == {"undecided"}
-    assert {str(one["op"]) for one in NOTATION} == set(WRITTEN)
 
 
 # --- demand

@@ -33,13 +33,10 @@ from constraint_first.constraint.reply.repair import repair_reply
 from constraint_first.constraint.reply.request import prepare
 from constraint_first.constraint.router import route
 from constraint_first.constraint.stage1 import ConstraintSpec, read_limit
-from constraint_first.constraint.stated.numeral import INTEGER
 from constraint_first.constraint.stated.property import read_properties
 from constraint_first.constraint.stated.read import read_stated
-from constraint_first.constraint.stated.reading import Reading, plain_text
-from constraint_first.constraint.stated.repair import repair
-from constraint_first.constraint.stated.statement import Stated
-from constraint_first.constraint.stated.unit import read_scale
+from constraint_first.constraint.stated.reading import INTEGER, Reading, plain_text
+from constraint_first.constraint.stated.statement import Stated, repair
 
 
 def subjects(text: str, names: list[str]) -> list[str]:
@@ -145,7 +142,6 @@ FUNCTIONS: dict[str, Function] = {
     "read_properties": lambda text: [
         one.sentence for one in read_properties(text, 0, len(text))[0]
     ],
-    "read_scale": lambda unit, text: read_scale(unit, text.replace(",", "").split()),
     "starts with an integer": lambda text: re.match(INTEGER, text) is not None,
     "read_stated": lambda text: [one.sentence for one in read_stated(text)],
 }

@@ -516,11 +516,11 @@ def _conclude(console: SafeConsole, solved: Attempt, *, held: bool) -> None:
 
 
 # Each text states a demand on its answer, and needs many steps by hand or a short program. The
-# first two are from ConstraintBench: programs solved them in all of four runs.
+# second is from ConstraintBench: programs solved it in all of four runs.
 EXAMPLES: Final = (
     Problem(
-        "Elif's raffle ticket carries a number from $51$ to $71$. It is divisible by $5$, and its "
-        "digits add up to $11$. What number is on the ticket?",
+        "Elif's raffle ticket carries a two-digit number. Find the smallest two-digit multiple of "
+        "$5$ whose digits add up to $11$: that is the number.",
         "a number on a ticket",
         "65",
     ),

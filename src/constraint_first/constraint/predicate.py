@@ -1,163 +1,18 @@
-"""Predicates: statements about an answer as JSON data, with an interpreter and builders.
-
-First the checks on answers that are not numbers: times of day, dates, names of days and months,
-ordered lists. Each parses the text of an answer and returns True, False, or None where it cannot
-be parsed.
-"""
+"""Predicates: statements about an answer as JSON data, with an interpreter and builders."""
 
 from __future__ import annotations
 
 import operator
-import re
-from calendar import monthrange
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from itertools import pairwise
 from math import floor, isqrt
 from typing import Any, Final, Literal, TypeAlias, TypeVar, cast
 
-from constraint_first.answer.syntax import clean
-from constraint_first.answer.value import AnswerValue, Form, choice_letter, plain_words, read_answer
+from constraint_first.answer.value import AnswerValue, Form, read_answer
 from constraint_first.constraint.reply.check import REPLY
 from constraint_first.error import CfrError
-from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json
-
-MONTHS: Final = tuple(
-    "january february march april may june july august september october november december".split()
-)
-WEEKDAYS: Final = tuple("monday tuesday wednesday thursday friday saturday sunday".split())
-
-_LONGEST: Final = 1_000
-_Args: TypeAlias = Mapping[str, Json]
-_Check: TypeAlias = Callable[[_Args, str], "bool | None"]
-
-
-def _of_text(check: _Check) -> _Check:
-    """Wrap a check on words: None for option letters, and for texts too long to parse."""
-
-    def checked(args: _Args, answer: str) -> bool | None:
-        return None if len(answer) > _LONGEST or choice_letter(answer) else check(args, answer)
-
-    return checked
-
-
-def _number(answer: str) -> Fraction | None:
-    value = read_answer(answer)
-    return value.number if value and not re.search(r"[A-Za-z:]", answer) else None
-
-
-# --- A time of day.
-
-_CLOCK: Final = lazy_pattern(
-    r"(?<![\d:])(\d{1,3})\s*:\s*(\d{1,3})(?:\s*:\s*(\d{1,3}))?(?![\d:])(?:\s*([ap])\s?\.?\s?m\b)?"
-)
-_NAMELESS: Final = range(25, 100)
-"""Integers that are neither an hour nor a time like 1540."""
-
-
-def _is_clock(args: _Args, answer: str) -> bool | None:
-    times = [*_CLOCK.finditer(plain_words(answer))]
-    if len(times) == 1:
-        return _is_time(args.get("hours"), times[0])
-    number = None if times else _number(answer)
-    if number is None:
-        return None
-    return False if number < 0 or number in _NAMELESS else None
-
-
-def _is_time(clock: Json, found: re.Match[str]) -> bool:
-    hour, minute, second = (int(one or 0) for one in found.groups()[:3])
-    if minute > 59 or second > 59 or (found[4] and (hour > 12 or clock == 24)):
-        return False
-    if clock == 12:
-        return 1 <= hour <= 12
-    return hour < 24 or (hour == 24 and minute == second == 0)
-
-
-# --- A date.
-
-_DIGITS: Final = lazy_pattern(r"(\d{1,4})\s*([/.-])\s*(\d{1,2})\s*\2\s*(\d{1,4})")
-_MONTH: Final = "|".join(month[:3] for month in MONTHS)
-_NAMED_DATE: Final = lazy_pattern(
-    rf"\b(?:(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({_MONTH})[a-z]*|({_MONTH})[a-z]*\.?\s+"
-    r"(\d{1,2})(?:st|nd|rd|th)?)\b(?:,?\s+(\d{4})\b)?"
-)
-_ORDERS: Final = ("MDY", "DMY", "YMD")
-
-
-def _is_date(args: _Args, answer: str) -> bool | None:
-    words, order = plain_words(answer), args.get("order")
-    if digits := _DIGITS.fullmatch(words):
-        parts = digits[1], digits[3], digits[4]
-        orders = map(str, [order] if order else _ORDERS)
-        dates = ([parts[one.index(letter)] for letter in "YMD"] for one in orders)
-        return any(len(y) == 4 and _is_real(y, int(m), int(d)) for y, m, d in dates)
-    named = [*_NAMED_DATE.finditer(words)]
-    if len(named) == 1:
-        one = named[0]
-        month = [name[:3] for name in MONTHS].index(one[2] or one[3]) + 1
-        real = _is_real(one[5] or "2024", month, int(one[1] or one[4]))
-        return None if real and order else real
-    return False if order and re.fullmatch(r"-?\d+(?:\.\d+)?", words) else None
-
-
-def _is_real(year: str, month: int, day: int) -> bool:
-    return 1 <= month <= 12 and int(year) > 0 and 1 <= day <= monthrange(int(year), month)[1]
-
-
-# --- One of some names.
-
-
-def _is_named(args: _Args, answer: str) -> bool | None:
-    """Look for a name or its abbreviation; None for a number that may be an index of the names."""
-    names = cast("list[str]", args["names"])
-    for word in re.findall(r"[a-z]{3,}", plain_words(answer)):
-        if any(name.startswith(word) for name in names):
-            return True
-    number = _number(answer)
-    return None if number is None or number in range(len(names) + 1) else False
-
-
-# --- A list in order.
-
-_BRACKETS: Final = lazy_pattern(r"\\?[({\[](.*?)\\?[)}\]]", re.DOTALL)
-_SEPARATOR: Final = lazy_pattern(r"\s*(?:[,;]\s*and\b|[,;]|\band\b)\s*")
-_SPACED: Final = lazy_pattern(r"\s*(?:[,;]\s*and\b|,\s|;|\band\b)\s*")
-# Items with units, per cent signs or bases cannot be compared by their numbers.
-_NOT_PLAIN: Final = lazy_pattern(r"(?<![\\a-z])[a-z]|[%<>_()\[\]=]|\\(?:circ|text|pm|mp|usd|pi)")
-_THOUSANDS: Final = lazy_pattern(r"\d{1,3}(?:,\d{3})+")
-
-
-def _is_listed(args: _Args, answer: str) -> bool | None:
-    text = clean(answer).replace("\\text{ and }", " and ").replace("\\text{and}", " and ")
-    if inside := _BRACKETS.fullmatch(text):
-        text = inside[1]
-    text = text.strip()
-    separator = _SPACED if _SPACED.search(text) else _SEPARATOR
-    items = [one for one in separator.split(text) if one.strip()]
-    length = args.get("length")
-    lists = any("," in one and not _THOUSANDS.fullmatch(one.strip()) for one in items)
-    if lists or any(_NOT_PLAIN.search(one.lower()) for one in items):
-        return None
-    values = [value.signed_square for one in items if (value := read_answer(one)) is not None]
-    if not items or len(values) != len(items):
-        return None
-    if len(items) == 1:
-        return False if length else None
-    compare = operator.le if args.get("order") == "increasing" else operator.ge
-    ordered = all(compare(*pair) for pair in pairwise(values)) and length in (None, len(items))
-    return None if not ordered and _THOUSANDS.fullmatch(text) else ordered
-
-
-WRITTEN: Final[Mapping[str, _Check]] = {
-    "clock": _of_text(_is_clock),
-    "date": _of_text(_is_date),
-    "named": _of_text(_is_named),
-    "listed": _of_text(_is_listed),
-}
-"""The checks that parse the text of an answer, by their ops."""
-
 
 # Checkable statements about an answer, stored as data and evaluated by a small interpreter.
 #
@@ -172,7 +27,6 @@ Truth: TypeAlias = Literal["holds", "violated", "undecided"]
 """The outcome of a predicate on an answer."""
 
 _Read = TypeVar("_Read", str, AnswerValue)
-_OF_TEXT: Final = {**WRITTEN, **REPLY}
 
 
 class PredicateError(CfrError):
@@ -186,7 +40,7 @@ def truth_of(predicate: Predicate, answer: str) -> Truth:
         return "undecided" if value is None else _outcome(check, predicate, value)
     if predicate["op"] == "all":
         return _truth(_all(truth_of(one, answer) for one in parts(predicate)))
-    return _outcome(_OF_TEXT[str(predicate["op"])], predicate, answer)
+    return _outcome(REPLY[str(predicate["op"])], predicate, answer)
 
 
 def is_of_text(predicate: Predicate) -> bool:
@@ -195,7 +49,7 @@ def is_of_text(predicate: Predicate) -> bool:
     if op == "all":
         listed = inside if isinstance(inside, list) else []
         return any(isinstance(one, dict) and is_of_text(one) for one in listed)
-    return isinstance(op, str) and op in _OF_TEXT
+    return isinstance(op, str) and op in REPLY
 
 
 def _all(outcomes: Iterable[Truth]) -> bool | None:
@@ -387,11 +241,10 @@ OPS: Mapping[str, _PredicateCheck] = {
     "rounded": _of_number(_is_target),
     "in_unit": _of_number(_is_target),
     "counts": _of_number(lambda p, value: value == target(p)),
-    "option": lambda p, answer: answer.letter in str(p["letters"]) if answer.letter else None,
     "form": lambda p, answer: answer.form == p["form"],
     "reduced": lambda _, answer: answer.form == "fraction" and answer.reduced,
     "all": lambda p, answer: _all(holds(one, answer) for one in cast("Any", p["of"])),
-    **dict.fromkeys(_OF_TEXT, lambda _predicate, _answer: None),
+    **dict.fromkeys(REPLY, lambda _predicate, _answer: None),
 }
 
 
@@ -428,8 +281,6 @@ parity: Callable[[Literal["even", "odd"]], Predicate] = _with("parity", "parity"
 digits_ordered: Callable[[Direction], Predicate] = _with("digits_ordered", "order")
 """Digits that strictly increase, or decrease, from left to right."""
 form: Callable[[Form], Predicate] = _with("form", "form")
-option: Callable[[str], Predicate] = _with("option", "letters")
-"""One of these letters, if the answer is a letter at all."""
 
 
 def between(low: Number | None, high: Number | None) -> Predicate:
@@ -507,26 +358,6 @@ def measured(unit: str, low: Number, high: Number) -> Predicate:
 def counts(low: int, high: int, *where: Predicate) -> Predicate:
     """Require the number of whole numbers from low to high that satisfy all of ``where``."""
     return {"op": "counts", "low": low, "high": high, "where": [dict(one) for one in where]}
-
-
-def clock(hours: Literal[12, 24] | None = None) -> Predicate:
-    """Require a time of day, of a 12- or 24-hour clock if one is given."""
-    return {"op": "clock", **({"hours": hours} if hours else {})}
-
-
-def date(order: Literal["MDY", "DMY", "YMD", ""] = "") -> Predicate:
-    """Require a date of the calendar; if an order is given, in digits and in that order."""
-    return {"op": "date", **({"order": order} if order else {})}
-
-
-def named(*names: str) -> Predicate:
-    """Require one of these names, in full or abbreviated."""
-    return {"op": "named", "names": list(names)}
-
-
-def listed(order: Direction, length: int | None = None) -> Predicate:
-    """Require a list of numbers in order, and of this length where it is known."""
-    return {"op": "listed", "order": order, **({"length": length} if length else {})}
 
 
 def all_of(*parts: Predicate) -> Predicate:

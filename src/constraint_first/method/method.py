@@ -27,10 +27,8 @@ from typing import (
 
 from constraint_first.answer.extract import extract
 from constraint_first.constraint.asked import Asked
-from constraint_first.constraint.predicate import parts
 from constraint_first.constraint.stated.read import read_stated
-from constraint_first.constraint.stated.repair import repair
-from constraint_first.constraint.stated.statement import Stated, check_stated
+from constraint_first.constraint.stated.statement import Stated, check_stated, repair
 from constraint_first.error import CfrError
 from constraint_first.pattern import lazy_pattern
 from constraint_first.problem import Json, Problem, Prompt, Solution
@@ -231,19 +229,9 @@ Check: TypeAlias = Literal["stated", "repair", "off"]
 where there is only one possible; or not at all."""
 
 
-_DOUBTFUL: Final = frozenset({"congruent", "divisible", "option"})
-"""Ops that were misread in some public problem, so that its gold answer broke them, and ops of the
-same rule. Their constraints are shown with an answer, but never overrule it."""
-
-
 def stated_in(problem: Problem, check: Check = "stated") -> tuple[Stated, ...]:
     """Read the constraints that may overrule an answer; none where the check is off."""
-    if check == "off":
-        return ()
-    stated = read_stated(problem.text)
-    return tuple(
-        one for one in stated if not any(part["op"] in _DOUBTFUL for part in parts(one.predicate))
-    )
+    return () if check == "off" else read_stated(problem.text)
 
 
 def broken(stated: Iterable[Stated], answer: str) -> tuple[Stated, ...]:

@@ -2,21 +2,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constraint_first.benchmark.constraintbench.family import GoldConstraint, Item
 from constraint_first.benchmark.constraintbench.make import generate
 from constraint_first.constraint.predicate import truth_of
 from constraint_first.constraint.stage1 import KINDS
 from constraint_first.constraint.stated.read import read_stated
 from constraint_first.constraint.stated.reading import ASK, LONGEST, Reading, plain_text
-from constraint_first.constraint.stated.repair import repair
-from constraint_first.constraint.stated.statement import Stated, check_stated
+from constraint_first.constraint.stated.statement import check_stated, repair
 from constraint_first.method.method import broken, stated_in
 from constraint_first.problem import Problem
 
@@ -24,47 +22,11 @@ from constraint_first.problem import Problem
 
 
 PIECES = (
-    *(
-        "find ",
-        "what is the ",
-        "a number ",
-        "it is ",
-        "even ",
-        "divisible by 3 ",
-        "3, ",
-        "how many ",
-    ),
-    *(
-        "each ",
-        "every two ",
-        "(a)",
-        "a : ",
-        "+ a ",
-        r"\frac{m}{n}",
-        "greater than 1 and ",
-        "from 1 to 2 ",
-    ),
-    *(
-        "digits ",
-        "in lowest terms ",
-        ". ",
-        "\n",
-        "  ",
-        "$",
-        "3 march to ",
-        "a, b, c, ",
-        "remainder ",
-    ),
-    *(
-        "modulo 7 ",
-        "multiple of 3 ",
-        "ratio 1:2:",
-        "angle ",
-        "round ",
-        "second largest ",
-        "? ",
-        "half ",
-    ),
+    *("find ", "what is the ", "a number ", "it is ", "prime ", "divisible by 3 ", "3, "),
+    *("how many ", "people ", "each ", "(a)", "(b)", "+ a ", r"\frac{m}{n}", "greater than 1 and "),
+    *("digits ", "in lowest terms ", ". ", "\n", "  ", "$", "a, b, c, ", "remainder "),
+    *("modulo 7 ", "multiple of 3 ", "what percent of the ", "are ", "angle ", "round "),
+    *("to the nearest tenth ", "probability that ", "? ", "half "),
 )
 
 
@@ -140,49 +102,18 @@ def test_no_tricky_text_is_misread() -> None:
 
 
 def test_a_gap_that_no_problem_has() -> None:
-    assert read_stated(f"Find the even number{' ' * 3000}below 7.") == ()
-    assert read_stated(f"Find the even number{' ' * 300}below 7.") != ()
+    assert read_stated(f"Find the positive integer{' ' * 3000}below 7.") == ()
+    assert read_stated(f"Find the positive integer{' ' * 300}below 7.") != ()
 
 
 def is_unsound(text: str, answer: str) -> bool:
     return any(truth == "violated" for _, truth in check_stated(read_stated(text), answer))
 
 
-def spanned(item: Item) -> Iterator[tuple[GoldConstraint, list[Stated]]]:
-    """The gold constraints that the text states, each with what we read from the same words."""
-    stated = read_stated(item.text)
-    for gold in item.constraints:
-        if gold.span is not None:
-            starts = [at for at in range(len(item.text)) if item.text.startswith(gold.span, at)]
-            places = [(at, at + len(gold.span)) for at in starts]
-            yield (
-                gold,
-                [
-                    one
-                    for one in stated
-                    if any(one.span[0] < end and start < one.span[1] for start, end in places)
-                ],
-            )
-
-
-def is_found(item: Item, gold: GoldConstraint, read: list[Stated]) -> bool:
-    """Whether what we read rejects every tempting answer that the gold constraint rejects.
-
-    A constraint that pins the answer is found where any consequence of it is.
-    """
-    wrong = [
-        lure.answer for lure in item.tempting if truth_of(gold.predicate, lure.answer) == "violated"
-    ]
-    caught = all(any(truth_of(one.predicate, w) == "violated" for one in read) for w in wrong)
-    return bool(read) and (gold.pins or caught)
-
-
 @pytest.mark.long
-def test_ten_thousand_fresh_problems_are_sound_and_nine_in_ten_constraints_are_found() -> None:
-    items = [*generate(20261116, 10_000)]
+def test_ten_thousand_fresh_problems_are_sound() -> None:
+    items = generate(20261116, 10_000)
     assert [item.id for item in items if is_unsound(item.text, item.answer)] == []
-    found = [is_found(item, gold, read) for item in items for gold, read in spanned(item)]
-    assert sum(found) >= 0.9 * len(found)
 
 
 # --- reading
@@ -207,11 +138,6 @@ def test_an_answer_that_is_wanted_in_another_form() -> None:
     assert reading("How likely is it? Give your answer in the form m+n.").recoded
 
 
-def test_words_and_numbers() -> None:
-    assert reading("Two 3 and 4.5").words == {"two", "and"}
-    assert reading("Two 3 and 4.5").number_count == 2
-
-
 @given(st.text(alphabet=st.characters(exclude_categories=())))
 def test_no_character_moves(text: str) -> None:
     assert len(plain_text(text)) == len(text)
@@ -219,11 +145,6 @@ def test_no_character_moves(text: str) -> None:
 
 def test_no_longer_text_is_read() -> None:
     assert LONGEST == 20_000
-
-
-def test_larger_numbers_in_words_are_seen() -> None:
-    assert reading("He has thirty-five pens.").has_large_words
-    assert not reading("He has twelve pens.").has_large_words
 
 
 # --- repair

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from constraint_first.constraint.stated.numeral import ORDINALS, WORDS
+from constraint_first.constraint.stated.reading import ORDINALS, WORDS
 
 _TEENS: Final = {
     word: value

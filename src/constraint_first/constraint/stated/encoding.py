@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from constraint_first.constraint.predicate import code
-from constraint_first.constraint.stated.reading import ASK, Reading
+from constraint_first.constraint.stated.reading import ANOTHER_BASE, ASK, Reading
 from constraint_first.constraint.stated.statement import Stated
 from constraint_first.pattern import lazy_pattern
 
@@ -25,7 +25,7 @@ _KIND: Final = (
     r"|three)\s*)*"
     r"(?:integers?|primes?|(?:whole|natural|prime)\s+numbers?)\b"
     r"(?!\s*-|\s+(?:multiples?|powers?|valued|linear|coefficients?|polynomials?|combinations?"
-    r"|matri|vectors?|sides?|lengths?|plus|or|divided)\b)"
+    r"|matri|vectors?|sides?|lengths?|plus|or|of|divided)\b)"
 )
 _DECLARED: Final = lazy_pattern(
     rf"(?<![a-z\\])({_LETTERS})\s*(?:,\s*)?(?:are|is|be|being|both)\s+"
@@ -34,85 +34,46 @@ _DECLARED: Final = lazy_pattern(
 _DECLARED_WITH: Final = lazy_pattern(rf"\bwith\s+({_LETTERS})\s+({_KIND})")
 _DECLARED_BEFORE: Final = lazy_pattern(rf"\b({_KIND})\s+({_LETTERS})(?![a-z])")
 _LOWEST: Final = lazy_pattern(
-    r"\b(?:in|to|is|into)\s+(?:its\s+|the\s+)?(?:lowest|simplest|reduced|simplified|most\s+"
-    r"simplified|fully\s+reduced)\s+(?:terms|form|fraction)"
-    r"|\bno\s+common\s+(?:factor|divisor)|\bcannot\s+be\s+(?:simplified|reduced)|\bsimplest\s+"
-    r"whole-number\s+form"
-    r"|\bsmallest\s+possible\s+whole\s+numbers|\bsimplify\s+the\s+ratio|\bcancell?ing\s+all\s+"
-    r"common\s+factors"
-    r"|\bin\s+its\s+simplest|\bfully\s+(?:simplified|reduced)|\bcancell?ing\s+every\s+common\s+"
-    r"factor"
-    r"|\b(?:lowest|simplest)\s+(?:terms|form)\b|\birreducible\b|\breduced\s+fraction\b"
+    r"\b(?:lowest|simplest|simplified|reduced)\s+(?:terms|form|fraction)\b|\birreducible\b"
 )
 _FRACTION: Final = lazy_pattern(
     r"\\[dt]?frac\s*\{\s*([a-z])\s*\}\s*\{\s*([a-z])\s*\}|\b([a-z])\s*/\s*([a-z])\b"
 )
-_RATIO: Final = lazy_pattern(r"(?<![a-z])([a-z](?:\s*:\s*[a-z]){1,5})(?![a-z])")
 
 
 def read_encoding(reading: Reading) -> Iterator[Stated]:
     """Read that a sum of named whole parts is asked for, or one of them alone."""
-    if reading.question is None:
+    asked = reading.asked(_ASKED)
+    if asked is None or ANOTHER_BASE.search(reading.plain):
         return
-    if "numerator" in reading.plain or "terms" in reading.plain:
-        yield from _read_words(reading)
-    if (found := reading.asked(_DENOMINATOR)) and _LOWEST.search(reading.plain):
-        words = "The answer is the denominator of a fraction: an integer of at least 1."
-        yield Stated("domain", code(1, whole=True, least=1), found.span(), words)
-    asked = reading.asked(_ASKED) or _asked_before(reading)
-    factors = _factors(asked[1]) if asked else None
-    if not asked or not factors:
-        return
-    least, proofs = _declared(reading.plain)
-    if not all(letter in least for letter in factors):
+    factors = _factors(reading.cased[slice(*asked.span(1))])
+    least, proofs = _declared(reading)
+    if not factors or not factors.keys() <= least.keys():
         return
     parts = [(factor, least[letter]) for letter, factor in factors.items()]
     lowest = sum(factor * low for factor, low in parts if low is not None)
     signed = any(low is None for _, low in parts)
-    pairs = [
-        (found[1] or found[3], found[2] or found[4]) for found in _FRACTION.finditer(reading.plain)
-    ]
-    named = [above for above, _ in pairs]
+    pairs = [*_fractions(reading)]
     # One fraction, and the sum of its own two letters.
     certain = {frozenset(pair) for pair in pairs} == {frozenset(factors)}
     predicate = code(
         *factors.values(),
         whole=True,
         least=None if signed else lowest,
-        fraction=len(factors) == 2 and any(name in factors for name in named),
+        fraction=len(factors) == 2 and any(above in factors for above, _ in pairs),
     )
-    asked_for = "".join(asked[1].split())
+    asked_for = "".join(reading.cased[slice(*asked.span(1))].split())
     bound = "" if signed else f" of at least {lowest}"
     for span in (asked.span(), *proofs):
         words = f"The answer is {asked_for}, an integer{bound}."
         yield Stated("format", predicate, span, words, certain=certain)
 
 
-_ENDS: Final = (*".?!,;:", "")
-
-
-def _asked_before(reading: Reading) -> re.Match[str] | None:
-    """Find a sum of letters that an earlier sentence asks for: *Find p + q, where …*"""
-    if "+" not in reading.plain:
-        return None
-    plain = reading.plain
-    for at in reading.places(("find", "what is", "compute", "determine"), 0, len(plain)):
-        if plain[:at].rstrip()[-1:] in _ENDS and (found := _ASKED.match(plain, at)):
-            return found
-    return None
-
-
-def _read_words(reading: Reading) -> Iterator[Stated]:
-    """Read the same demand without letters: add numerator and denominator."""
-    lowest = _LOWEST.search(reading.plain)
-    for pattern, fraction in ((_NUMERATOR, True), (_TERMS, False)):
-        found = pattern.search(reading.plain)
-        if found and lowest:
-            least = 1 if fraction and _CHANCE.search(reading.plain) else None if fraction else 0
-            words = "The answer is the sum of whole parts: an integer."
-            predicate = code(1, 1, whole=True, least=least, fraction=fraction)
-            for span in (found.span(), lowest.span()):
-                yield Stated("format", predicate, span, words, certain=fraction)
+def _fractions(reading: Reading) -> Iterator[tuple[str, str]]:
+    """Find fractions of two letters: numerator and denominator."""
+    for found in _FRACTION.finditer(reading.plain):
+        above, below = (1, 2) if found[1] else (3, 4)
+        yield reading.cased[found.start(above)], reading.cased[found.start(below)]
 
 
 def _factors(expression: str) -> dict[str, int] | None:
@@ -125,30 +86,31 @@ def _factors(expression: str) -> dict[str, int] | None:
     return factors
 
 
-# Before a letter these make it a part of what is declared: *2x is an integer*.
-_OPERATORS: Final = frozenset("0123456789+-*/^_(|={}!")
+# Before a letter these make it a part of what is declared, or the declaration a condition: *2x is
+# an integer*, *the sum of a and b is prime*, *when n is an integer*.
+_NO_LETTER: Final = lazy_pattern(
+    r"(?:[0-9+\-*/^_(|={}!]|\b(?:of|by|times|over|plus|minus|than|or|either|neither|between|when"
+    r"|whenever|unless|whether|only\s+if|not))\s*$"
+)
 
 
-def _declared(plain: str) -> tuple[dict[str, int | None], list[tuple[int, int]]]:
+def _declared(reading: Reading) -> tuple[dict[str, int | None], list[tuple[int, int]]]:
     """Find the letters that stand for whole numbers, each with the least value it can have."""
-    least: dict[str, int | None] = {}
+    plain, least = reading.plain, dict[str, int | None]()
     proofs: list[tuple[int, int]] = []
     ways = ((_DECLARED, 1, 2), (_DECLARED_WITH, 1, 2), (_DECLARED_BEFORE, 2, 1))
     for pattern, letters, kind in ways:
         for found in pattern.finditer(plain):
-            if pattern is _DECLARED and plain[: found.start()].rstrip()[-1:] in _OPERATORS:
+            before = plain[max(found.start() - 12, 0) : found.start()]
+            if pattern is _DECLARED and _NO_LETTER.search(before):
                 continue
-            for letter in re.findall(r"\b[a-z]\b", found[letters]):
+            for letter in re.findall(r"\b[A-Za-z]\b", reading.cased[slice(*found.span(letters))]):
                 least.setdefault(letter, _least(found[kind]))
             proofs.append(found.span())
     if lowest := _LOWEST.search(plain):
-        for found in _FRACTION.finditer(plain):
-            above, below = found[1] or found[3], found[2] or found[4]
-            least.setdefault(above, 0 if _CHANCE.search(plain) else None)
+        for above, below in _fractions(reading):
+            least.setdefault(above, 0 if "probability" in plain else None)
             least.setdefault(below, 1)
-        for found in _RATIO.finditer(plain):
-            for letter in re.findall(r"[a-z]", found[1]):
-                least.setdefault(letter, 0)
         proofs.append(lowest.span())
     return least, proofs
 
@@ -162,14 +124,3 @@ def _least(kind: str) -> int | None:
     if re.search(r"non-?negative|whole", kind):
         return 0
     return 1 if re.search(r"positive|natural", kind) else None
-
-
-_NUMERATOR: Final = lazy_pattern(
-    r"\b(?:sum\s+of|add)\s+(?:the|its)\s+numerator\s+and\s+(?:(?:the|its)\s+)?denominator\b"
-)
-_DENOMINATOR: Final = lazy_pattern(
-    rf"\b{ASK}\s+(?:the|its)\s+denominator\b|\bwhich\s+number\s+(?:[a-z]\s+)?is\s+the\s+"
-    r"denominator\b"
-)
-_TERMS: Final = lazy_pattern(r"\badd\s+(?:up\s+)?(?:its|the)\s+terms\b")
-_CHANCE: Final = lazy_pattern(r"\bprobability\b|\bchance\b|\blikely\b")

@@ -1,4 +1,4 @@
-"""Properties of a whole number in running text: *even, greater than 78 and a multiple of 3*.
+"""What a question says of the whole number that it asks for: *the largest prime factor of 84*.
 
 ``read_properties`` starts where a text begins to describe a number and goes on from property to
 property as long as nothing but connecting words stands between them. It stops at the first word it
@@ -9,28 +9,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Final, Literal, TypeAlias, cast
+from typing import Final, TypeAlias
 
 from constraint_first.constraint.predicate import (
     Predicate,
     above,
+    all_of,
     at_least,
     at_most,
     below,
     between,
-    congruent,
-    digit_sum,
     divides,
     divisible,
-    parity,
+    integer,
     prime,
-    square,
 )
 from constraint_first.constraint.stage1 import Kind
-from constraint_first.constraint.stated.numeral import (
+from constraint_first.constraint.stated.reading import (
+    ANOTHER_BASE,
+    ASK,
     INTEGER,
     NUMBERS,
+    ORDINALS,
     WORDS,
+    Reading,
     to_integer,
     to_integers,
 )
@@ -45,57 +47,25 @@ _L: Final = f"({NUMBERS})"
 # What may follow the number of a bound: a noun would make it a bound on something else.
 _FOLLOW: Final = (
     r"(?=\s*(?:[.,;:?!)]|$|(?:and(?!\s+\d+(?!\d|\s+(?:more|less)\s+than))|but|that|which|is|are"
-    r"|has|have|it|whose|with|of|inclusive"
-    r"|exclusive|leaves?|can|such|when|what|where|if|in|on|there|for|as|so|by|the|divisible|do"
-    r"|goes|without|neither|second|marbles|met(?:re|er)s)\b))"
+    r"|has|have|whose|with|inclusive|exclusive|can|such|when|where|if|for|so|divisible)\b))"
 )
-# What follows a word for a property of numbers: any other noun may be something else, like *the
-# odd one out* or *the prime factorization*.
+# What follows *prime*: any other noun may be something else, like *the prime factorization*.
 _OF_A_NUMBER: Final = (
-    r"(?=\s*(?:[.,;:?!)]|$|(?:number|integer|multiple|divisor|factor|digit|value|year|code|one"
-    r"(?!\s+out)|ones|and|but|that|which|whose|with|[a-z]|composite|positive|negative|natural|whole"
-    r"|two|three|four|five|six|\d+|perfect|square|prime|between|greater|less|larger|smaller|bigger"
-    r"|above|below|under|over|common|in|for|it|page|divisible)\b))"
+    r"(?=\s*(?:[.,;:?!)]|$|(?:number|integer|divisor|factor|and|that|which|whose|with|[a-z]"
+    r"|between|greater|less|larger|smaller|above|below)\b))"
 )
-_EACH: Final = r"(?:(?:both|each\s+of|all\s+of|all|the|numbers?|integers?)\s+)*"
-_YEAR: Final = r"(?:(?:the\s+)?(?:year|second|minute|day)\s+)?"
-
-
-def digits_range(length: int) -> Predicate:
-    """Require a positive whole number of so many digits."""
-    return between(10 ** (length - 1), 10**length - 1)
-
-
-def _parity(found: re.Match[str]) -> _Found:
-    which = cast("Literal['even', 'odd']", found[1])
-    yield "parity", parity(which), f"The answer is {which}."
+_LARGER: Final = r"(?:strictly\s+)?(?:greater|larger|more|bigger)\s+than|above|exceeds"
+_SMALLER: Final = r"(?:strictly\s+)?(?:less|smaller|fewer)\s+than|below|under"
 
 
 def _divisible(found: re.Match[str]) -> _Found:
-    for by in to_integers(found[1]):
-        if by:
-            yield "modular", divisible(by), f"The answer is a multiple of {by}."
+    for by in filter(None, to_integers(found[1])):
+        yield "modular", divisible(by), f"The answer is a multiple of {by}."
 
 
 def _divides(found: re.Match[str]) -> _Found:
     for number in filter(None, to_integers(found[1])):
         yield "structure", divides(number), f"The answer divides {number}."
-
-
-def _congruent(found: re.Match[str]) -> _Found:
-    residue, modulus = to_integer(found["residue"]), to_integer(found["modulus"])
-    if "less" in found.group():
-        residue = -residue
-    if modulus:
-        rest = residue % modulus
-        words = f"The answer leaves the remainder {rest} when divided by {modulus}."
-        yield "modular", congruent(rest, modulus), words
-
-
-def _between(found: re.Match[str]) -> _Found:
-    low, high = to_integer(found[1]), to_integer(found[2])
-    if low <= high:
-        yield "bound", between(low, high), f"The answer is from {low} to {high}."
 
 
 def _bound(build: Callable[[int], Predicate], words: str) -> _Builder:
@@ -106,118 +76,47 @@ def _bound(build: Callable[[int], Predicate], words: str) -> _Builder:
     return read
 
 
-def _digit_sum(found: re.Match[str]) -> _Found:
-    total = to_integer(found[1])
-    yield "structure", digit_sum(total), f"The digits of the answer add up to {total}."
-
-
 def _length(found: re.Match[str]) -> _Found:
     length = WORDS.get(found[1]) or int(found[1])
     if 0 < length <= 30:
-        yield "bound", digits_range(length), f"The answer has {found[1]} digits."
-
-
-def _digits(found: re.Match[str]) -> _Found:
-    yield from _length(found)
-    total = to_integer(found[2])
-    yield "structure", digit_sum(total), f"The digits of the answer add up to {total}."
+        range_of_it = between(10 ** (length - 1), 10**length - 1)
+        yield "bound", range_of_it, f"The answer has {found[1]} digits."
 
 
 def _prime(_: re.Match[str]) -> _Found:
     yield "structure", prime(), "The answer is a prime number."
 
 
-def _square(_: re.Match[str]) -> _Found:
-    yield "structure", square(), "The answer is a perfect square."
-
-
-_COUNT: Final = rf"({'|'.join(WORDS)}|\d\d?)"
 _PROPERTIES: Final[tuple[tuple[re.Pattern[str], _Builder], ...]] = tuple(
     (lazy_pattern(pattern), build)
     for pattern, build in (
+        (rf"(?:divisible\s+by|multiple\s+of)\s+(?:both\s+)?{_L}{_FOLLOW}", _divisible),
         (
-            rf"(even|odd)\b(?!\s+numbers?\s+(?:of|out)\b){_OF_A_NUMBER}",
-            _parity,
+            rf"(?:(?:positive|proper)\s+)?(?:divisor|factor)\s+of\s+(?:both\s+)?{_L}{_FOLLOW}",
+            _divides,
         ),
-        (rf"(?:exactly\s+|evenly\s+)?divisible\s+by\s+{_EACH}{_L}{_FOLLOW}", _divisible),
-        (rf"multiple\s+of\s+{_EACH}{_L}{_FOLLOW}", _divisible),
-        (rf"{_EACH}{_L}\s+as\s+(?:a\s+)?(?:divisor|factor)s?\b", _divisible),
-        (rf"(?:can\s+)?be\s+divided\s+by\s+{_N}\s+without\s+(?:a\s+)?remainder", _divisible),
-        (rf"(?:(?:positive|proper)\s+)?(?:divisor|factor)\s+of\s+{_EACH}{_L}{_FOLLOW}", _divides),
-        (rf"(?:divides|goes\s+into)\s+{_N}(?:\s+without\s+remainder)?{_FOLLOW}", _divides),
+        (rf"(?:{_LARGER})\s+{_N}{_FOLLOW}", _bound(above, "greater than")),
+        (rf"(?:{_SMALLER})\s+{_N}{_FOLLOW}", _bound(below, "less than")),
         (
-            rf"(?P<residue>{INTEGER})\s+(?:more|less)\s+than\s+a\s+multiple\s+of\s+"
-            rf"(?P<modulus>{INTEGER})",
-            _congruent,
+            rf"({'|'.join(WORDS)}|\d\d?)\s*-?\s*digit(?=\s+(?:positive\s+|perfect\s+|odd\s+|even\s+)?"
+            r"(?:number|integer|prime|multiple|divisor|factor|square|cube|palindrome)\b)",
+            _length,
         ),
-        (
-            rf"leav(?:es?|ing)\s+(?:a\s+|the\s+)?remainder\s+(?:of\s+)?(?P<residue>{INTEGER})\s+"
-            r"(?:when|on|upon|if|after)\s+(?:it\s+is\s+)?(?:divided|division|dividing)\s+by\s+"
-            rf"(?P<modulus>{INTEGER})",
-            _congruent,
-        ),
-        (
-            rf"congruent\s+to\s+(?P<residue>{INTEGER})\s+(?:modulo|mod)\s+(?P<modulus>{INTEGER})",
-            _congruent,
-        ),
-        (rf"(?:strictly\s+)?between\s+{_N}\s+and\s+{_N}{_FOLLOW}", _between),
-        (rf"from\s+{_N}\s+to\s+{_N}{_FOLLOW}", _between),
-        (
-            r"(?:(?:strictly\s+)?(?:greater|larger|more|bigger|higher)\s+than|above|over"
-            rf"|exceeds|after)\s+{_YEAR}{_N}{_FOLLOW}",
-            _bound(above, "greater than"),
-        ),
-        (
-            r"(?:(?:strictly\s+)?(?:less|smaller|fewer|lower)\s+than|below|under|before)\s+"
-            rf"{_YEAR}{_N}{_FOLLOW}",
-            _bound(below, "less than"),
-        ),
-        (
-            rf"(?:at\s+least|not?\s+(?:less|fewer|smaller)\s+than)\s+{_N}{_FOLLOW}",
-            _bound(at_least, "at least"),
-        ),
-        (
-            r"(?:at\s+most|not?\s+(?:more|greater|larger|bigger)\s+than|(?:does\s+)?not\s+"
-            rf"exceed(?:ing)?)\s+{_N}{_FOLLOW}",
-            _bound(at_most, "at most"),
-        ),
-        (
-            rf"(?:a\s+|the\s+)?digit\s+sum\s+(?:of\s+|is\s+|equal\s+to\s+|equals\s+)?{_N}",
-            _digit_sum,
-        ),
-        (
-            rf"digits\s+(?:of\s+(?:a|the|this)\s+(?:[a-z]+\s+){{0,2}}[a-z]+\s+)?(?:add\s+up\s+"
-            rf"to|sum\s+to|with\s+(?:the\s+)?sum|have\s+(?:a|the)\s+sum\s+(?:of\s+)?)\s*{_N}",
-            _digit_sum,
-        ),
-        (
-            r"(?:the\s+)?sum\s+of\s+(?:its|whose|the)\s+digits\s+(?:is|equals|is\s+equal\s+"
-            rf"to)\s+{_N}{_FOLLOW}",
-            _digit_sum,
-        ),
-        (rf"{_COUNT}\s+digits\s+with\s+(?:the\s+)?sum\s+{_N}", _digits),
-        (rf"{_COUNT}\s*-?\s*digits?\b(?!\s+(?:with|whose|that)\b)", _length),
         (rf"prime\b{_OF_A_NUMBER}", _prime),
-        (r"(?:a\s+)?perfect\s+square\b", _square),
     )
 )
-
 _LINK: Final = lazy_pattern(
-    r"[\s,]*(?:\b(?:and|but|that|which|is|are|be|being|both|also|it|must|has|have|lies?|whose|with"
-    r"|having|exactly|there|wants?|only|possible|other|a|an|its|their|the|number|integer|whole"
-    r"|positive|year|code|page|still|of\s+some\s+[a-z]+)\b[\s,]*)*"
+    r"[\s,]*(?:\b(?:and|that|which|is|be|both|also|a|an|the|number|integer|whole|positive)\b[\s,]*)*"
 )
 # How a property can begin; it spares most places the trial of every pattern.
-_OPENING: Final = lazy_pattern(
-    r"even|odd|exactly|divis|multiple|both|each|all|the\b|number|integer|can\b|be\b|positive|proper"
-    r"|factor|divides|goes|\d|leav|congruent|strictly|between|from|greater|larger|more|bigger"
-    r"|higher"
-    r"|above|over|exceeds|after|less|smaller|fewer|lower|below|under|before|at\b|not?\b|does"
-    r"|a\b|digit"
-    rf"|sum|prime|perfect|{'|'.join(WORDS)}"
+_BEGINS: Final = lazy_pattern(
+    r"divis|multiple|positive|proper|factor|\d|strictly|greater|larger|more|bigger|above|exceeds"
+    rf"|less|smaller|fewer|below|under|prime|{'|'.join(WORDS)}"
 )
-_OR: Final = lazy_pattern(r"[\s,]*(?:of\s+them\s*)?or\b|\s*(?:plus|minus|times)\b")
-_MOST: Final = 12
+_OR: Final = lazy_pattern(
+    r"[\s,]*(?:of\s+them\s*)?or\b|\s*(?:plus|minus|times)\b|\s+(?:in|by)\s+absolute\b"
+)
+_MOST: Final = 6
 
 
 def read_properties(plain: str, start: int, end: int) -> tuple[list[Stated], int]:
@@ -239,10 +138,73 @@ def read_properties(plain: str, start: int, end: int) -> tuple[list[Stated], int
 
 
 def _read_one(plain: str, at: int, end: int) -> tuple[list[Stated], int] | None:
-    if not _OPENING.match(plain, at, end):
+    if not _BEGINS.match(plain, at, end):
         return None
     for pattern, build in _PROPERTIES:
         if match := pattern.match(plain, at, end):
             stated = [Stated(kind, rule, match.span(), words) for kind, rule, words in build(match)]
             return stated, match.end()
     return None
+
+
+_HEAD: Final = lazy_pattern(
+    rf"\b{ASK}\s+(?:the\s+|an?\s+)?(?:(?:smallest|largest|greatest|least|biggest|highest|lowest"
+    rf"|minimum|maximum|only|unique|single|possible|common|next|{'|'.join(ORDINALS)})\s+)*"
+)
+_WHOLE: Final = lazy_pattern(
+    r"(?:(positive|negative|non-?negative)\s+)?(?:(?:even|odd|composite|prime|perfect|square|"
+    rf"(?:{'|'.join(WORDS)}|\d\d?)-digit)\s+)*"
+    r"(?:integers?\b(?!\s+(?:coefficient|part|side|coordinate|length|ratio|exponent|pair|point"
+    r"|lattice|program|vector|percent|triple|tuple))|whole\s+number\b(?!\s+percent)"
+    r"|natural\s+number\b)"
+)
+_NOUN: Final = lazy_pattern(
+    r"(?:(?:positive|whole|natural|integer)\s+)*"
+    r"(?:(?:number|integer|year|value)\b(?!\s+of\b)(?:\s+[a-z]\b)?)?"
+)
+# An operation before any clause that describes the number: *the largest digit times four*.
+_OPERATED: Final = lazy_pattern(
+    rf"\b{ASK}\s+(?:(?!(?:such|that|which|whose|when|if|for|so|where|with|to|what"
+    rf"|find)\b)[^\s?!]+\s+){{1,16}}?"
+    r"(?:divided\s+by|times|plus|minus|multiplied|increased|decreased|squared|cubed|halved"
+    r"|doubled)\b"
+)
+_SIGNED: Final = lazy_pattern(r"(?<!non)(?<!non-)\bnegative\b|\babsolute\b")
+
+
+def read_asked(reading: Reading) -> Iterator[Stated]:
+    """Read what the question itself says of the number that it asks for."""
+    if reading.question is None or ANOTHER_BASE.search(reading.plain):
+        return
+    plain, end = reading.plain, reading.question[1]
+    found: list[Stated] = []
+    for at in reading.heads[:1]:
+        if head := _HEAD.match(plain, at, end):
+            if whole := _WHOLE.match(plain, head.end(), end):
+                found.append(_whole_number(whole))
+            if not _SIGNED.search(plain):
+                found.extend(_described(plain, head.end(), end))
+    if found and not reading.asked(_OPERATED):
+        yield from found
+
+
+def _whole_number(found: re.Match[str]) -> Stated:
+    sign = found[1] or ""
+    if sign.startswith("non"):
+        words = "The answer is a whole number."
+        return Stated("domain", all_of(integer(), at_least(0)), found.span(), words)
+    if sign:
+        bound = at_least(1) if sign == "positive" else at_most(-1)
+        words = f"The answer is a {sign} integer."
+        return Stated("domain", all_of(integer(), bound), found.span(), words)
+    return Stated("domain", integer(), found.span(), "The answer is an integer.")
+
+
+def _described(plain: str, start: int, end: int) -> Iterator[Stated]:
+    """Read the properties before the noun, and those after it."""
+    before, at = read_properties(plain, start, end)
+    yield from before
+    noun = _NOUN.match(plain, at if before else start, end)
+    at = noun.end() if noun else at
+    if before or (noun and noun.end() > start):
+        yield from read_properties(plain, at, end)[0]

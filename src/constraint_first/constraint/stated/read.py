@@ -1,215 +1,411 @@
-"""Reading all the constraints that a text states.
+"""The rules, and reading all the constraints that a text states.
 
-Every rule names groups of words without which it has nothing to say, and words with which it never
-has. One pass of an Aho-Corasick automaton finds which of them occur, and only those rules run that
-find a word of each group.
+A rule returns nothing where the words leave room for another reading: a wrong constraint costs a
+right answer, a missing one costs nothing. How often each rule fires, and is broken by the gold
+answer, is measured by perf/readings.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Final, TypeAlias
 
-from ahocorasick_rs import AhoCorasick
-
-from constraint_first.constraint.predicate import MONTHS
-from constraint_first.constraint.stated.asked import read_asked
-from constraint_first.constraint.stated.calendar import read_date, read_days
-from constraint_first.constraint.stated.chance import (
-    read_angle,
-    read_chance,
-    read_options,
-    read_share,
+from constraint_first.constraint.predicate import (
+    all_of,
+    at_least,
+    at_most,
+    between,
+    decimals,
+    integer,
+    least_residue,
 )
-from constraint_first.constraint.stated.clock import read_clock
-from constraint_first.constraint.stated.combination import DIVIDING, read_combination
-from constraint_first.constraint.stated.count import read_count
-from constraint_first.constraint.stated.draw import read_draw
 from constraint_first.constraint.stated.encoding import read_encoding
-from constraint_first.constraint.stated.entity import read_counted, read_entity
-from constraint_first.constraint.stated.grouping import read_grouping
-from constraint_first.constraint.stated.listing import read_listing
-from constraint_first.constraint.stated.mixture import (
-    read_between_others,
-    read_kinds,
-    read_pieces,
-    read_price,
-)
-from constraint_first.constraint.stated.ratio import read_ratio
-from constraint_first.constraint.stated.reading import LONGEST, Reading, plain_text
-from constraint_first.constraint.stated.remainder import read_check, read_digit, read_remainder
-from constraint_first.constraint.stated.reversal import read_reversal
-from constraint_first.constraint.stated.rounding import read_rounding
-from constraint_first.constraint.stated.selection import read_extremes, read_pairs, read_without
-from constraint_first.constraint.stated.sequence import (
-    read_consecutive,
-    read_mean,
-    read_multiples,
-    read_rank,
+from constraint_first.constraint.stated.property import read_asked
+from constraint_first.constraint.stated.reading import (
+    ANOTHER_BASE,
+    ASK,
+    INTEGER,
+    LONGEST,
+    ORDINALS,
+    WORDS,
+    Reading,
+    plain_text,
+    to_integer,
 )
 from constraint_first.constraint.stated.statement import Stated
 from constraint_first.pattern import lazy_pattern
 
-Rule: TypeAlias = Callable[[Reading], Iterator[Stated]]
-_Group: TypeAlias = tuple[str, ...]
+# --- Remainders and digits.
 
-_HOW_MANY: Final = ("how many", "number of")
-_EACH: Final = ("each", "every", "per ", " a ", "all ", "of length", "contain", "hold")
-_OF_NUMBERS: Final = ("even", "odd", "divi", "multiple", "than", "digit", "between", "under")
-_BROKEN: Final = (
-    *(f" {word} " for word in sorted(DIVIDING - {"probability"})),
-    *("%", "average", "equal", "divid", " together", "+", "/"),
+_REMAINDER: Final = lazy_pattern(
+    rf"\b{ASK}\s+(?:(?:its|the|a)\s+)?(?:(?:positive|non-?negative|least|smallest)\s+)*"
+    r"(?:remainder|residue)\b(?:\s+(?:when|if|after|that|obtained|upon|on|modulo|mod)\b|\s*\?"
+    r"|\s+of\s+(?!(?:the|his|her|their|its|our|my|your|this|that|all)\b))"
+)
+# Behind a divisor a noun means people or groups, among whom something is shared.
+_AFTER: Final = (
+    r"(?:is|are|was|and|but|or|if|when|where|for|the|what|which|in|on|as|leaves?|gives?|equals?|has"
+    r"|have|to|then|with|respectively|separately|find|determine|compute|inclusive)"
+)
+_DIVISOR: Final = lazy_pattern(
+    r"\b(?:divided\s+by|divides\s+(?:the\s+result|it|this|that)\s+by|dividing\s+by|division\s+"
+    rf"by|modulo|mod)\s+({INTEGER})(?!\s+(?!{_AFTER}\b)[a-z]{{2,}})"
+)
+_DIVIDED_BEFORE: Final = lazy_pattern(
+    r"(?:\b(?:numbers?|integers?|sums?|products?|[a-z])|[\d)}])\s+(?:is|are)\s+(?:then\s+)?divided\s+"
+    rf"by\s+({INTEGER})(?!\s+(?!{_AFTER}\b)[a-z]{{2,}})"
+)
+# The remainder itself, of one division, and nothing is done with it afterwards.
+_CERTAIN: Final = lazy_pattern(
+    r"[^.?!;]{0,60}?\bremainder\s+(?:when|if|after|of|that|obtained|upon|on)\b[^.?!;]{0,300}?"
+    rf"\b(?:divided|dividing|division)\s+by\s+{INTEGER}\s*(?:[.?!]\s*)?$"
+)
+_DIVIDES: Final = lazy_pattern(r"\bdivi(?:ded|des|ding|sion)\s+(?:[a-z]+\s+){0,3}?by\b|\bmod")
+_COMBINED: Final = lazy_pattern(
+    r"\b(?:plus|minus|times|multiplied\s+by|added\s+to)\s+(?:the|its)\s+(?:remainder|residue"
+    r"|quotient|[a-z]+\s+digit)"
+    r"|\bas\s+an?\s+(?:fraction|percent|decimal|negative)|\bremainders\b|\bin\s+terms\b"
+    r"|\b(?:remainder|residue)\s*(?:,|and\b|or\b|over\b)|\bquotient\b|\babsolute\b"
+    r"|\bdigit\s*(?:,|and|or|plus|minus|times|divided|multiplied|followed)\b"
+)
+_POLYNOMIAL: Final = lazy_pattern(r"\bpolynomial|\bdivided\s+by\s+\(?\d*\s*[a-z]\s*[\^+-]|\bmatri")
+# Decimals and amounts of money leave remainders that are not whole.
+_NOT_WHOLE: Final = lazy_pattern(
+    r"\d\.\d|€|\b(?:dollars?|cents?|euros?|money|budget|costs?|price|salary|litres?|liters?|grams?"
+    r"|met(?:re|er)s?|kilograms?|hours?|minutes?|feet|inch(?:es)?|miles?|percent)\b"
+)
+_MONEY: Final = lazy_pattern(r"(?<!\\)\$\d[\d,]*[.,;?!]?\s+[a-z(]")
+_MODULO: Final = lazy_pattern(
+    rf"\b(?:{ASK})\s[^,;?]{{1,120}}?[\s(,](?:modulo|mod|\\pmod"
+    rf"|\\bmod)\s*\{{?\s*({INTEGER})\s*\}}?\s*\)?\s*(?:[.?]|,\s*(?:as\s+)?an\s+integer)"
+)
+_NOT_THE_RESIDUE: Final = lazy_pattern(
+    r"\bhow\s+many|\bnumber\s+of|\bsum\b|\ball\b|\bsolutions?\b|\bsmallest|\blargest|\bleast\b"
+    r"|\bgreatest|\border\b|\bproduct\s+of|\bvalues\b|\bsuch\s+that|\bsatisf|\binverses\b"
+    r"|\bpositive|\bcongruent|\\equiv|\bwhich\b|="
+)
+_LAST: Final = lazy_pattern(
+    rf"\b{ASK}\s+the\s+(?:last|final|rightmost)\s+({'|'.join(WORDS)}|\d)\s+(?:nonzero\s+)?digits\b"
+    r"(?!\s+(?:are|is|and|add)\b)"
+)
+_PLACE: Final = lazy_pattern(
+    rf"\b{ASK}\s+the\s+(?:(?:last|final|leading|first|leftmost|rightmost|middle|unknown|missing|"
+    r"units|unit's|ones|tens|hundreds|thousands|ten-?thousands|tenths|hundredths"
+    rf"|{'|'.join(ORDINALS)})\s+)(?:nonzero\s+|decimal\s+)?digit\b(?!s)"
 )
 
-RULES: Final[tuple[tuple[Rule, tuple[_Group, ...], _Group], ...]] = (
-    (read_remainder, (("remainder", "residue", "mod"),), ()),
-    (read_check, (("modul", "remainder"),), ()),
-    (read_ratio, (("ratio",),), ()),
-    (read_days, (MONTHS, ("day", "daily")), ()),
-    (
-        read_date,
-        (("date", "weekday", "of the week", "ch month", "at month", "ch year", "at year"),),
-        (),
-    ),
-    (read_clock, (("what time", "which time", "is the time", "was the time", "be the time"),), ()),
-    (
-        read_listing,
-        (("ing order", *(f"to {word}" for word in ("least", "greatest", "largest", "smallest"))),),
-        (),
-    ),
-    (
-        read_reversal,
-        (("revers", "backwards", "to front", "to left", "order of", "turned round"),),
-        (),
-    ),
-    (read_draw, (("denominator", "frac{", "/n"), ("random", "looking", "likely")), ()),
-    (
-        read_kinds,
-        (_HOW_MANY, ("each", "every", " one ", " ones", "other", " hold", " on a ")),
-        ("%", "half", "twice", "average", "+", "/", "ratio", "third"),
-    ),
-    (
-        read_between_others,
-        ((" than ",), ("together", "add up", "share", "in all", "total", "sum")),
-        (),
-    ),
-    (read_pieces, (("centimet",),), ()),
-    (read_price, (("round",), ("price", "cost", "pays", "dollar")), ()),
-    (read_without, (("multiple", "divisible by"), _HOW_MANY), ()),
-    (read_extremes, (("est and the ", "and the bottom", "est and "),), ()),
-    (read_pairs, (("every two", "each other", "any two", "everyone"),), ()),
-    (read_digit, (("digit",),), ()),
-    (
-        read_asked,
-        (
-            (
-                *("integer", "number", "multiple", "divisor", "factor", "even", "odd", "divisible"),
-                *("prime", "square"),
-            ),
-        ),
-        (),
-    ),
-    (
-        read_entity,
-        (
-            (*_OF_NUMBERS, "before"),
-            ("number", "divisor", "code", "year", "price", "which", "integer"),
-        ),
-        (),
-    ),
-    (
-        read_counted,
-        (
-            _OF_NUMBERS,
-            (
-                *(
-                    "their number",
-                    "this number",
-                    "there are more",
-                    "there are fewer",
-                    "there are at",
-                ),
-                *(
-                    "the digits of",
-                    "it is even",
-                    "it is odd",
-                    "as many as",
-                    "wants an",
-                    "number of",
-                ),
-            ),
-        ),
-        (),
-    ),
-    (read_count, (_HOW_MANY,), ()),
-    (
-        read_grouping,
-        (
-            (
-                *(
-                    "full ",
-                    "complete ",
-                    "only in",
-                    "exactly",
-                    "left out",
-                    "none left",
-                    "always fill",
-                ),
-                *("steps of", "together at", "equal ", "same number into", "stand in", "left over"),
-            ),
-        ),
-        (),
-    ),
-    (
-        read_combination,
-        (
-            (
-                *_HOW_MANY,
-                "in cents",
-                "in minutes",
-                "in centi",
-                "in milli",
-                "in degrees",
-                "score",
-                "total",
-            ),
-            _EACH,
-        ),
-        _BROKEN,
-    ),
-    (
-        read_combination,
-        (("minutes", "cents"), ("hour", "dollar")),
-        (*_BROKEN, *_EACH),
-    ),
-    (read_consecutive, (("consecutive",),), ()),
-    (read_mean, (("mean", "average", "halfway"), ("even", "odd")), ()),
-    (read_multiples, (("multiple", "divisible by"), ("sum", "add up", "how many")), ()),
-    (read_rank, (("second", "third", "fourth", "fifth"), ("est ",)), ()),
-    (read_rounding, (("nearest", "decimal"),), ()),
-    (read_chance, (("probability", "likely", "chance"),), ()),
-    (read_share, (("what percent", "the percent"),), ()),
-    (read_angle, (("angle",),), ()),
-    (read_options, (("(c)", "c)", "c."), ("(b)", "b)", "b.")), ()),
-    (
-        read_encoding,
-        (
-            (
-                *(
-                    "integer",
-                    "lowest",
-                    "simpl",
-                    "denominator",
-                    "prime",
-                    "common factor",
-                    "whole number",
-                ),
-                *("cancelling", "irreducible", "reduced"),
-            ),
-        ),
-        (),
-    ),
+
+def read_remainder(reading: Reading) -> Iterator[Stated]:
+    """Read that the remainder of a division of integers is asked for, not what is left over."""
+    plain, (start, end) = reading.plain, reading.question or (0, 0)
+    if _POLYNOMIAL.search(plain) or _COMBINED.search(plain, start) or ANOTHER_BASE.search(plain):
+        return
+    if _NOT_WHOLE.search(plain) or _MONEY.search(reading.text):
+        return
+    if asked := reading.asked(_REMAINDER):
+        divisors = [*_DIVISOR.finditer(plain, start, end)]
+        if not divisors and not _DIVIDES.search(plain, start, end):
+            divisors = [*_DIVIDED_BEFORE.finditer(plain)]
+        if divisors:
+            # In a nested remainder the outer divisor is one of them, and the largest is safe.
+            largest = max(to_integer(found[1]) for found in divisors)
+            stop = max(asked.end(), divisors[-1].end())
+            span = (min(asked.start(), divisors[0].start()), stop)
+            certain = len(divisors) == 1 and bool(_CERTAIN.match(plain, asked.start()))
+            yield from _residue(largest, span, certain=certain)
+    elif not _NOT_THE_RESIDUE.search(plain, start, end) and (found := reading.asked(_MODULO)):
+        yield from _residue(to_integer(found[1]), found.span())
+
+
+def _residue(modulus: int, span: tuple[int, int], *, certain: bool = False) -> Iterator[Stated]:
+    if modulus > 0:
+        words = f"The answer is a remainder: an integer from 0 to {modulus - 1}."
+        yield Stated("modular", least_residue(modulus), span, words, certain=certain)
+
+
+def read_digit(reading: Reading) -> Iterator[Stated]:
+    """Read that one digit, or the last few digits, of a number are asked for."""
+    if _COMBINED.search(reading.plain, (reading.question or (0,))[0]):
+        return
+    if ANOTHER_BASE.search(reading.plain):
+        return
+    if found := reading.asked(_PLACE):
+        words = "The answer is a digit: an integer from 0 to 9."
+        yield Stated("modular", all_of(integer(), between(0, 9)), found.span(), words)
+    elif found := reading.asked(_LAST):
+        length = WORDS.get(found[1]) or int(found[1])
+        words = f"The answer is the last {found[1]} digits of a number: at most {length} digits."
+        yield Stated("modular", least_residue(10**length), found.span(), words)
+
+
+# --- Counts of things that come in whole numbers only.
+
+_OBJECTS: Final = (
+    "integers|numbers|primes|prime numbers|digits|ways|solutions|roots|zeros|zeroes|divisors"
+    "|factors|multiples|pairs|triples|quadruples|tuples|subsets|permutations|combinations"
+    "|arrangements|sequences|paths|functions|polynomials|triangles|rectangles|quadrilaterals"
+    "|parallelograms|trapezoids|polygons|vertices|edges|faces|diagonals|intersections"
+    "|elements|palindromes|perfect squares|perfect cubes"
+    "|strings|codes|passwords|license plates|outcomes|colorings"
+    "|colourings|tilings|lattice points|partitions|matrices|values|committees|handshakes"
+)
+_PEOPLE: Final = (
+    "people|persons|students|children|kids|boys|girls|men|women|players|teachers|adults|guests"
+    "|passengers|members|friends|classmates|workers|employees|customers|visitors|voters"
+    "|teams|games|matches"
+)
+_ADJECTIVES: Final = (
+    r"(?:\s+(?!of\b|more\b|as\b|fewer\b|less\b|hours?\b|times\b|[a-z]*illions?\b|thousands?\b"
+    r"|hundreds?\b|dozens?\b|percent|per\b|full-time\b)"
+    r"[a-z0-9\-']+(?:\s*-\s*[a-z]+)?){0,4}?"
+)
+_HOW_MANY: Final = lazy_pattern(
+    rf"\b(?:how\s+many|(?:find|determine|compute|calculate|what\s+is)\s+the\s+(?:total\s+)?"
+    rf"number\s+of){_ADJECTIVES}\s+(?:(?:{_OBJECTS})|(?P<people>{_PEOPLE}))\b"
+    r"(?!\s*[-'’]|\s+(?:hours?|days?|weeks?|months?|years?|minutes?|worth|lengths?)\b)"
+)
+# An average of whole things need not be whole, and neither need a share or a change.
+_FRACTIONAL: Final = lazy_pattern(
+    r"average|mean\b|expect|per\b|estimate|approximate|percent|%|ratio\b|rate\b|typical|mixed\b"
+    r"|decimal|fraction\b|probab|nearest|round|\bby\s+how\s+many|\bchange\b|\bin\s+terms\b"
+    r"|(?:for|to|in)\s+(?:each|every|one)\b|\bahead\b|\bbehind\b|\bback\b"
+    r"|\bin\s+(?:thousands|millions|hundreds|dozens|billions)\b"
+)
+# People and games are told of in rates and shared out, and then come out in fractions.
+_RATE: Final = lazy_pattern(
+    r"\b(?:each|every|equal(?:ly)?|same\s+number|apiece|daily|hourly|weekly|monthly|yearly"
+    r"|annual(?:ly)?)\b|\b(?:an?|one|\d+|two|three|four|five|six|seven|eight|nine|ten)\s+(?:second"
+    r"|minute|hour|day|week|month|year)s?\b"
+)
+_MODELLED: Final = lazy_pattern(
+    r"\d\.\d|\bevery\s+(?:other|second|third|fourth|fifth|sixth|seventh|\d+)|\bfunction\b|\bmodel"
+    r"|\bexponential|\blogistic|\bequation|\bformula|\brates?\b|\baverage|\bratio\b|\bproportion"
+    r"|\bpopulation\b|\bper\b|\bwork\s+at\b|\btimes\s+as\b|\binvers"
+)
+
+
+def read_count(reading: Reading) -> Iterator[Stated]:
+    """Read that a number of whole things is asked for: an integer, not negative."""
+    found = reading.asked(_HOW_MANY)
+    if found is None or reading.question is None:
+        return
+    plain, start = reading.plain, reading.question[0]
+    if _FRACTIONAL.search(plain, start):
+        return
+    if found["people"] and (_RATE.search(plain, start) or _MODELLED.search(plain)):
+        return
+    words = "The answer is a count: an integer, not negative."
+    yield Stated("domain", all_of(integer(), at_least(0)), found.span(), words)
+
+
+# --- Rounding.
+
+_PLACES: Final = {
+    **dict.fromkeys(("integer", "whole number", "whole", "unit", "dollar", "degree"), 0),
+    "tenth": 1,
+    "hundredth": 2,
+    "thousandth": 3,
+    "ten-thousandth": 4,
+    "cent": 2,
+    "penny": 2,
+}
+_ROUNDED: Final = lazy_pattern(
+    rf"\b(?:to\s+the\s+nearest\s+({'|'.join(sorted(_PLACES, key=len, reverse=True))})\b(?!\s*-"
+    r"|\s+(?:of\s+an?\s+)?(?:[a-z]*illion|thousand|hundred|cents?|penny|dollars?|percent))"
+    rf"|(?:to|correct\s+to)\s+({'|'.join(WORDS)}|\d)\s+decimal\s+(?:places?|digits?)\b)"
+)
+# The rounding of the answer ends its clause; that of a part has the rest of the sum behind it.
+_CLAUSE_ENDS: Final = lazy_pattern(
+    r"(?:\s+(?:of\s+an?\s+)?(?:degree|metre|meter|centimeter|inch|foot|mile|second|minute|hour"
+    r"|gram|pound)s?)?\s*(?:[.,;?!)]|$)"
+)
+_OF_A_PART: Final = lazy_pattern(
+    r"\b(?:each|both|all|are|is|was|were|when|if|after|by|before|first|being|numbers?|values?)\s+"
+    r"(?:[a-z]+\s+)?(?:round(?:ed|ing)?\s+(?:off\s+|up\s+|down\s+)?|correct\s+)?$"
+)
+# Words that make the rounding part of a fact, or another number than the answer its subject.
+_NOT_ROUNDED: Final = lazy_pattern(
+    r"\bexact|\bestimat|\b(?:is|was|are|were|or)\s+\S{1,12}\s+(?:[a-z]+\s+)?(?:when|if)\s+rounded"
+    r"|\b(?:least|smallest|greatest|largest|minimum|maximum|lower|upper|longest|shortest|highest"
+    r"|lowest)\s+(?:possible|bound|limit)|\bmeasure[sd]\b|\baccura|\berror\b"
+    r"|\bcould\s+(?:have\s+been|be)\b|\bdifference\b|\bchanges?\b|\brounds\s+to\b"
+    r"|\bnumber\s+that\b|\b(?:smallest|largest|least|greatest)\s+(?:integer|number|it)\b"
+    r"|\btakes\s+\d|\bwhich\s+of\b|\bintermediate\b|\bbefore\b|\bunrounded\b"
+)
+# The rounding applies to what is written so, and not to the value.
+_WRITTEN: Final = lazy_pattern(
+    r"10\s*\^|×\s*10|\\times\s*10|\bscientific\b|\bstandard\s+form\b|\bsignificant\b|\bmantissa\b"
+    r"|\bcoefficient\b|\bexponent|\bpower\s+of\b|%|\bper\s?cent|\brate\b|\bfraction\b|\bradical"
+    r"|\bsurd|\bmixed\b|\\pi\b|π|\bin\s+terms\b"
+    r"|\bin\s+(?:tens|thousands|millions|billions|hundreds|dozens)\b"
+)
+_OPENING: Final = lazy_pattern(r"[\s(]*(?:round(?:ed|ing)?\s+(?:off\s+)?)?")
+_ANSWER: Final = lazy_pattern(
+    r"\bround\s+(?:(?:off|up|down|it)\s+)?(?:to|your|the\s+(?:final\s+)?answer)\b|\banswers?\b"
+    r"|\bexpress\b"
+)
+
+
+def read_rounding(reading: Reading) -> Iterator[Stated]:
+    """Read to what place the answer is to be rounded."""
+    if reading.question is None:
+        return
+    plain, (start, end) = reading.plain, reading.question
+    if _NOT_ROUNDED.search(plain) or _WRITTEN.search(plain, start):
+        return
+    for found in _ROUNDED.finditer(plain, start):
+        opening = _OPENING.fullmatch(plain, start, found.start())
+        if found.start() >= end and not _ANSWER.search(plain, end):
+            continue
+        if not (opening or _CLAUSE_ENDS.match(plain, found.end())) or _OF_A_PART.search(
+            plain[max(found.start() - 40, start) : found.start()]
+        ):
+            continue
+        places = _PLACES.get(found[1]) if found[1] else WORDS.get(found[2])
+        places = int(found[2]) if places is None else places
+        words = f"The answer has at most {places} decimals." if places else "The answer is whole."
+        yield Stated("format", decimals(places), found.span(), words)
+
+
+# --- Quantities with a natural range: probabilities, shares of a whole, angles.
+
+_CHANCE: Final = lazy_pattern(
+    rf"\b(?:{ASK})\s+(?:the\s+)?(?:exact\s+|total\s+|conditional\s+)?probability\s+(?:that"
+    r"|of)\b|\bhow\s+likely\s+is\b"
+)
+_CHANCE_IN_PERCENT: Final = lazy_pattern(
+    rf"\b(?:{ASK})\s+(?:the\s+)?percent(?:age)?\s+(?:chance|probability)\s+(?:that|of)\b"
+)
+_PERCENT: Final = lazy_pattern(r"\bpercent|%|\bper\s+cent")
+_NOT_A_CHANCE: Final = lazy_pattern(
+    r"\bodds\b|\bmultipl(?:y|ied)\b|\brecipro|\bratio\b|\btimes\b|\bmaxim|\bnumerator\b|‰"
+    r"|(?:\b|\d)[a-z]\s*[+-]\s*[a-z]\b|\bper\s+(?:mil|thousand)|\bout\s+of\s+\d+\s*[.?]|\bin\s+terms\b"
+    r"|\b(?:one|1)\s+in\s+(?:[a-z]|how)\b|\blog|\bbasis\s+points?\b|\bfor\s+and\s+against\b"
+    r"|\bdensity\b|\bin\s+favou?r\b|\bchances\s+in\b|\bin\s+(?:100|1,?000|a\s+[a-z]+d)\b|\bform\s+[a-z]\s*:|\bas\s+a\s+function\b"
+)
+# A whole that is there: not one that is planned, or was once, or is owed.
+_WHOLE: Final = (
+    r"(?:(?:the|all|these|those|her|his|their|its|my|our|your)\s+){1,2}(?:(?!of\b|number|amount"
+    r"|original|previous|last|old|needed|required|planned|ordered|expected|usual|normal|average"
+    r"|target|available)[a-z-]+\s+){0,2}?"
+)
+_MANY: Final = (
+    r"[a-z]{2,}s(?<!ss)(?<!costs)(?<!expenses)(?<!sales)(?<!wages)(?<!earnings)(?<!savings)"
+)
+_ARE: Final = (
+    r"(?:are|were|have(?!\s+to\b)|do\s+not|did\s+not|don't|didn't|like|liked|prefer|preferred"
+    r"|pass|passed|fail|failed|chose|voted|survived|enrolled)"
+)
+_MIXTURE: Final = (
+    r"(?:mixture|solution|alloy|blend|drink|figure|square|circle|rectangle|triangle|hexagon|grid"
+    r"|region|shape|wall|area)"
+)
+_MADE: Final = (
+    r"(?:is|was|are|were)(?=\s+(?:not\s+)?(?:un)?(?:shaded|painted|colou?red|acid|water|alcohol"
+    r"|salt|sugar|gold|silver|copper)\b)"
+)
+_NO_PART: Final = (
+    r"(?!\s+(?:not\s+)?(?:covered|paid|produced|made|met|sold|reached|achieved|earned|booked"
+    r"|reserved|filled|full|occupied|used|spent|done|completed|the|an?|as|equal|equivalent|that"
+    r"|those|these|his|her|their|there|needed|required|to|\d|€|more|less|fewer|twice|half|double"
+    r"|compared)\b)"
+)
+_SHARE: Final = lazy_pattern(
+    rf"\bwhat\s+percent(?:age)?\s+of\s+{_WHOLE}(?:(?P<of>{_MANY}|people|children|men|women)\s+"
+    rf"(?P<are>{_ARE})|{_MIXTURE}\s+{_MADE})\b{_NO_PART}\s*(?P<part>[^,.;?]*)"
+)
+# Whatever else the whole is called, one plural for another is a ratio: *of the dogs are cats*.
+_PLURAL: Final = lazy_pattern(r"s$|men$|^children$|^people$")
+_MIXED: Final = frozenset("people students children members employees workers passengers".split())
+_COMPARED: Final = lazy_pattern(
+    r"\bmore\s+than\b|\bless\s+than\b|\bincrease|\bdecrease|\bchange|\bcompared\b|\bthe\s+number\b"
+    r"|\bcapacity\b"
+)
+# What is never negative, and so never falls by more than all of it.
+_SIZES: Final = (
+    r"(?:price|cost|area|volume|perimeter|circumference|length|population|weight|mass|salary)"
+)
+_DECREASE: Final = lazy_pattern(
+    r"\bwhat\s+(?:is\s+the\s+)?percent(?:age)?\s+(?:discount\b|(?:decrease|reduction|drop)\s+in"
+    rf"\s+the\s+{_SIZES}\b|(?:is|was|did|does|has|will)\s+(?:the\s+|its\s+|[a-z]+'s\s+)(?:[a-z']+"
+    rf"\s+){{0,2}}?{_SIZES}\s+(?:[a-z]+\s+){{0,3}}?(?:decrease[ds]?|reduced?|drop(?:ped)?"
+    r"|fall(?:en)?|fell|shrunk|lowered)\b)"
+)
+_ANGLE: Final = lazy_pattern(
+    rf"\b(?:{ASK})\s+(?:the\s+)?(?:degree\s+)?(?:measure|size|value)?(?:\s*,?\s*in\s+"
+    r"degrees\s*,?\s*)?\s*(?:of\s+)?"
+    r"(?:the\s+)?(?:(?:acute|obtuse|smallest|largest|interior|vertex|base|remaining|third|other"
+    r"|missing)\s+)*(?:interior\s+)?(?:angle\b(?!s)|\\angle\s*\{?[a-z]{1,3}|m\\angle)"
+)
+# Other angles have a sign, go round more than once, or are told in another unit.
+_FIGURE: Final = lazy_pattern(
+    r"triang|polygon|parallel|circle|trapez|[a-z]agon|rectang|square|rhomb|quadrilat|\bacute\b"
+    r"|\bobtuse\b|\bdiagram\b|\bfigure\b|bisect|\\angle|altitude|\bangle\s+[a-z]{3}\b"
+)
+_NOT_AN_ANGLE: Final = lazy_pattern(
+    r"\bradians?\b|\\angle[^.?]{1,40}[+*/-]|\btan|\bsin|\bcos|\bsec\b|\bcsc|\bcot|\bsum\b|\btotal\b"
+    r"|\bturn|\brotat|\bsweep|\bcover|\bhands?\b|\bminus\b|\bplus\b|\btimes\b|=\s*-|\bcopies\b"
+    r"|\bspin|\brevol|\bwheel|\bmov|\bdirected\b|\bpolar\b|\bcomplex\b|\bin\s+terms\b|\bfraction\b"
+    r"|\bratio\b|\bangle\s+between\b|\bnegative\b|\bstandard\s+position|\bterminal\b|\bquadrant"
+    r"|\bphase\b|\bsigned\b|\bgrad(?:ian)?s?\b|\bmils?\b|\b(?:arc\s*)?(?:minutes|seconds)\b|\bclockwise|\\pi\b"
+)
+
+
+def read_chance(reading: Reading) -> Iterator[Stated]:
+    """Read that a probability itself is asked for, as a number up to 1 or in per cent."""
+    if found := reading.asked(_CHANCE_IN_PERCENT):
+        percent = True
+    else:
+        found = reading.asked(_CHANCE)
+        percent = bool(found and _PERCENT.search(reading.plain))
+    if found is None or _NOT_A_CHANCE.search(reading.plain):
+        return
+    if percent:
+        words = "The answer is a probability: from 0 to 1, or from 0 to 100 percent."
+        yield Stated("bound", between(0, 100), found.span(), words)
+    else:
+        words = "The answer is a probability: from 0 to 1."
+        yield Stated("bound", between(0, 1), found.span(), words)
+
+
+def read_share(reading: Reading) -> Iterator[Stated]:
+    """Read that the share of a whole, or a decrease, is asked for in percent."""
+    found = reading.asked(_SHARE)
+    if found and not _COMPARED.search(found.group()):
+        part = found["part"].split()
+        peers = found["are"] in ("are", "were") and bool(part) and bool(_PLURAL.search(part[-1]))
+        if peers and found["of"] not in _MIXED and part[-1] != found["of"]:
+            return
+        words = "The answer is the percentage of a whole: from 0 to 100."
+        yield Stated("bound", between(0, 100), found.span(), words)
+    elif found := reading.asked(_DECREASE):
+        words = "The answer is a decrease in percent: at most 100."
+        yield Stated("bound", at_most(100), found.span(), words)
+
+
+def read_angle(reading: Reading) -> Iterator[Stated]:
+    """Read that the size of one angle of a figure is asked for, in degrees."""
+    found = reading.asked(_ANGLE)
+    if found and _FIGURE.search(reading.plain) and not _NOT_AN_ANGLE.search(reading.plain):
+        words = "The answer is an angle of a figure: from 0 to 360 degrees."
+        yield Stated("dimension", between(0, 360), found.span(), words)
+
+
+# --- All rules, each with words of which a text has one where the rule can fire.
+
+Rule: TypeAlias = Callable[[Reading], Iterator[Stated]]
+
+RULES: Final[tuple[tuple[Rule, tuple[str, ...]], ...]] = (
+    (read_remainder, ("remainder", "residue", "mod")),
+    (read_digit, ("digit",)),
+    (read_asked, ("integer", "number", "multiple", "divisor", "factor", "prime", "digit")),
+    (read_count, ("how many", "number of")),
+    (read_rounding, ("nearest", "decimal")),
+    (read_chance, ("probability", "likely", "percent")),
+    (read_share, ("percent",)),
+    (read_angle, ("angle",)),
+    (read_encoding, ("integer", "prime", "lowest", "simpl", "reduced", "irreducible", "number")),
 )
 
 
@@ -224,82 +420,18 @@ def _read(text: str) -> tuple[Stated, ...]:
     return tuple(sorted(found.values(), key=lambda one: (one.span, one.kind)))
 
 
-def read_by_rule(text: str) -> Iterator[tuple[str, Stated]]:
-    """Read what each rule finds in a text, with the rule's name."""
-    plain = plain_text(text)
-    if len(plain) > _LONG and _GAP.search(plain):
-        return
-    called, in_parts = _called(plain)
-    if not called:
-        return
-    reading = Reading(text, plain)
-    if reading.question is None or (in_parts and reading.in_parts):
-        return
-    yield from ((rule.__name__, one) for rule in called for one in rule(reading))
-
-
 # Patterns that allow blanks in two places are slow on thousands of them, which no problem has.
 _LONG: Final = 2_000
 _GAP: Final = lazy_pattern(r"\s{200}")
 
 
-def _called(plain: str) -> tuple[list[Rule], bool]:
-    """Find the rules whose words occur in a text, and whether it may ask for several things."""
-    first, second, blocked = 0, _FREE, 0
-    calls = _calls()
-    for word in {one[0] for one in _automaton().find_matches_as_indexes(plain, overlapping=True)}:
-        one, two, block = calls[word]
-        first |= one
-        second |= two
-        blocked |= block
-    called = first & second & ~blocked
-    return [rule for bit, rule in _BITS if called & bit], bool(blocked & _PARTED)
-
-
-_SECOND_PART: Final = (
-    "(b)",
-    "(ii)",
-    "(2)",
-    "( b )",
-    "( ii )",
-    "( 2 )",
-    "\nb",
-    "\nii",
-    "\n2",
-    "part ",
-)
-_WORDS: Final = sorted(
-    {word for _, groups, blocks in RULES for group in (*groups, blocks) for word in group}
-    | {*_SECOND_PART}
-)
-_BITS: Final = [(1 << rank, rule) for rank, (rule, _, _) in enumerate(RULES)]
-_PARTED: Final = 1 << len(RULES)
-
-
-def _rules_with(word: str, place: int) -> int:
-    """The rules, as bits, that name a word in their first (0) or their second (1) group."""
-    return sum(
-        bit
-        for (bit, _), (_, groups, _) in zip(_BITS, RULES, strict=True)
-        if len(groups) > place and word in groups[place]
-    )
-
-
-def _rules_without(word: str) -> int:
-    bits = sum(bit for (bit, _), (_, _, blocks) in zip(_BITS, RULES, strict=True) if word in blocks)
-    return bits | (_PARTED if word in _SECOND_PART else 0)
-
-
-_FREE: Final = sum(
-    bit for (bit, _), (_, groups, _) in zip(_BITS, RULES, strict=True) if len(groups) < 2
-)
-
-
-@cache
-def _automaton() -> AhoCorasick:
-    return AhoCorasick(_WORDS)
-
-
-@cache
-def _calls() -> list[tuple[int, int, int]]:
-    return [(_rules_with(w, 0), _rules_with(w, 1), _rules_without(w)) for w in _WORDS]
+def read_by_rule(text: str) -> Iterator[tuple[str, Stated]]:
+    """Read what each rule finds in a text, with the rule's name."""
+    plain = plain_text(text)
+    if len(plain) > _LONG and _GAP.search(plain):
+        return
+    called = [rule for rule, words in RULES if any(word in plain for word in words)]
+    reading = Reading(text, plain)
+    found = [(rule.__name__, one) for rule in called if reading.question for one in rule(reading)]
+    if found and not (reading.recoded or reading.in_parts):
+        yield from found

@@ -1,4 +1,4 @@
-"""A problem's text prepared for the rules: its sentences, and which of them asks for the answer.
+"""A problem's text prepared for the rules: its sentences, its question, its numbers.
 
 What is asked must be told from what is given. A text is cut into sentences; the last one that asks
 (a question mark, or a verb like *find* that begins a clause) is the question; what stands after it
@@ -13,12 +13,40 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from constraint_first.constraint.stated.numeral import LARGE_WORDS
 from constraint_first.pattern import lazy_pattern
 
 LONGEST: Final = 20_000
 """Characters of the longest text that is read; no problem that people pose is longer."""
 
+_ONE: Final = lazy_pattern(r"\d+(?:,\d{3})*(?!\d)")
+WORDS: Final = {
+    word: value
+    for value, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve".split()
+    )
+}
+ORDINALS: Final = {
+    word: value
+    for value, word in enumerate(
+        "first second third fourth fifth sixth seventh eighth ninth tenth".split(), 1
+    )
+}
+
+# A number that is the beginning of something longer (2.5, 3!, 4^n, 5 + x, 6%) is not this number.
+_DIGITS: Final = r"(?<![\d.,^_\\])(?:[1-9]\d{0,2}(?:,\d{3})+|\d{1,30})(?![\d\w]|[.,]\d)"
+_NO_MORE: Final = (
+    r"(?!\s*(?:[\^!+*/=%\\{_:<>-]|\((?!\s*(?:both|incl))|times\b|percent\b|per\s?cent\b"
+    r"|divided\b|plus\b|minus\b"
+    r"|factorial\b|squared\b|cubed\b|[b-z]\b))"
+)
+INTEGER: Final = f"{_DIGITS}{_NO_MORE}"
+"""The pattern of a whole number that stands for itself."""
+NUMBERS: Final = rf"{INTEGER}(?:\s*,\s*(?:and\s+)?{INTEGER}|\s+and\s+{INTEGER})*"
+"""The pattern of one or more of them: ``10, 11 and 14``."""
+
+ANOTHER_BASE: Final = lazy_pattern(
+    r"\bbase\b|\bbinary\b|\bhexadecimal\b|\boctal\b|\bternary\b|_\{?\d"
+)
 ASK: Final = (
     r"(?:what(?:'s|\s+is|\s+are|\s+was|\s+were|\s+will\s+be|\s+would\s+be|\s+must\s+be)?"
     r"|which(?:\s+is)?|find|determine|compute|calculate|evaluate|give|state|name|identify|obtain)"
@@ -41,8 +69,6 @@ _PARTS: Final = lazy_pattern(
     r"|1)[.)]\s[^\n]*\n+\s*(?:b|ii|2)[.)]\s"
     r"|\bpart\s+(?:a|i|1|one|\(a\))\b"
 )
-_WORD: Final = lazy_pattern(r"[a-z]+")
-_DIGITS: Final = lazy_pattern(r"\d[\d,.]*")
 _VERBS: Final = (
     *("find", "determine", "compute", "calculate", "evaluate", "give", "state", "express", "write"),
     *("work", "solve", "simplify", "identify", "name", "list", "prove", "show", "estimate"),
@@ -63,6 +89,15 @@ _BLANKS: Final = (
     ("\\{", "  "),
     ("\\}", "  "),
 )
+
+
+def to_integer(text: str) -> int:
+    return int(text.replace(",", ""))
+
+
+def to_integers(text: str) -> list[int]:
+    """Read the numbers of a list that NUMBERS has matched."""
+    return [to_integer(one) for one in _ONE.findall(text)]
 
 
 def plain_text(text: str) -> str:
@@ -95,6 +130,14 @@ class Reading:
 
     text: str
     plain: str
+
+    @cached_property
+    def cased(self) -> str:
+        """The plain text in the case of the text: *N* and *n* are two letters."""
+        return "".join(
+            one if one.lower() == low else low
+            for one, low in zip(self.text, self.plain, strict=True)
+        )
 
     @cached_property
     def sentences(self) -> tuple[tuple[int, int], ...]:
@@ -184,68 +227,35 @@ class Reading:
         return self.plain[self.question[1] :] if self.question else ""
 
     @cached_property
-    def words(self) -> frozenset[str]:
-        return frozenset(_WORD.findall(self.plain))
-
-    @cached_property
-    def has_large_words(self) -> bool:
-        """Whether the text has numbers in words that are not read: *thirty-five, a dozen*."""
-        return not LARGE_WORDS.isdisjoint(self.words)
-
-    @cached_property
-    def number_count(self) -> int:
-        """How many numbers the text has, written in digits."""
-        return len(_DIGITS.findall(self.plain))
-
-    @cached_property
     def in_parts(self) -> bool:
         """Whether several things are asked under letters or numbers of their own."""
         return bool(_PARTS.search(self.text))
 
     @cached_property
-    def worked_on(self) -> bool:
-        """Whether a step of arithmetic follows what is asked for: *…, then double it*."""
-        return any(word in self.plain for word in _STEPS) and bool(
-            self.heads and _NEXT_STEP.search(self.plain, self.heads[0])
-        )
-
-    @cached_property
-    def reworked(self) -> bool:
-        """Whether another number is made of the answer; unlike a form, a unit or per cent."""
-        return self.worked_on or bool(_REWORKED.search(self.tail))
-
-    @cached_property
     def recoded(self) -> bool:
-        """Whether something is made of the answer: in the question itself or after it."""
-        if self.worked_on:
+        """Whether another value is made of the answer, or a second one is asked for."""
+        if self.heads and (
+            _NEXT_STEP.search(self.plain, self.heads[0])
+            or _SECOND.search(self.plain, self.heads[0] + 1, (self.question or (0, 0))[1])
+        ):
             return True
-        tail = self.tail
-        return bool(
-            tail
-            and not tail.isspace()
-            and _INSTRUCTION.search(self.tail)
-            and _RECODED.search(self.tail)
-        )
+        return bool(_INSTRUCTION.search(self.tail) and _RECODED.search(self.tail))
 
 
-_STEPS: Final = (
-    *(" add ", "subtract ", "multiply ", "divide ", "double ", "triple ", "halve ", " square "),
-    *(", times", ", plus", ", minus", ", divided"),
-)
 _NEXT_STEP: Final = lazy_pattern(
     r"(?:[,;.?]|\band|\bthen)\s+(?:then\s+)?(?:add|subtract|multiply|divide|double|triple|halve"
-    r"|square)\b"
-    r"(?!\s+(?:root|feet|foot|inch|met|cent|unit|mile|yard))"
+    r"|square)\b(?!\s+(?:root|feet|foot|inch|met|cent|unit|mile|yard))"
     r"|,\s*(?:times|plus|minus|divided\s+by)\b"
+)
+_SECOND: Final = lazy_pattern(
+    r"(?:[,;:]|\b(?:and|then|hence|thus|so|also))\s+(?:then\s+|hence\s+|also\s+|thus\s+)?"
+    r"(?:find|determine|compute|calculate|evaluate|give|report|state|what|how)\b"
 )
 _INSTRUCTION: Final = lazy_pattern(
     r"\b(?:answers?|express|write|give|report|submit|enter|let|output|form|can\s+be|find|compute)\b"
 )
 _RECODED: Final = lazy_pattern(
-    r"[+]|\bform\b|\bpercent|%|\bmultipl|\btimes\b|\bsubmit\b|\benter\b|\bsum\b|\bproduct\b|\bmod"
+    r"[+]|\bform\b|\bmultipl|\btimes\b|\bsubmit\b|\benter\b|\bsum\b|\bproduct\b|\bmod"
     r"|\bremainder\b|\bdivide|\bconcat|\blet\b|\breport\b|\boutput\b|\bfloor\b|\bcoded?\b"
-)
-_REWORKED: Final = lazy_pattern(
-    r"[+]|\bmultipl|\btimes\b|\bsum\b|\bproduct\b|\bmod|\bremainder\b|\bdivid|\bconcat|\blet\b"
-    r"|\bfloor\b|\bcoded?\b|\bnumber\s+of\b|\bas\s+a\s+decimal\b|\bcan\s+be\b|\bdigits?\b"
+    r"|\bfind\b|\bcompute\b|\bwhat\b"
 )
