@@ -129,7 +129,7 @@ def test_a_program_that_the_budget_cut_off_is_not_run() -> None:
         (Programmed(), False, "Begin the program"),
         (Programmed("bare"), True, "Your whole reply is one python block:"),
         (Programmed("short"), True, "Your whole reply is one short python block:"),
-        (Programmed("sympy"), True, "Begin with from sympy import *."),
+        (Programmed("sympy"), True, "or with sympy where there are equations"),
         (Programmed(tell="stated"), True, PROBLEM.text),
         (Programmed(tell="stated"), True, "What the text says of the answer:\n- "),
         (Programmed(modules="told"), True, f"library. {AVAILABLE} Reply"),
