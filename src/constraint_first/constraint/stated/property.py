@@ -155,7 +155,7 @@ _WHOLE: Final = lazy_pattern(
     r"(?:(positive|negative|non-?negative)\s+)?(?:(?:even|odd|composite|prime|perfect|square|"
     rf"(?:{'|'.join(WORDS)}|\d\d?)-digit)\s+)*"
     r"(?:integers?\b(?!\s+(?:coefficient|part|side|coordinate|length|ratio|exponent|pair|point"
-    r"|lattice|program|vector|percent|triple|tuple))|whole\s+number\b(?!\s+percent)"
+    r"|lattice|program|vector|percent|triple|tuple|power|multiple\s+of\s+(?!\d+(?![\d./]))))|whole\s+number\b(?!\s+percent)"
     r"|natural\s+number\b)"
 )
 _NOUN: Final = lazy_pattern(
@@ -169,7 +169,10 @@ _OPERATED: Final = lazy_pattern(
     r"(?:divided\s+by|times|plus|minus|multiplied|increased|decreased|squared|cubed|halved"
     r"|doubled)\b"
 )
-_SIGNED: Final = lazy_pattern(r"(?<!non)(?<!non-)\bnegative\b|\babsolute\b")
+# A negative number, or one that may begin with zeros, has so many digits and another range.
+_UNUSUAL: Final = lazy_pattern(
+    r"(?<!non)(?<!non-)\bnegative\b|\babsolute\b|\bleading\s+zero|\b(?:lock|code|pin|password)\b"
+)
 
 
 def read_asked(reading: Reading) -> Iterator[Stated]:
@@ -182,7 +185,7 @@ def read_asked(reading: Reading) -> Iterator[Stated]:
         if head := _HEAD.match(plain, at, end):
             if whole := _WHOLE.match(plain, head.end(), end):
                 found.append(_whole_number(whole))
-            if not _SIGNED.search(plain):
+            if not _UNUSUAL.search(plain):
                 found.extend(_described(plain, head.end(), end))
     if found and not reading.asked(_OPERATED):
         yield from found

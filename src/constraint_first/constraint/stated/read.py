@@ -70,10 +70,11 @@ _COMBINED: Final = lazy_pattern(
     r"|\bdigit\s*(?:,|and|or|plus|minus|times|divided|multiplied|followed)\b"
 )
 _POLYNOMIAL: Final = lazy_pattern(r"\bpolynomial|\bdivided\s+by\s+\(?\d*\s*[a-z]\s*[\^+-]|\bmatri")
-# Decimals and amounts of money leave remainders that are not whole.
+# Decimals, fractions and amounts of money leave remainders that are not whole.
 _NOT_WHOLE: Final = lazy_pattern(
-    r"\d\.\d|€|\b(?:dollars?|cents?|euros?|money|budget|costs?|price|salary|litres?|liters?|grams?"
-    r"|met(?:re|er)s?|kilograms?|hours?|minutes?|feet|inch(?:es)?|miles?|percent)\b"
+    r"\d\.\d|€|\\frac|\d\s*/\s*\d|\b(?:dollars?|cents?|euros?|money|budget|costs?|price|salary|grams?"
+    r"|litres?|liters?|met(?:re|er)s?|kilograms?|hours?|minutes?|feet|inch(?:es)?|miles?|percent|[ckm]m"
+    r"|kg|ml|lbs?)\b"
 )
 _MONEY: Final = lazy_pattern(r"(?<!\\)\$\d[\d,]*[.,;?!]?\s+[a-z(]")
 _MODULO: Final = lazy_pattern(
@@ -92,7 +93,7 @@ _LAST: Final = lazy_pattern(
 _PLACE: Final = lazy_pattern(
     rf"\b{ASK}\s+the\s+(?:(?:last|final|leading|first|leftmost|rightmost|middle|unknown|missing|"
     r"units|unit's|ones|tens|hundreds|thousands|ten-?thousands|tenths|hundredths"
-    rf"|{'|'.join(ORDINALS)})\s+)(?:nonzero\s+|decimal\s+)?digit\b(?!s)"
+    rf"|{'|'.join(ORDINALS)})\s+)(?:nonzero\s+|decimal\s+)?digit\b(?!['’]|\s+sums?\b)"
 )
 
 
@@ -163,12 +164,13 @@ _ADJECTIVES: Final = (
 _HOW_MANY: Final = lazy_pattern(
     rf"\b(?:how\s+many|(?:find|determine|compute|calculate|what\s+is)\s+the\s+(?:total\s+)?"
     rf"number\s+of){_ADJECTIVES}\s+(?:(?:{_OBJECTS})|(?P<people>{_PEOPLE}))\b"
-    r"(?!\s*[-'’]|\s+(?:hours?|days?|weeks?|months?|years?|minutes?|worth|lengths?)\b)"
+    r"(?!\s*[-'’]|\s+(?:more|fewer|less|too|short|of\s+(?:its|their|his|her)|hours?|days?|weeks?"
+    r"|months?|years?|minutes?|worth|lengths?)\b)"
 )
 # An average of whole things need not be whole, and neither need a share or a change.
 _FRACTIONAL: Final = lazy_pattern(
     r"average|mean\b|expect|per\b|estimate|approximate|percent|%|ratio\b|rate\b|typical|mixed\b"
-    r"|decimal|fraction\b|probab|nearest|round|\bby\s+how\s+many|\bchange\b|\bin\s+terms\b"
+    r"|decimal|fraction\b|probab|nearest|round|compar|equivalent|share\b|\bby\s+how\s+many|\bchange\b|\bin\s+terms\b"
     r"|(?:for|to|in)\s+(?:each|every|one)\b|\bahead\b|\bbehind\b|\bback\b"
     r"|\bin\s+(?:thousands|millions|hundreds|dozens|billions)\b"
 )
@@ -241,6 +243,7 @@ _WRITTEN: Final = lazy_pattern(
     r"|\bin\s+(?:tens|thousands|millions|billions|hundreds|dozens)\b"
 )
 _OPENING: Final = lazy_pattern(r"[\s(]*(?:round(?:ed|ing)?\s+(?:off\s+)?)?")
+_ASK_FOLLOWS: Final = lazy_pattern(rf"\s*,?\s*(?:{ASK}|how)\b")
 _ANSWER: Final = lazy_pattern(
     r"\bround\s+(?:(?:off|up|down|it)\s+)?(?:to|your|the\s+(?:final\s+)?answer)\b|\banswers?\b"
     r"|\bexpress\b"
@@ -255,12 +258,11 @@ def read_rounding(reading: Reading) -> Iterator[Stated]:
     if _NOT_ROUNDED.search(plain) or _WRITTEN.search(plain, start):
         return
     for found in _ROUNDED.finditer(plain, start):
-        opening = _OPENING.fullmatch(plain, start, found.start())
         if found.start() >= end and not _ANSWER.search(plain, end):
             continue
-        if not (opening or _CLAUSE_ENDS.match(plain, found.end())) or _OF_A_PART.search(
-            plain[max(found.start() - 40, start) : found.start()]
-        ):
+        opens = _OPENING.fullmatch(plain, start, found.start())
+        ends = (_ASK_FOLLOWS if opens else _CLAUSE_ENDS).match(plain, found.end())
+        if not ends or _OF_A_PART.search(plain[max(found.start() - 40, start) : found.start()]):
             continue
         places = _PLACES.get(found[1]) if found[1] else WORDS.get(found[2])
         places = int(found[2]) if places is None else places
@@ -281,7 +283,7 @@ _PERCENT: Final = lazy_pattern(r"\bpercent|%|\bper\s+cent")
 _NOT_A_CHANCE: Final = lazy_pattern(
     r"\bodds\b|\bmultipl(?:y|ied)\b|\brecipro|\bratio\b|\btimes\b|\bmaxim|\bnumerator\b|‰"
     r"|(?:\b|\d)[a-z]\s*[+-]\s*[a-z]\b|\bper\s+(?:mil|thousand)|\bout\s+of\s+\d+\s*[.?]|\bin\s+terms\b"
-    r"|\b(?:one|1)\s+in\s+(?:[a-z]|how)\b|\blog|\bbasis\s+points?\b|\bfor\s+and\s+against\b"
+    r"|compar|\b(?:as|more|less)\s+likely|\b(?:one|1)\s+in\s+(?:[a-z]|how)\b|\blog|\bbasis\s+points?\b|\bfor\s+and\s+against\b"
     r"|\bdensity\b|\bin\s+favou?r\b|\bchances\s+in\b|\bin\s+(?:100|1,?000|a\s+[a-z]+d)\b|\bform\s+[a-z]\s*:|\bas\s+a\s+function\b"
 )
 # A whole that is there: not one that is planned, or was once, or is owed.
@@ -320,7 +322,7 @@ _PLURAL: Final = lazy_pattern(r"s$|men$|^children$|^people$")
 _MIXED: Final = frozenset("people students children members employees workers passengers".split())
 _COMPARED: Final = lazy_pattern(
     r"\bmore\s+than\b|\bless\s+than\b|\bincrease|\bdecrease|\bchange|\bcompared\b|\bthe\s+number\b"
-    r"|\bcapacity\b"
+    r"|\bcapacity\b|\blast\b|\bprevious|\boriginal"
 )
 # What is never negative, and so never falls by more than all of it.
 _SIZES: Final = (
@@ -372,7 +374,7 @@ def read_chance(reading: Reading) -> Iterator[Stated]:
 def read_share(reading: Reading) -> Iterator[Stated]:
     """Read that the share of a whole, or a decrease, is asked for in percent."""
     found = reading.asked(_SHARE)
-    if found and not _COMPARED.search(found.group()):
+    if found and not _COMPARED.search(reading.plain, found.start()):
         part = found["part"].split()
         peers = found["are"] in ("are", "were") and bool(part) and bool(_PLURAL.search(part[-1]))
         if peers and found["of"] not in _MIXED and part[-1] != found["of"]:
