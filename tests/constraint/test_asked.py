@@ -37,6 +37,13 @@ def test_options_are_read_to_their_end(text: str, options: str) -> None:
     assert (asked.form == "choice") == bool(options)
 
 
+@pytest.mark.parametrize(
+    "rest", ["\nD) none", " or D) none", " (E) 11", " D: none", " and so on", " None of these"]
+)
+def test_a_list_that_goes_on_has_no_options(rest: str) -> None:
+    assert read_asked(f"{SHIP}\n(A) 8 (B) 9 (C) 10{rest}") == Asked("choice")
+
+
 CHOICE = read_asked(
     "Which is it? (A) $12 (B) 3/4 (C) $\\frac{\\sqrt{8}}{2}$ (D) 7:30 (E) None of these"
 )

@@ -69,13 +69,12 @@ def test_a_model_that_gives_the_same_answer_again_is_believed() -> None:
     assert (run.result.answer, stages(run)) == ("33.5", ["direct", "correct"])
 
 
-def test_constraints_that_were_misread_elsewhere_do_not_overrule_an_answer() -> None:
+def test_texts_that_were_misread_overrule_no_answer() -> None:
     bills = (
         "Tye withdraws $300 from each of two banks, in 20 dollar bills. How many bills are they?"
     )
     letters = "Which?\nAnswer Choices: (A)550 (B)570 (C)600 (D)700 (E)none of these"
-    multiple = "Find the largest multiple of 7 below 50."
-    for text, answer in ((bills, "30"), (letters, "E"), (multiple, "48")):
+    for text, answer in ((bills, "30"), (letters, "E")):
         assert play(Checked(), Problem(text), rf"\boxed{{{answer}}}").result.answer == answer
 
 

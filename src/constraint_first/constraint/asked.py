@@ -74,7 +74,7 @@ def read_asked(text: str) -> Asked:
     """Read the form of the answer that a text asks for."""
     options = tuple(_options(text))
     if options:
-        return Asked("choice", options)
+        return Asked("choice", () if _goes_on(text, options[-1]) else options)
     return Asked(_form(text), (), _need(text))
 
 
@@ -106,6 +106,11 @@ _ASKS_PART: Final = lazy_pattern(
     r"|solve|evaluate|state|describe|use|graph)\b",
     re.IGNORECASE,
 )
+_OTHERS: Final = lazy_pattern(
+    r"\S\s+(?:or\s+)?(?:none|all|both|neither)\s+of\s+(?:these|the)\b|\s(?:\.\.\.|…)|\band so on\b"
+    r"|\s[B-J]:\s",
+    re.IGNORECASE,
+)
 _STYLE: Final = lazy_pattern(r"\\(?:text|mathrm|textbf|mathbf|boxed)\b|[{}$]|\\[,;: ]")
 _LETTERS: Final = lazy_pattern(
     r"(?:(?:option|choice|answer)s?\W{0,3})?"
@@ -135,6 +140,12 @@ def _options(text: str) -> Iterator[Option]:
         return
     for mark, said in zip(run, texts, strict=True):
         yield Option(_letter(mark), _trimmed(said), mark.start())
+
+
+def _goes_on(text: str, last: Option) -> bool:
+    """Whether further options follow the last one that was found, in another notation."""
+    further = _MARK.finditer(text, last.start + len(last.letter) + 1)
+    return any(_letter(one) > last.letter for one in further) or bool(_OTHERS.search(last.text))
 
 
 def _letter(mark: re.Match[str]) -> str:
