@@ -1,4 +1,4 @@
-"""The tables of docs/calibration.md on what ``auto`` acts on, computed again.
+"""The tables of docs/calibration.md on what ``auto`` acts on and checks, computed again.
 
 What the policy that comes with the package scores now is computed from attempts that were stored
 before: where it leads to another method than then, the stored attempt of Direct CoT on the same
@@ -16,12 +16,15 @@ import pytest
 
 from constraint_first.benchmark.registry import load
 from constraint_first.constraint.kind import read_kind
+from constraint_first.constraint.stated.read import read_stated
 from constraint_first.method.policy import Calibrated
 from constraint_first.method.registry import make
 from constraint_first.problem import Problem
 
 DOCS = Path(__file__).parents[1] / "docs"
 POLICY = "calibrated(policy=qwen2.5-coder-1.5b-instruct)"
+CHECKED = "until-agreed(base=program(style=short,tokens=250),most=4,agree=1)"
+UNCHECKED = "until-agreed(base=program(style=short,tokens=250,check=off),most=4,agree=1,check=off)"
 PUBLIC = ("gsm8k", "math500", "aime24", "aime25")
 OWN = ("constraintbench", "constraintbench-1-seed-5101")
 
@@ -40,7 +43,7 @@ def attempts() -> dict[tuple[str, str], dict[tuple[str, int], bool]]:
     found: dict[tuple[str, str], dict[tuple[str, int], bool]] = defaultdict(dict)
     with gzip.open(DOCS / "results" / "programs.jsonl.gz", "rt", encoding="utf-8") as lines:
         for row in map(json.loads, lines):
-            if row["method"] in ("direct", POLICY):
+            if row["method"] in ("direct", POLICY, CHECKED, UNCHECKED):
                 key = row["problem"], row["run"]
                 found[row["benchmark"], row["method"]][key] = bool(row["correct"])
     return found
@@ -73,6 +76,32 @@ def test_what_the_policy_scores_now_on_public_sets(
 ) -> None:
     found = measure(name, str(benchmark_file(name)))
     assert rows("| benchmark | problems |")[name] == pytest.approx(found, abs=0.051)
+
+
+def measure_checks(name: str, source: str) -> list[float]:
+    """Score the policy's method without checks, with those of then, and with what is left."""
+    checked, unchecked = attempts()[name, CHECKED], attempts()[name, UNCHECKED]
+    keys = checked.keys() & unchecked.keys()
+    stating = {one.id for one in load(source).problems if read_stated(one.text)}
+    now = [(checked if key[0] in stating else unchecked)[key] for key in keys]
+    sides = ([unchecked[key] for key in keys], [checked[key] for key in keys], now)
+    found = sum(key[0] in stating for key in keys)
+    return [len(keys), found, *(100 * sum(one) / len(one) for one in sides)]
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_what_the_remaining_rules_leave(name: str) -> None:
+    path = DOCS / "results" / "problems" / f"{name}.jsonl"
+    found = measure_checks(name, str(path) if path.is_file() else name)
+    assert rows("| set | problems |")[name] == pytest.approx(found, abs=0.051)
+
+
+@pytest.mark.parametrize("name", ["gsm8k", "math500"])
+def test_what_the_remaining_rules_leave_of_public_sets(
+    name: str, benchmark_file: Callable[[str], Path]
+) -> None:
+    found = measure_checks(name, str(benchmark_file(name)))
+    assert rows("| set | problems |")[name] == pytest.approx(found, abs=0.051)
 
 
 def test_how_much_is_recognised(benchmark_file: Callable[[str], Path]) -> None:

@@ -177,7 +177,7 @@ _UNUSUAL: Final = lazy_pattern(
 
 def read_asked(reading: Reading) -> Iterator[Stated]:
     """Read what the question itself says of the number that it asks for."""
-    if reading.question is None or ANOTHER_BASE.search(reading.plain):
+    if reading.question is None:
         return
     plain, end = reading.plain, reading.question[1]
     found: list[Stated] = []
@@ -185,9 +185,10 @@ def read_asked(reading: Reading) -> Iterator[Stated]:
         if head := _HEAD.match(plain, at, end):
             if whole := _WHOLE.match(plain, head.end(), end):
                 found.append(_whole_number(whole))
-            if not _UNUSUAL.search(plain):
-                found.extend(_described(plain, head.end(), end))
-    if found and not reading.asked(_OPERATED):
+            described = [*_described(plain, head.end(), end)]
+            if described and not _UNUSUAL.search(plain):
+                found.extend(described)
+    if found and not reading.asked(_OPERATED) and not ANOTHER_BASE.search(plain):
         yield from found
 
 

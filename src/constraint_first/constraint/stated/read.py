@@ -100,23 +100,28 @@ _PLACE: Final = lazy_pattern(
 def read_remainder(reading: Reading) -> Iterator[Stated]:
     """Read that the remainder of a division of integers is asked for, not what is left over."""
     plain, (start, end) = reading.plain, reading.question or (0, 0)
-    if _POLYNOMIAL.search(plain) or _COMBINED.search(plain, start) or ANOTHER_BASE.search(plain):
+    asked, modulo = reading.asked(_REMAINDER), None
+    if asked is None and not _NOT_THE_RESIDUE.search(plain, start, end):
+        modulo = reading.asked(_MODULO)
+    if not (asked or modulo) or _COMBINED.search(plain, start):
         return
-    if _NOT_WHOLE.search(plain) or _MONEY.search(reading.text):
+    if any(doubt.search(plain) for doubt in (_POLYNOMIAL, ANOTHER_BASE, _NOT_WHOLE)):
         return
-    if asked := reading.asked(_REMAINDER):
-        divisors = [*_DIVISOR.finditer(plain, start, end)]
-        if not divisors and not _DIVIDES.search(plain, start, end):
-            divisors = [*_DIVIDED_BEFORE.finditer(plain)]
-        if divisors:
-            # In a nested remainder the outer divisor is one of them, and the largest is safe.
-            largest = max(to_integer(found[1]) for found in divisors)
-            stop = max(asked.end(), divisors[-1].end())
-            span = (min(asked.start(), divisors[0].start()), stop)
-            certain = len(divisors) == 1 and bool(_CERTAIN.match(plain, asked.start()))
-            yield from _residue(largest, span, certain=certain)
-    elif not _NOT_THE_RESIDUE.search(plain, start, end) and (found := reading.asked(_MODULO)):
-        yield from _residue(to_integer(found[1]), found.span())
+    if _MONEY.search(reading.text):
+        return
+    if modulo:
+        yield from _residue(to_integer(modulo[1]), modulo.span())
+        return
+    divisors = [*_DIVISOR.finditer(plain, start, end)]
+    if not divisors and not _DIVIDES.search(plain, start, end):
+        divisors = [*_DIVIDED_BEFORE.finditer(plain)]
+    if asked and divisors:
+        # In a nested remainder the outer divisor is one of them, and the largest is safe.
+        largest = max(to_integer(found[1]) for found in divisors)
+        stop = max(asked.end(), divisors[-1].end())
+        span = (min(asked.start(), divisors[0].start()), stop)
+        certain = len(divisors) == 1 and bool(_CERTAIN.match(plain, asked.start()))
+        yield from _residue(largest, span, certain=certain)
 
 
 def _residue(modulus: int, span: tuple[int, int], *, certain: bool = False) -> Iterator[Stated]:
@@ -127,17 +132,18 @@ def _residue(modulus: int, span: tuple[int, int], *, certain: bool = False) -> I
 
 def read_digit(reading: Reading) -> Iterator[Stated]:
     """Read that one digit, or the last few digits, of a number are asked for."""
+    place, last = reading.asked(_PLACE), reading.asked(_LAST)
+    if not (place or last) or ANOTHER_BASE.search(reading.plain):
+        return
     if _COMBINED.search(reading.plain, (reading.question or (0,))[0]):
         return
-    if ANOTHER_BASE.search(reading.plain):
-        return
-    if found := reading.asked(_PLACE):
+    if place:
         words = "The answer is a digit: an integer from 0 to 9."
-        yield Stated("modular", all_of(integer(), between(0, 9)), found.span(), words)
-    elif found := reading.asked(_LAST):
-        length = WORDS.get(found[1]) or int(found[1])
-        words = f"The answer is the last {found[1]} digits of a number: at most {length} digits."
-        yield Stated("modular", least_residue(10**length), found.span(), words)
+        yield Stated("modular", all_of(integer(), between(0, 9)), place.span(), words)
+    elif last:
+        length = WORDS.get(last[1]) or int(last[1])
+        words = f"The answer is the last {last[1]} digits of a number: at most {length} digits."
+        yield Stated("modular", least_residue(10**length), last.span(), words)
 
 
 # --- Counts of things that come in whole numbers only.
@@ -252,12 +258,11 @@ _ANSWER: Final = lazy_pattern(
 
 def read_rounding(reading: Reading) -> Iterator[Stated]:
     """Read to what place the answer is to be rounded."""
-    if reading.question is None:
+    plain, (start, end) = reading.plain, reading.question or (0, 0)
+    rounded = [*_ROUNDED.finditer(plain, start)]
+    if not rounded or _NOT_ROUNDED.search(plain) or _WRITTEN.search(plain, start):
         return
-    plain, (start, end) = reading.plain, reading.question
-    if _NOT_ROUNDED.search(plain) or _WRITTEN.search(plain, start):
-        return
-    for found in _ROUNDED.finditer(plain, start):
+    for found in rounded:
         if found.start() >= end and not _ANSWER.search(plain, end):
             continue
         opens = _OPENING.fullmatch(plain, start, found.start())
