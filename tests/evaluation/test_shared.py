@@ -457,7 +457,7 @@ async def test_a_worker_runs_programs_in_the_interpreter_of_their_series(
 ) -> None:
     await enter_grid(options, endpoint, "program")
     named = "constraint_first.store.series.interpreter"
-    refused = r"its programs ran in \w+ .*, and here they run in another 1; name a new store"
+    refused = r"its programs ran in .+, and here they run in another 1; name a new store"
     with monkeypatch.context() as elsewhere:
         elsewhere.setattr(named, lambda: "another 1")
         with pytest.raises(NothingRunnable, match=refused):
