@@ -42,12 +42,12 @@ def run(source: str, seconds: float, memory: int) -> dict[str, Json]:
         factory = _factory()
     except eryx.EryxError as broken:
         return {"fault": one_line(str(broken))[:_LONGEST_ERROR]}
-    printed = _Printed()
     limits = eryx.ResourceLimits(
         execution_timeout_ms=max(1, round(seconds * 1_000)),
         max_memory_bytes=memory,
         max_vfs_bytes=1 << 20,
     )
+    printed = _Printed()
     began = time.monotonic()
     try:
         sandbox = factory.create_sandbox(resource_limits=limits, on_stdout=printed.add)

@@ -100,10 +100,11 @@ def _start(interpreter: Interpreter, count: int) -> Pool | SandboxMissing:
     program = ("-m", f"constraint_first.sandbox.{interpreter}")
     if interpreter == "cpython":
         try:
-            program += (str(snapshot.prepare()),)
+            path = snapshot.prepare()
         except (OSError, snapshot.SnapshotFailed) as failed:
             return SandboxMissing(_BROKEN.format(one_line(str(failed))))
-        environment["TMPDIR"] = str(snapshot.folder())  # where the interpreter is unpacked
+        program += (str(path),)
+        environment["TMPDIR"] = str(path.parent)  # where the interpreter is unpacked
     return Pool(program, count, environment)
 
 

@@ -38,25 +38,23 @@ class SnapshotFailed(Exception):
 
 
 def folder() -> Path:
-    """Return the folder for snapshots, and for what the interpreter unpacks."""
+    """Return the folder for snapshots."""
     return model_folder().with_name("programs")
 
 
-def has_sympy() -> bool:
-    return all(find_spec(name) for name in _PACKAGES)
+def prepare() -> Path:
+    """Make the snapshot unless it is there and undamaged; return its path.
 
-
-def prepare(*, anew: bool = False) -> Path:
-    """Make the snapshot unless it is there and undamaged; return its path."""
-    path = folder() / f"{_key()}.snapshot"
-    if not anew and _is_whole(path):
-        os.utime(path)
-        return path
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with _reported(), FileLock(path.with_suffix(".lock")):
-        if anew or not _is_whole(path):  # another process may have made it meanwhile
-            _make(path)
-            _remove_unused(path)
+    Its own folder also holds what the interpreter unpacks there (TMPDIR).
+    """
+    path = folder() / _key() / "snapshot"
+    if not _is_whole(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with _reported(), FileLock(path.with_name("lock")):
+            if not _is_whole(path):  # another process may have made it meanwhile
+                _make(path)
+    os.utime(path.parent)
+    _remove_unused()
     return path
 
 
@@ -73,9 +71,10 @@ def _make(path: Path) -> None:
             check=False,
         )
         if maker.returncode or not made.is_file():
-            said = maker.stderr.strip().splitlines()
-            raise SnapshotFailed(said[-1] if said else f"exit status {maker.returncode}")
-        path.with_suffix(".sha256").write_text(sha256_of(made))
+            # The guest's traceback comes before the code that it ran.
+            said = maker.stderr.partition("\n\nCode:\n")[0].split("\n")
+            raise SnapshotFailed(next(filter(None, reversed(said)), "its maker was killed"))
+        path.with_name("sha256").write_text(sha256_of(made))
         made.replace(path)
 
 
@@ -93,12 +92,20 @@ def _environment() -> dict[str, str]:
 def _collect(site: Path) -> None:
     """Copy what the guest imports: sympy and mpmath without their tests, and our own modules."""
     site.mkdir()
-    for name in _PACKAGES if has_sympy() else ():
-        shutil.copytree(
-            _package(name), site / name, ignore=shutil.ignore_patterns("tests", "__pycache__")
-        )
+    for name in _PACKAGES if all(map(find_spec, _PACKAGES)) else ():
+        shutil.copytree(_package(name), site / name, ignore=_without_tests)
     for name in _GUEST:
         (site / f"{name}.py").write_text(_guest(name), "utf-8")
+
+
+def _without_tests(folder: str, names: list[str]) -> list[str]:
+    """Name what is not copied; each worker would unpack files of data, and leave them there."""
+    return [
+        name
+        for name in names
+        if name in ("tests", "__pycache__")
+        or not (name.endswith(".py") or (Path(folder) / name).is_dir())
+    ]
 
 
 def _package(name: str) -> Path:
@@ -114,7 +121,8 @@ def _guest(name: str) -> str:
 
 
 def _key() -> str:
-    parts = [_cpu(), *map(_version, ("pyeryx", *_PACKAGES)), *map(_guest, _GUEST)]
+    versions = map(_version, ("pyeryx", *_PACKAGES))
+    parts = [_cpu(), sys.version, *versions, *map(_guest, _GUEST)]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
 
 
@@ -136,18 +144,16 @@ def _cpu() -> str:
 
 def _is_whole(path: Path) -> bool:
     try:
-        return path.with_suffix(".sha256").read_text() == sha256_of(path)
+        return path.with_name("sha256").read_text() == sha256_of(path)
     except OSError:
         return False
 
 
-def _remove_unused(used: Path) -> None:
-    for path in used.parent.iterdir():
-        if path.stem == used.stem or path.name == "eryx-embedded":
-            continue
+def _remove_unused() -> None:
+    for path in folder().iterdir():
         with suppress(OSError):
             if time.time() - path.stat().st_mtime > _UNUSED:
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
+                shutil.rmtree(path)
 
 
 @contextmanager
