@@ -52,7 +52,7 @@ def run(source: str, seconds: float, memory: int) -> dict[str, Json]:
     try:
         sandbox = factory.create_sandbox(resource_limits=limits, on_stdout=printed.add)
         done = sandbox.execute(f"import cfr_harness\nresult = cfr_harness.run({source!a})")
-        error = str(done.result)
+        error = _CRASHED if done.result is None else str(done.result)
     except eryx.TimeoutError:
         error = f"TimeoutError: stopped after {seconds:g} s"
     except eryx.InitializationError:  # the interpreter alone needs more

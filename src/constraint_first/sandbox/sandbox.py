@@ -104,7 +104,10 @@ def _start(interpreter: Interpreter, count: int) -> Pool | SandboxMissing:
         except (OSError, snapshot.SnapshotFailed) as failed:
             return SandboxMissing(_BROKEN.format(one_line(str(failed))))
         program += (str(path),)
-        environment["TMPDIR"] = str(path.parent)  # where the interpreter is unpacked
+        environment |= {
+            "TMPDIR": str(path.parent),  # where the interpreter is unpacked
+            "ERYX_ALLOCATOR": "on-demand",  # memory is returned after each program
+        }
     return Pool(program, count, environment)
 
 

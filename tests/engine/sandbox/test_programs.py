@@ -2,6 +2,8 @@
 
 import asyncio
 import resource
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -16,7 +18,9 @@ from constraint_first.protocol import Output, Program
 from constraint_first.sandbox.interpreter import Interpreter
 from constraint_first.sandbox.sandbox import Limits, Sandbox
 
-ORDINARY = (Path(__file__).parent / "programs.txt").read_text("utf-8").split("#### program\n")[1:]
+HERE = Path(__file__).parent
+ORDINARY = (HERE / "programs.txt").read_text("utf-8").split("#### program\n")[1:]
+SYMPY = (HERE / "sympy_programs.txt").read_text("utf-8").split("#### program\n")[1:]
 OUTPUT = 1 << 16
 
 
@@ -33,6 +37,27 @@ def test_a_program_prints_what_cpython_prints(
     else:
         assert ran.text == printed
         assert ran.error.partition(":")[0] == failed.strip().partition(":")[0]
+
+
+@pytest.mark.parametrize("block", SYMPY, ids=lambda block: block.splitlines()[0][:40])
+def test_values_of_sympy_are_printed_as_latex(
+    block: str, sandbox: Sandbox, interpreter: Interpreter
+) -> None:
+    if interpreter == "monty":
+        pytest.skip("has no sympy")
+    source, _, rest = block.partition("#### prints\n")
+    printed, _, failed = rest.partition("#### fails\n")
+    ran = sandbox.run_now(Program(source))
+    assert (ran.text, ran.error) == (printed, failed.strip())
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("block", ORDINARY, ids=lambda block: block.splitlines()[0][:40])
+def test_cpython_prints_what_is_noted(block: str) -> None:
+    source, _, rest = block.partition("#### in monty\n")[0].partition("#### prints\n")
+    ran = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True)
+    assert ran.stdout == rest.partition("#### fails\n")[0]
+    assert bool(ran.returncode) == ("#### fails\n" in rest)
 
 
 USES = {
