@@ -7,7 +7,6 @@ from importlib.util import find_spec
 from typing import Final, Literal, TypeAlias
 
 from constraint_first.model.error import EngineError
-from constraint_first.sandbox.snapshot import has_sympy
 
 Interpreter: TypeAlias = Literal["cpython", "monty"]
 
@@ -39,7 +38,7 @@ def interpreter() -> str:
     """Name the interpreter with the versions that a program's output may depend on."""
     if installed() == "monty":
         return f"pydantic-monty {version('pydantic-monty')}"
-    sympy = f"sympy {version('sympy')}" if has_sympy() else "no sympy"
+    sympy = f"sympy {version('sympy')}" if find_spec("sympy") else "no sympy"
     return f"eryx {version('pyeryx')} (Python {PYTHON}, {sympy})"
 
 

@@ -11,7 +11,6 @@ from constraint_first.sandbox.sandbox import Sandbox
 
 def have(monkeypatch: pytest.MonkeyPatch, *packages: str) -> None:
     monkeypatch.setattr(module, "find_spec", dict.fromkeys(packages, True).get)
-    monkeypatch.setattr(module, "has_sympy", lambda: "sympy" in packages)
     versions = {"pyeryx": "0.11.0", "sympy": "1.14.0", "pydantic-monty": "1.4.0"}
     monkeypatch.setattr(module, "version", versions.__getitem__)
 
