@@ -72,7 +72,7 @@ _COMBINED: Final = lazy_pattern(
 _POLYNOMIAL: Final = lazy_pattern(r"\bpolynomial|\bdivided\s+by\s+\(?\d*\s*[a-z]\s*[\^+-]|\bmatri")
 # Decimals, fractions and amounts of money leave remainders that are not whole.
 _NOT_WHOLE: Final = lazy_pattern(
-    r"\d\.\d|€|\\frac|\d\s*/\s*\d|\b(?:dollars?|cents?|euros?|money|budget|costs?|price|salary|grams?"
+    r"\d\.\d|€|\\frac|\d\s*/\s*\d|\d\s+[a-z]{3,}\s+(?:is|are|was|were)\s+divided|\b(?:dollars?|cents?|euros?|money|budget|costs?|price|salary|grams?"
     r"|litres?|liters?|met(?:re|er)s?|kilograms?|hours?|minutes?|feet|inch(?:es)?|miles?|percent|[ckm]m"
     r"|kg|ml|lbs?)\b"
 )
@@ -170,24 +170,26 @@ _ADJECTIVES: Final = (
 _HOW_MANY: Final = lazy_pattern(
     rf"\b(?:how\s+many|(?:find|determine|compute|calculate|what\s+is)\s+the\s+(?:total\s+)?"
     rf"number\s+of){_ADJECTIVES}\s+(?:(?:{_OBJECTS})|(?P<people>{_PEOPLE}))\b"
-    r"(?!\s*[-'’]|\s+(?:more|fewer|less|too|short|of\s+(?:its|their|his|her)|hours?|days?|weeks?"
+    r"(?!\s*[-'’]|\s+(?:more|fewer|less|too|short|out|of\s+(?:its|their|his|her)|hours?|days?|weeks?"
     r"|months?|years?|minutes?|worth|lengths?)\b)"
 )
 # An average of whole things need not be whole, and neither need a share or a change.
 _FRACTIONAL: Final = lazy_pattern(
     r"average|mean\b|expect|per\b|estimate|approximate|percent|%|ratio\b|rate\b|typical|mixed\b"
-    r"|decimal|fraction\b|probab|nearest|round|compar|equivalent|share\b|\bby\s+how\s+many|\bchange\b|\bin\s+terms\b"
+    r"|decimal|fraction\b|probab|nearest|round|compar|equivalent|share\b"
+    r"|\bby\s+how\s+many|\bchange\b|\bin\s+terms\b|,\s+in\s+(?!all\b|total\b)[a-z ]+[?.]"
     r"|(?:for|to|in)\s+(?:each|every|one)\b|\bahead\b|\bbehind\b|\bback\b"
     r"|\bin\s+(?:thousands|millions|hundreds|dozens|billions)\b"
 )
 # People and games are told of in rates and shared out, and then come out in fractions.
 _RATE: Final = lazy_pattern(
-    r"\b(?:each|every|equal(?:ly)?|same\s+number|apiece|daily|hourly|weekly|monthly|yearly"
+    r"\d\s*/\s*\d|\bhal(?:f|ves)\b|\b(?:thirds?|quarters?|fifths?)\b|\bneed|\brequire"
+    r"|\b(?:do|does|would|will|can|could|for)\s+\d+\b|\b(?:each|every|equal(?:ly)?|same\s+number|apiece|daily|hourly|weekly|monthly|yearly"
     r"|annual(?:ly)?)\b|\b(?:an?|one|\d+|two|three|four|five|six|seven|eight|nine|ten)\s+(?:second"
     r"|minute|hour|day|week|month|year)s?\b"
 )
 _MODELLED: Final = lazy_pattern(
-    r"\d\.\d|\bevery\s+(?:other|second|third|fourth|fifth|sixth|seventh|\d+)|\bfunction\b|\bmodel"
+    r"\d\.\d|%|\bpercent|\bevery\s+(?:other|second|third|fourth|fifth|sixth|seventh|\d+)|\bfunction\b|\bmodel"
     r"|\bexponential|\blogistic|\bequation|\bformula|\brates?\b|\baverage|\bratio\b|\bproportion"
     r"|\bpopulation\b|\bper\b|\bwork\s+at\b|\btimes\s+as\b|\binvers"
 )
@@ -287,7 +289,7 @@ _CHANCE_IN_PERCENT: Final = lazy_pattern(
 _PERCENT: Final = lazy_pattern(r"\bpercent|%|\bper\s+cent")
 _NOT_A_CHANCE: Final = lazy_pattern(
     r"\bodds\b|\bmultipl(?:y|ied)\b|\brecipro|\bratio\b|\btimes\b|\bmaxim|\bnumerator\b|‰"
-    r"|(?:\b|\d)[a-z]\s*[+-]\s*[a-z]\b|\bper\s+(?:mil|thousand)|\bout\s+of\s+\d+\s*[.?]|\bin\s+terms\b"
+    r"|(?:\b|\d)[a-z]\s*[+-]\s*[a-z]\b|\bper\s+(?!cent)|\bunits?\s+of\b|\bout\s+of\s+\d+\s*[.?]|\bin\s+terms\b"
     r"|compar|\b(?:as|more|less)\s+likely|\b(?:one|1)\s+in\s+(?:[a-z]|how)\b|\blog|\bbasis\s+points?\b|\bfor\s+and\s+against\b"
     r"|\bdensity\b|\bin\s+favou?r\b|\bchances\s+in\b|\bin\s+(?:100|1,?000|a\s+[a-z]+d)\b|\bform\s+[a-z]\s*:|\bas\s+a\s+function\b"
 )
@@ -322,9 +324,10 @@ _SHARE: Final = lazy_pattern(
     rf"\bwhat\s+percent(?:age)?\s+of\s+{_WHOLE}(?:(?P<of>{_MANY}|people|children|men|women)\s+"
     rf"(?P<are>{_ARE})|{_MIXTURE}\s+{_MADE})\b{_NO_PART}\s*(?P<part>[^,.;?]*)"
 )
-# Whatever else the whole is called, one plural for another is a ratio: *of the dogs are cats*.
+# One plural for another is a ratio (*what percent of the dogs are cats*), but for parts of people.
 _PLURAL: Final = lazy_pattern(r"s$|men$|^children$|^people$")
-_MIXED: Final = frozenset("people students children members employees workers passengers".split())
+_PARTS: Final = frozenset("boys girls men women males females freshmen seniors juniors".split())
+_WHOLES: Final = frozenset("people students children members employees workers passengers".split())
 _COMPARED: Final = lazy_pattern(
     r"\bmore\s+than\b|\bless\s+than\b|\bincrease|\bdecrease|\bchange|\bcompared\b|\bthe\s+number\b"
     r"|\bcapacity\b|\blast\b|\bprevious|\boriginal"
@@ -355,7 +358,8 @@ _NOT_AN_ANGLE: Final = lazy_pattern(
     r"|\bturn|\brotat|\bsweep|\bcover|\bhands?\b|\bminus\b|\bplus\b|\btimes\b|=\s*-|\bcopies\b"
     r"|\bspin|\brevol|\bwheel|\bmov|\bdirected\b|\bpolar\b|\bcomplex\b|\bin\s+terms\b|\bfraction\b"
     r"|\bratio\b|\bangle\s+between\b|\bnegative\b|\bstandard\s+position|\bterminal\b|\bquadrant"
-    r"|\bphase\b|\bsigned\b|\bgrad(?:ian)?s?\b|\bmils?\b|\b(?:arc\s*)?(?:minutes|seconds)\b|\bclockwise|\\pi\b"
+    r"|\bphase\b|\bsigned\b|\bwaves?\b|\bshift|\belevation\b|\bdepression\b|\bgons?\b|\bunits?\b|\bparts\b"
+    r"|\bgrad(?:ian)?s?\b|\bmils?\b|\b(?:arc\s*)?(?:minutes|seconds)\b|\bclockwise|\\pi\b"
 )
 
 
@@ -382,7 +386,8 @@ def read_share(reading: Reading) -> Iterator[Stated]:
     if found and not _COMPARED.search(reading.plain, found.start()):
         part = found["part"].split()
         peers = found["are"] in ("are", "were") and bool(part) and bool(_PLURAL.search(part[-1]))
-        if peers and found["of"] not in _MIXED and part[-1] != found["of"]:
+        within = found["of"] in _WHOLES and part and part[-1] in _PARTS
+        if peers and not within and part[-1] != found["of"]:
             return
         words = "The answer is the percentage of a whole: from 0 to 100."
         yield Stated("bound", between(0, 100), found.span(), words)
