@@ -98,7 +98,8 @@ _PROPERTIES: Final[tuple[tuple[re.Pattern[str], _Builder], ...]] = tuple(
         (rf"(?:{_LARGER})\s+{_N}{_FOLLOW}", _bound(above, "greater than")),
         (rf"(?:{_SMALLER})\s+{_N}{_FOLLOW}", _bound(below, "less than")),
         (
-            rf"({'|'.join(WORDS)}|\d\d?)\s*-?\s*digit(?=\s+(?:positive\s+|perfect\s+|odd\s+|even\s+)?"
+            rf"({'|'.join(WORDS)}|\d\d?)\s*-?\s*digit(?=\s+(?:positive\s+|perfect\s+|odd\s+"
+            rf"|even\s+)?"
             r"(?:number|integer|prime|multiple|divisor|factor|square|cube|palindrome)\b)",
             _length,
         ),
@@ -106,7 +107,8 @@ _PROPERTIES: Final[tuple[tuple[re.Pattern[str], _Builder], ...]] = tuple(
     )
 )
 _LINK: Final = lazy_pattern(
-    r"[\s,]*(?:\b(?:and|that|which|is|be|both|also|a|an|the|number|integer|whole|positive)\b[\s,]*)*"
+    r"[\s,]*(?:\b(?:and|that|which|is|be|both|also|a|an|the|number|integer|whole"
+    r"|positive)\b[\s,]*)*"
 )
 # How a property can begin; it spares most places the trial of every pattern.
 _BEGINS: Final = lazy_pattern(
@@ -155,7 +157,8 @@ _WHOLE: Final = lazy_pattern(
     r"(?:(positive|negative|non-?negative)\s+)?(?:(?:even|odd|composite|prime|perfect|square|"
     rf"(?:{'|'.join(WORDS)}|\d\d?)-digit)\s+)*"
     r"(?:integers?\b(?!\s+(?:coefficient|part|side|coordinate|length|ratio|exponent|pair|point"
-    r"|lattice|program|vector|percent|triple|tuple|power|multiple\s+of\s+(?!\d+(?![\d./]))))|whole\s+number\b(?!\s+percent)"
+    r"|lattice|program|vector|percent|triple|tuple|power|multiple\s+of\s+(?!\d+(?![\d./]))))"
+    r"|whole\s+number\b(?!\s+percent)"
     r"|natural\s+number\b)"
 )
 _NOUN: Final = lazy_pattern(

@@ -53,7 +53,8 @@ _DIVISOR: Final = lazy_pattern(
     rf"by|modulo|mod)\s+({INTEGER})(?!\s+(?!{_AFTER}\b)[a-z]{{2,}})"
 )
 _DIVIDED_BEFORE: Final = lazy_pattern(
-    r"(?:\b(?:numbers?|integers?|sums?|products?|[a-z])|[\d)}])\s+(?:is|are)\s+(?:then\s+)?divided\s+"
+    r"(?:\b(?:numbers?|integers?|sums?|products?|[a-z])|[\d)}])\s+(?:is"
+    r"|are)\s+(?:then\s+)?divided\s+"
     rf"by\s+({INTEGER})(?!\s+(?!{_AFTER}\b)[a-z]{{2,}})"
 )
 # The remainder itself, of one division, and nothing is done with it afterwards.
@@ -72,8 +73,10 @@ _COMBINED: Final = lazy_pattern(
 _POLYNOMIAL: Final = lazy_pattern(r"\bpolynomial|\bdivided\s+by\s+\(?\d*\s*[a-z]\s*[\^+-]|\bmatri")
 # Decimals, fractions and amounts of money leave remainders that are not whole.
 _NOT_WHOLE: Final = lazy_pattern(
-    r"\d\.\d|€|\\frac|\d\s*/\s*\d|\d\s+[a-z]{3,}\s+(?:is|are|was|were)\s+divided|\b(?:dollars?|cents?|euros?|money|budget|costs?|price|salary|grams?"
-    r"|litres?|liters?|met(?:re|er)s?|kilograms?|hours?|minutes?|feet|inch(?:es)?|miles?|percent|[ckm]m"
+    r"\d\.\d|€|\\frac|\d\s*/\s*\d|\d\s+[a-z]{3,}\s+(?:is|are|was|were)\s+divided"
+    r"|\b(?:dollars?|cents?|euros?|money|budget|costs?|price|salary|grams?"
+    r"|litres?|liters?|met(?:re|er)s?|kilograms?|hours?|minutes?|feet|inch(?:es)?|miles?|percent"
+    r"|[ckm]m"
     r"|kg|ml|lbs?)\b"
 )
 _MONEY: Final = lazy_pattern(r"(?<!\\)\$\d[\d,]*[.,;?!]?\s+[a-z(]")
@@ -170,7 +173,8 @@ _ADJECTIVES: Final = (
 _HOW_MANY: Final = lazy_pattern(
     rf"\b(?:how\s+many|(?:find|determine|compute|calculate|what\s+is)\s+the\s+(?:total\s+)?"
     rf"number\s+of){_ADJECTIVES}\s+(?:(?:{_OBJECTS})|(?P<people>{_PEOPLE}))\b"
-    r"(?!\s*[-'’]|\s+(?:more|fewer|less|too|short|out|of\s+(?:its|their|his|her)|hours?|days?|weeks?"
+    r"(?!\s*[-'’]|\s+(?:more|fewer|less|too|short|out|of\s+(?:its|their|his|her)|hours?|days?"
+    r"|weeks?"
     r"|months?|years?|minutes?|worth|lengths?)\b)"
 )
 # An average of whole things need not be whole, and neither need a share or a change.
@@ -184,12 +188,14 @@ _FRACTIONAL: Final = lazy_pattern(
 # People and games are told of in rates and shared out, and then come out in fractions.
 _RATE: Final = lazy_pattern(
     r"\d\s*/\s*\d|\bhal(?:f|ves)\b|\b(?:thirds?|quarters?|fifths?)\b|\bneed|\brequire"
-    r"|\b(?:do|does|would|will|can|could|for)\s+\d+\b|\b(?:each|every|equal(?:ly)?|same\s+number|apiece|daily|hourly|weekly|monthly|yearly"
+    r"|\b(?:do|does|would|will|can|could|for)\s+\d+\b|\b(?:each|every|equal(?:ly)?|same\s+number"
+    r"|apiece|daily|hourly|weekly|monthly|yearly"
     r"|annual(?:ly)?)\b|\b(?:an?|one|\d+|two|three|four|five|six|seven|eight|nine|ten)\s+(?:second"
     r"|minute|hour|day|week|month|year)s?\b"
 )
 _MODELLED: Final = lazy_pattern(
-    r"\d\.\d|%|\bpercent|\bevery\s+(?:other|second|third|fourth|fifth|sixth|seventh|\d+)|\bfunction\b|\bmodel"
+    r"\d\.\d|%|\bpercent"
+    r"|\bevery\s+(?:other|second|third|fourth|fifth|sixth|seventh|\d+)|\bfunction\b|\bmodel"
     r"|\bexponential|\blogistic|\bequation|\bformula|\brates?\b|\baverage|\bratio\b|\bproportion"
     r"|\bpopulation\b|\bper\b|\bwork\s+at\b|\btimes\s+as\b|\binvers"
 )
@@ -289,9 +295,12 @@ _CHANCE_IN_PERCENT: Final = lazy_pattern(
 _PERCENT: Final = lazy_pattern(r"\bpercent|%|\bper\s+cent")
 _NOT_A_CHANCE: Final = lazy_pattern(
     r"\bodds\b|\bmultipl(?:y|ied)\b|\brecipro|\bratio\b|\btimes\b|\bmaxim|\bnumerator\b|‰"
-    r"|(?:\b|\d)[a-z]\s*[+-]\s*[a-z]\b|\bper\s+(?!cent)|\bunits?\s+of\b|\bout\s+of\s+\d+\s*[.?]|\bin\s+terms\b"
-    r"|compar|\b(?:as|more|less)\s+likely|\b(?:one|1)\s+in\s+(?:[a-z]|how)\b|\blog|\bbasis\s+points?\b|\bfor\s+and\s+against\b"
-    r"|\bdensity\b|\bin\s+favou?r\b|\bchances\s+in\b|\bin\s+(?:100|1,?000|a\s+[a-z]+d)\b|\bform\s+[a-z]\s*:|\bas\s+a\s+function\b"
+    r"|(?:\b|\d)[a-z]\s*[+-]\s*[a-z]\b|\bper\s+(?!cent)|\bunits?\s+of\b|\bout\s+of\s+\d+\s*[.?]"
+    r"|\bin\s+terms\b"
+    r"|compar|\b(?:as|more|less)\s+likely|\b(?:one|1)\s+in\s+(?:[a-z]|how)\b|\blog"
+    r"|\bbasis\s+points?\b|\bfor\s+and\s+against\b"
+    r"|\bdensity\b|\bin\s+favou?r\b|\bchances\s+in\b|\bin\s+(?:100|1,?000|a\s+[a-z]+d)\b"
+    r"|\bform\s+[a-z]\s*:|\bas\s+a\s+function\b"
 )
 # A whole that is there: not one that is planned, or was once, or is owed.
 _WHOLE: Final = (
@@ -358,7 +367,8 @@ _NOT_AN_ANGLE: Final = lazy_pattern(
     r"|\bturn|\brotat|\bsweep|\bcover|\bhands?\b|\bminus\b|\bplus\b|\btimes\b|=\s*-|\bcopies\b"
     r"|\bspin|\brevol|\bwheel|\bmov|\bdirected\b|\bpolar\b|\bcomplex\b|\bin\s+terms\b|\bfraction\b"
     r"|\bratio\b|\bangle\s+between\b|\bnegative\b|\bstandard\s+position|\bterminal\b|\bquadrant"
-    r"|\bphase\b|\bsigned\b|\bwaves?\b|\bshift|\belevation\b|\bdepression\b|\bgons?\b|\bunits?\b|\bparts\b"
+    r"|\bphase\b|\bsigned\b|\bwaves?\b|\bshift|\belevation\b|\bdepression\b|\bgons?\b|\bunits?\b"
+    r"|\bparts\b"
     r"|\bgrad(?:ian)?s?\b|\bmils?\b|\b(?:arc\s*)?(?:minutes|seconds)\b|\bclockwise|\\pi\b"
 )
 
