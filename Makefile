@@ -1,10 +1,14 @@
 # Each target sets up all that it needs, in .venv, from the package index that pip is configured for.
-# Python is the newest from 3.11 on that is here and can make one; PYTHON names another. Where a shim
-# of pyenv does not answer because no version is chosen, those that pyenv has are asked themselves.
+# Python is the newest from 3.11 on that is here and can make one; PYTHON names another. Where none from
+# 3.12 on answers, those that pyenv has are asked: its shims fail for versions that are not chosen.
 USABLE := -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, int(sys.argv[1])))'
-PYTHON ?= $(shell for minor in `seq 29 -1 11`; do \
-  for name in python3.$$minor "$$PYENV_ROOT"/versions/3.$$minor.*[0-9]/bin/python ~/.pyenv/versions/3.$$minor.*[0-9]/bin/python `[ $$minor -gt 12 ] || echo python3`; do \
-    "$$name" $(USABLE) $$minor 2>/dev/null && echo "$$name" && exit; done; done)
+PYTHON ?= $(shell \
+  try() { "$$1" $(USABLE) $$2 2>/dev/null && echo "$$1" && exit; }; \
+  for oldest in 12 11; do minors=`seq 29 -1 $$oldest`; \
+    for minor in $$minors; do try python3.$$minor $$oldest; done; try python3 $$oldest; \
+    for minor in $$minors; do \
+      for name in "$$PYENV_ROOT"/versions/3.$$minor.*[0-9]/bin/python ~/.pyenv/versions/3.$$minor.*[0-9]/bin/python; do \
+        try "$$name" $$oldest; done; done; done)
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Tests start Python hundreds of times: each would compile every module that it imports.
