@@ -642,7 +642,7 @@ class ProgramFailed(CfrError):
 
 @click.command("program")
 @click.argument("source", metavar="FILE.py|-")
-@option("--time seconds", "Time limit in seconds.", click.FloatRange(0.01, 3_600), 1.5)
+@option("--time seconds", "Time limit in seconds.", click.FloatRange(0.01, 3_600), 3.0)
 @option("--memory", "Memory limit in megabytes.", click.IntRange(1, 768), 256)
 @json_option
 def program_command(source: str, seconds: float, memory: int, *, as_json: bool) -> None:

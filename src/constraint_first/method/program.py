@@ -60,7 +60,7 @@ Tell: TypeAlias = Literal["stated", "off"]
 """Whether the prompt names the constraints that the text states."""
 
 Modules: TypeAlias = Literal["untold", "told"]
-"""Whether the prompt lists the modules that the sandbox has."""
+"""Whether the prompt lists modules that every sandbox has."""
 
 
 @dataclass(frozen=True)
