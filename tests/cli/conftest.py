@@ -103,6 +103,13 @@ def cfr(tmp_path: Path, commands: CommandServer) -> Run:
 
 
 @pytest.fixture
+def program_cache(tmp_path: Path, snapshots: Path) -> None:
+    """Give ``cfr`` the snapshot that all tests share; its cache folder is a new one."""
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / snapshots.name).symlink_to(snapshots)
+
+
+@pytest.fixture
 def served(endpoint: Endpoint, tmp_path: Path) -> Endpoint:
     """An endpoint that adds correctly (11 tokens in, 7 out), and a file of six sums."""
     endpoint.respond = reply_right

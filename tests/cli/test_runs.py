@@ -145,12 +145,8 @@ def failing(call: Call) -> Completion:
 
 
 @pytest.mark.slow  # dozens of commands
-@pytest.mark.usefixtures("stores", "export_filled")
-def test_what_is_typed_and_what_is_said(
-    golden: Golden, cfr: Run, tmp_path: Path, snapshots: Path
-) -> None:
-    (tmp_path / "cache").mkdir()
-    (tmp_path / "cache" / snapshots.name).symlink_to(snapshots)
+@pytest.mark.usefixtures("stores", "export_filled", "program_cache")
+def test_what_is_typed_and_what_is_said(golden: Golden, cfr: Run, tmp_path: Path) -> None:
     with Store(str(tmp_path / "listed.db")) as store:
         job = prepare(store, Series("sums", "direct", "m"), sums(3), 2, Scripted(right))
         asyncio.run(run(store, [job], 1))

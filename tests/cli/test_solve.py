@@ -136,6 +136,7 @@ def test_a_policy_and_its_rule_are_shown(cfr: Run, served: Server, tmp_path: Pat
     assert "p.toml, line 4: rules 1: 'when' has no feature 'cues'; did you mean 'cue'?" in ran.err
 
 
+@pytest.mark.usefixtures("program_cache")
 @pytest.mark.parametrize("width", ["80", "120"])
 def test_a_program_its_output_and_the_checks_are_shown(
     cfr: Run, endpoint: Server, width: str
