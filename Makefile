@@ -40,7 +40,7 @@ lint: .venv/dev.ok
 	$(BIN)/vulture
 
 types: .venv/dev.ok
-	$(BIN)/basedpyright
+	$(BIN)/basedpyright --pythonpath $(BIN)/python
 
 layers: .venv/dev.ok
 	$(BIN)/lint-imports

@@ -12,7 +12,8 @@ import pytest
 
 from constraint_first.protocol import Program
 from constraint_first.sandbox import snapshot
-from constraint_first.sandbox.sandbox import Sandbox, SandboxMissing
+from constraint_first.sandbox.interpreter import SandboxMissing
+from constraint_first.sandbox.sandbox import Sandbox
 
 pytestmark = pytest.mark.skipif(not find_spec("eryx"), reason="eryx is not installed")
 
