@@ -462,6 +462,7 @@ _PURPOSES: Final = {
     "program-thinking": "write a program that begins with comments (style=thinking)",
     "program-bare": "write a program and nothing around it (style=bare)",
     "program-short": "write a short program and nothing around it (style=short)",
+    "program-sympy": "the same, with sympy where a problem needs it (style=sympy)",
     "question": "offer to ask back before solving (question=N)",
     "reminder": "solve, with a reminder of what the answer must be",
     "reply": "the request unchanged",

@@ -400,7 +400,8 @@ def _pair_json(pair: Pair) -> dict[str, Json]:
         "ci": [round(bound, 6) for bound in pair.ci],
         "ci_percentile": [round(bound, 6) for bound in pair.ci_percentile],
         "ci_exact": pair.exact,
-        **{name: getattr(pair, name) for name in ("p", "p_holm", "test", "detectable")},
+        **{name: getattr(pair, name) for name in ("p", "p_holm", "test")},
+        "detectable": None if pair.detectable is None else round(pair.detectable, 6),
         "token_ratios": {k: None if v is None else round(v, 6) for k, v in ratios.items()},
         "notes": [*pair_notes(pair)],
     }
