@@ -20,6 +20,11 @@ SHIP = "A ferry makes 4 trips in 6 hours. How many in 15 hours?"
         (f"{SHIP}\nOptions:\nA: 8\nB: 9\nC: 10", "A8 B9 C10"),
         (f"{SHIP} A) 8 B) 9 C) 10", "A8 B9 C10"),
         ("P (A) = 0.1, P (B) = 0.2. What is P(A+B)? (A) 0.1 (B) 0.28 (C) 0.3", "A0.1 B0.28 C0.3"),
+        (f"{SHIP} Options: ['A)8 h', 'B)9 h', 'C)10 h']", "A8 h B9 h C10 h"),
+        (f"{SHIP}\nA 8\nB 9\nC 10", "A8 B9 C10"),
+        ("The trips are: a. 8 b. 9 c. 10", "A8 B9 C10"),
+        ("The sum is (a) even (b) odd (c) zero", "Aeven Bodd Czero"),
+        ("Is 9 odd? (A) Yes (B) No", "AYes BNo"),
         (r"Which? $\textbf{(A)}\ 8\qquad\textbf{(B)}\ 9\qquad\textbf{(C)}\ 10$", "A8 B9 C10"),
         (f"{SHIP}\n(a) 8, (b) 9, (c) 10", "A8 B9 C10"),
         (f"{SHIP} (A) 8 (B) 9 (C) 10\nReply with the letter.", "A8 B9 C10"),
@@ -48,6 +53,8 @@ CHOICE = read_asked(
     "Which is it? (A) $12 (B) 3/4 (C) $\\frac{\\sqrt{8}}{2}$ (D) 7:30 (E) None of these"
 )
 SMALL = read_asked("Which side is longest? (A) $b$ (B) $a$ (C) None of these")
+HOURS = read_asked("Both take A) 3 h B) 4 h C) 4.5 h D) 9 h")
+TRUTH = read_asked("Is 9 odd? (A) Yes (B) No")
 TWICE = read_asked("Which is it?\nA. 0.5\nB. 1/2\nC. 3")
 
 
@@ -66,6 +73,9 @@ TWICE = read_asked("Which is it?\nA. 0.5\nB. 1/2\nC. 3")
         (CHOICE, "B) 3/4", "B"),
         (CHOICE, "(b)", "B"),
         (CHOICE, "option b", "B"),
+        (HOURS, "4", "B"),
+        (HOURS, "4 h", "B"),
+        (TRUTH, "True", "A"),
         (SMALL, "b", "A"),  # the text of an option before its letter
         (SMALL, "c", "C"),
         (CHOICE, r"\text{(B)}", "B"),
@@ -89,6 +99,12 @@ def test_a_value_is_the_one_option_that_it_equals(
     [
         ("Express the area in terms of $r$.", "12", False),
         ("Express the area in terms of $r$.", "2 r^{2}", True),
+        ("Give the area as a function of its width w.", "12", False),
+        ("Write $(x+1)^2$ as a polynomial in x.", "4", False),
+        ("Find an antiderivative of $6x^2$.", "6", False),
+        ("Find the derivative of $x^2 + 1$.", "2", False),
+        ("Find the derivative of $x^2 + 1$ at 3.", "6", True),
+        ("Find the derivative of $f(x) = 3x + 5$.", "3", True),
         ("Factor $x^2-9$.", "0", False),
         ("Find the equation of the line through $(0,2)$ and $(5,2)$.", "y = 2", True),
         ("Find the equation of the line through $(0,2)$ and $(5,2)$.", "2", False),

@@ -46,12 +46,20 @@ class Asked(NamedTuple):
         words = plain_words(answer)
         same = [
             one.letter
-            for one in self.options
-            if (words and words == plain_words(one.text)) or is_alike(answer, one.text)
+            for one, bare in zip(self.options, self._without_unit(), strict=True)
+            if (words and plain_words(one.text) in (words, _YES_FOR.get(words)))
+            or is_alike(answer, one.text)
+            or (bare and is_alike(answer, bare))
         ]
         if letters and not same:  # after the texts: a small letter may also be a variable
             return self._chosen(re.findall(r"\b[A-J]\b", letters[1].upper()))
         return same[0] if len(same) == 1 else None
+
+    def _without_unit(self) -> list[str]:
+        """List the options without their unit if that is one letter, which reads as a variable."""
+        found = [_SHORT_UNIT.fullmatch(one.text) for one in self.options]
+        same = len({one and one[2] for one in found}) == 1
+        return [one[1] if one and same else "" for one in found]
 
     def _chosen(self, letters: list[str]) -> str | None:
         return ", ".join(dict.fromkeys(letters)) if {*letters} <= {*self.letters} else None
@@ -83,13 +91,17 @@ def read_asked(text: str) -> Asked:
 _LEFT: Final = r"(?:\$?\\(?:text|mathrm|textbf|mathbf|rm|bf)\s?\{\s?)?"
 _MARK: Final = lazy_pattern(
     rf"{_LEFT}[(\[]\s?(?P<round>[A-J])\s?[)\]]\}}?\$?[.:]?"
-    r"|(?:(?<=\s)|^)(?P<half>[A-J])\)"
+    r"|(?:(?<=[\s'\"\[,])|^)(?P<half>[A-J])\)"
     r"|(?:^|(?<=\n)|(?<=ptions:)|(?<=hoices:))[ \t]*(?P<line>[A-J])[.:](?=\s|\$)"
     r"|(?:(?<=\s)|^)(?P<dot>[A-J])\.(?=\s)"
     r"|(?:(?<=[\s,;])|^)\(?\s?(?P<small>[a-j])\s?\)"
+    r"|(?:(?<=[\s,;])|^)(?P<tiny>[a-j])\.(?=\s)"
+    r"|(?<=\n)(?P<bare>[A-J])[ \t]+(?=\S)"
 )
 _NO_MARKS: Final[list[re.Match[str]]] = []
 _FEWEST: Final = 3
+_TRUTHS: Final = ({"yes", "no"}, {"true", "false"})
+"""The only lists of two options; two marks may be anything else."""
 _LONGEST: Final = 500
 _REST: Final = 200
 """The most characters after the last option: a hint on how to answer, but no further text."""
@@ -98,8 +110,9 @@ _FIGURE: Final = lazy_pattern(
 )
 _LINE: Final = lazy_pattern(r"\s*[^\n]*")
 _CHOOSES: Final = lazy_pattern(
-    r"(?:[?_]|\b(?:options|choices|following|below|is|are|equals)\s*:)\W*$", re.IGNORECASE
+    r"(?:[?_]|\b(?:options|choices|following|below)\s*:|\b(?:is|are|equals?)\b)\W*$", re.IGNORECASE
 )
+_QUOTE: Final = lazy_pattern(r"['\"]\s*[,\]]?\s*\]?\s*['\"]?$")
 _COUNTS: Final = lazy_pattern(r"\bhow many of\b", re.IGNORECASE)
 _ASKS_PART: Final = lazy_pattern(
     r"\?|^\s*(?:find|determine|show|prove|compute|calculate|what|how|write|explain|give|sketch"
@@ -111,6 +124,9 @@ _OTHERS: Final = lazy_pattern(
     r"|\s[B-J]:\s",
     re.IGNORECASE,
 )
+_SHORT_UNIT: Final = lazy_pattern(r"([\d.,/ ]+)[ ]([a-zA-Z])")
+_YES_FOR: Final = {"true": "yes", "false": "no"}
+"""What Python prints for the answer to a question with the options Yes and No."""
 _STYLE: Final = lazy_pattern(r"\\(?:text|mathrm|textbf|mathbf|boxed)\b|[{}$]|\\[,;: ]")
 _LETTERS: Final = lazy_pattern(
     r"(?:(?:option|choice|answer)s?\W{0,3})?"
@@ -125,21 +141,26 @@ def _options(text: str) -> Iterator[Option]:
     marks: dict[str, list[re.Match[str]]] = {}
     for mark in _MARK.finditer(text):
         marks.setdefault(mark.lastgroup or "", []).append(mark)
-    small = marks.get("small")
-    if small and (_COUNTS.search(text) or not _CHOOSES.search(text, 0, small[0].start())):
-        marks.pop("small")  # parts of a question, or statements to be counted
+    for style in {"small", "tiny"} & {*marks}:
+        if _COUNTS.search(text) or not _CHOOSES.search(text, 0, marks[style][0].start()):
+            marks.pop(style)  # parts of a question, or statements to be counted
     runs = [run for found in marks.values() for run in _runs(found)]
     # Of equally long runs the last: P(A) and P(B) before the options are no marks.
     run = max(runs, key=lambda one: (len(one), one[0].start()), default=_NO_MARKS)
-    if len(run) < _FEWEST:
+    if len(run) < 2:
         return
     end = _LINE.match(text, run[-1].end())
     ends = [*(one.start() for one in run[1:]), end.end() if end else len(text)]
     texts = [text[one.end() : end] for one, end in zip(run, ends, strict=True)]
     if len(text) - ends[-1] > _REST or any(map(_is_no_option, texts)):
         return
+    if text[run[0].start() - 1 : run[0].start()] in ("'", '"'):  # a list in Python's notation
+        texts = [_QUOTE.sub("", one) for one in texts]
+    texts = [_trimmed(one) for one in texts]
+    if len(run) < _FEWEST and {*map(plain_words, texts)} not in _TRUTHS:
+        return
     for mark, said in zip(run, texts, strict=True):
-        yield Option(_letter(mark), _trimmed(said), mark.start())
+        yield Option(_letter(mark), said, mark.start())
 
 
 def _goes_on(text: str, last: Option) -> bool:
@@ -254,8 +275,13 @@ def _form(text: str) -> Form:
 
 _VARIABLE: Final = lazy_pattern(
     r"\b(?:express(?:ed)?|write|give|state|answer|find)\b(?![^.?!]*\bequation)[^.?!]{0,200}?"
-    r"\b(?:in terms of|as a function of)\s+(?:the\s+(?:variables?|constants?)\s+)?"
-    r"\$?(?:\{ ?)?[a-zA-Z](?:_\w)?\b(?!\w)"
+    r"\b(?:in terms of|as a function of)\s+(?:the\s+(?:variables?|constants?)\s+"
+    r"|(?:its|the)\s+[a-z]+\s+)?\$?(?:\{ ?)?[a-zA-Z](?:_\w)?\b(?!\w)"
+    r"|\bas a polynomial in \$?[a-zA-Z]\b"
+    r"|\b(?:antiderivative|indefinite integral|general solution) (?:of|for|to)\b(?![^.?!]*\bat\b)"
+    r"|(?:^|[.:?]\s+)(?:find|compute|determine|calculate|what is) the (?:first )?derivative of\b"
+    r"(?=[^?!]*(?:\^|\*\*|\b(?:sin|cos|tan|ln|log|exp|sqrt)\b))"
+    r"(?![^?!]*(?:\bat\b|\bwhen\b|\bvalue\b|=\s*-?\d+\b\s*[$.?]))"
     r"|(?:^|[.:?]\s+)(?:find|write|give|determine|state|what is|what's) (?:the |an? )?"
     r"(?:(?!number)\w+[ -]){0,3}equation (?:of|for) (?:the|an?|this|each)\b"
     r"|^\W*(?:completely )?factor(?:ize|ise)?\b(?! of)",
