@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -345,7 +345,7 @@ def test_rows_that_another_program_deleted_are_missed_at_the_end(tmp_path: Path)
     path = tmp_path / "runs.db"
 
     def harm() -> None:
-        with sqlite3.connect(path) as connection:
+        with closing(sqlite3.connect(path)) as connection, connection:
             connection.execute("DELETE FROM attempts")
 
     with pytest.raises(StoreError, match=r"holds \d+ of the 40 attempts that were written"):

@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ def evaluate(method: str, endpoint: Endpoint, folder: Path) -> dict[str, Any]:
     subprocess.run(
         [sys.executable, "-m", "constraint_first", *words, *model], check=True, capture_output=True
     )
-    with sqlite3.connect(store) as database:
+    with closing(sqlite3.connect(store)) as database:
         rows = database.execute(
             "SELECT p.name, a.verdict, a.answer FROM attempts a JOIN problems p ON a.problem = p.id"
         )
