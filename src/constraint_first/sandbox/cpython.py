@@ -12,18 +12,20 @@ import sys
 import time
 from contextlib import suppress
 from functools import cache
-from typing import Final
 
 import eryx
 
-from constraint_first.file.safe import one_line
 from constraint_first.problem import Json
 from constraint_first.process import serve
-
-OUTPUT: Final = 1 << 16
-"""The most bytes that a program may print."""
-
-_LONGEST_ERROR: Final = 400
+from constraint_first.sandbox.outcome import (
+    CRASHED,
+    FLOOD,
+    OUTPUT,
+    TOO_LARGE,
+    TOO_LONG,
+    fault,
+    outcome,
+)
 
 
 def main() -> None:
@@ -34,14 +36,11 @@ def main() -> None:
 
 
 def run(source: str, seconds: float, memory: int) -> dict[str, Json]:
-    """Run a program; return its output, its error and its time.
-
-    A ``fault`` instead of these is one of the installation, not of the program.
-    """
+    """Run a program; return its output, its error and its time."""
     try:
         factory = _factory()
     except eryx.EryxError as broken:
-        return {"fault": one_line(str(broken))[:_LONGEST_ERROR]}
+        return fault(broken)
     limits = eryx.ResourceLimits(
         execution_timeout_ms=max(1, round(seconds * 1_000)),
         max_memory_bytes=memory,
@@ -52,22 +51,18 @@ def run(source: str, seconds: float, memory: int) -> dict[str, Json]:
     try:
         sandbox = factory.create_sandbox(resource_limits=limits, on_stdout=printed.add)
         done = sandbox.execute(f"import cfr_harness\nresult = cfr_harness.run({source!a})")
-        error = _CRASHED if done.result is None else str(done.result)
+        error = CRASHED if done.result is None else str(done.result)
     except eryx.TimeoutError:
-        error = f"TimeoutError: stopped after {seconds:g} s"
+        error = TOO_LONG.format(seconds)
     except eryx.InitializationError:  # the interpreter alone needs more
         error = "MemoryError"
     except eryx.EryxError:
-        error = _CRASHED
+        error = CRASHED
     if error == "OutputError" or printed.full:
-        error = _FLOOD
+        error = FLOOD
     elif error == "MemoryError":
-        error = f"MemoryError: needs more than {memory >> 20} MB"
-    return {
-        "text": printed.text(),
-        "error": one_line(error)[:_LONGEST_ERROR],
-        "seconds": time.monotonic() - began,
-    }
+        error = TOO_LARGE.format(memory >> 20)
+    return outcome(printed.text(), error, began)
 
 
 class _Printed:
@@ -88,10 +83,6 @@ class _Printed:
 @cache
 def _factory() -> eryx.SandboxFactory:
     return eryx.SandboxFactory.load(sys.argv[1])
-
-
-_FLOOD: Final = f"OutputError: printed more than {OUTPUT:,} bytes"
-_CRASHED: Final = "MemoryError: the interpreter broke down"
 
 
 if __name__ == "__main__":

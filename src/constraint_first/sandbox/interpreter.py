@@ -25,13 +25,16 @@ class SandboxMissing(EngineError):
 
 
 def installed() -> Interpreter:
-    for interpreter, package in _PACKAGES.items():
-        if find_spec(package):
-            return interpreter
+    if found := _find():
+        return found
     raise SandboxMissing(
         "programs need pyeryx (from Python 3.12 on) or pydantic-monty: "
         "pip install 'constraint-first[programs]'"
     )
+
+
+def _find() -> Interpreter | None:
+    return next((one for one, package in _PACKAGES.items() if find_spec(package)), None)
 
 
 def interpreter() -> str:
@@ -44,6 +47,4 @@ def interpreter() -> str:
 
 def shortfall() -> str:
     """Say in one line what programs lack in this interpreter; empty if nothing."""
-    if find_spec("eryx") or not find_spec("pydantic_monty"):
-        return ""
-    return "programs run without sympy; Python 3.12 or newer has it"
+    return "programs run without sympy; Python 3.12 or newer has it" if _find() == "monty" else ""

@@ -19,18 +19,23 @@ from typing import Final
 
 import pydantic_monty
 
-from constraint_first.file.safe import one_line
 from constraint_first.problem import Json
 from constraint_first.process import serve
+from constraint_first.sandbox.outcome import (
+    CRASHED,
+    FLOOD,
+    OUTPUT,
+    TOO_LARGE,
+    TOO_LONG,
+    fault,
+    outcome,
+)
 
-OUTPUT: Final = 1 << 16
-"""The most bytes that a program may print."""
 GRACE: Final = 0.15
 """Seconds after a program's time limit before its interpreter is killed."""
 
 _DEPTH: Final = 5_000
 _ADDRESSES: Final = 1 << 30
-_LONGEST_ERROR: Final = 400
 # The clock and the random numbers are fixed, so that a program's output is reproducible.
 _SAME_ALWAYS: Final = pydantic_monty.OSPolicy(
     datetime=datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC),
@@ -45,14 +50,11 @@ def main() -> None:
 
 
 def run(source: str, seconds: float, memory: int) -> dict[str, Json]:
-    """Run a program; return its output, its error and its time.
-
-    A ``fault`` instead of these is one of the installation, not of the program.
-    """
+    """Run a program; return its output, its error and its time."""
     try:
         _pool()
     except (OSError, RuntimeError, pydantic_monty.MontyError) as broken:
-        return {"fault": one_line(str(broken))[:_LONGEST_ERROR]}
+        return fault(broken)
     sink = pydantic_monty.CollectStreams(max_bytes=OUTPUT)
     began = time.monotonic()
     error = ""
@@ -63,7 +65,7 @@ def run(source: str, seconds: float, memory: int) -> dict[str, Json]:
     except pydantic_monty.MontyError as broken:
         error = _described(broken, seconds, memory)
     text = "".join(piece for stream, piece in sink.output if stream == "stdout")
-    return {"text": text, "error": error, "seconds": time.monotonic() - began}
+    return outcome(text, error, began)
 
 
 def _run(source: str, seconds: float, memory: int, sink: pydantic_monty.CollectStreams) -> None:
@@ -108,26 +110,20 @@ def _limit(pid: int | None, seconds: float) -> None:
 
 
 def _described(error: pydantic_monty.MontyError, seconds: float, memory: int) -> str:
-    """Describe in one line why a program ended, in the same words on every machine."""
+    """Describe why a program ended, in the same words on every machine."""
     if isinstance(error, pydantic_monty.MontyCrashedError):
-        return _TOO_LONG.format(seconds) if error.timed_out else _CRASHED
-    said = str(error)[: 4 * _LONGEST_ERROR]
+        return TOO_LONG.format(seconds) if error.timed_out else CRASHED
+    said = str(error)
     if said == "SystemExit":
         return ""
     if said.startswith("TimeoutError: feed time limit"):
-        return _TOO_LONG.format(seconds)
+        return TOO_LONG.format(seconds)
     if said.startswith(("MemoryError: memory limit", "MemoryError: the worker exceeded")):
         flooded = said.endswith(f"> {OUTPUT} bytes")
-        return _FLOOD if flooded else _TOO_LARGE.format(memory >> 20)
+        return FLOOD if flooded else TOO_LARGE.format(memory >> 20)
     if isinstance(error, pydantic_monty.MontySyntaxError):
         said = f"SyntaxError: {said}"
-    return one_line(said)[:_LONGEST_ERROR]
-
-
-_TOO_LONG: Final = "TimeoutError: stopped after {:g} s"
-_TOO_LARGE: Final = "MemoryError: needs more than {} MB"
-_FLOOD: Final = f"OutputError: printed more than {OUTPUT:,} bytes"
-_CRASHED: Final = "MemoryError: the interpreter broke down"
+    return said
 
 
 if __name__ == "__main__":

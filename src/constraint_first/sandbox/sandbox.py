@@ -14,6 +14,7 @@ from constraint_first.process import NotStarted, OnePerProcess, Pool, Undecided
 from constraint_first.protocol import Output, Program
 from constraint_first.sandbox import snapshot
 from constraint_first.sandbox.interpreter import Interpreter, SandboxMissing, installed
+from constraint_first.sandbox.outcome import TOO_LONG
 
 PATIENCE: Final = 0.6
 """Seconds that a worker has to return a program's output after the program's time is up."""
@@ -61,7 +62,7 @@ class Sandbox:
         except (NotStarted, OSError):
             raise SandboxMissing(_BROKEN.format("its worker does not start")) from None
         except Undecided:  # the program crashed its worker, or did not stop
-            return Output("", f"TimeoutError: stopped after {seconds:g} s", seconds)
+            return Output("", TOO_LONG.format(seconds), seconds)
         said = cast("dict[str, Any]", reply)
         if "fault" in said:
             raise SandboxMissing(_BROKEN.format(said["fault"]))
