@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,6 +47,23 @@ class Served:
         while len(self.log) < count:
             await asyncio.sleep(0.005)
         return self.log
+
+
+async def raw(port: int, data: bytes, *, ends: bool = False, seconds: float = 20) -> bytes:
+    """Send bytes, and read until the server closes. It resets what it closes with bytes unread."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    said = b""
+    try:
+        async with asyncio.timeout(seconds):
+            with suppress(OSError):
+                writer.write(data)
+                if ends:
+                    writer.write_eof()
+                while part := await reader.read(4096):
+                    said += part
+    finally:
+        writer.close()
+    return said
 
 
 @asynccontextmanager

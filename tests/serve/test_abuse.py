@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from loopback import Endpoint as Server
 from loopback import completion
-from served import PLAIN, Served, chat, send, served
+from served import PLAIN, Served, chat, raw, send, served
 
 from constraint_first.file.safe import printable_json
 from constraint_first.serve import guard as bodies
@@ -29,19 +29,6 @@ from constraint_first.serve.server import access_line, describe_access
 from constraint_first.serve.upstream import RequestDecoding
 
 ASKED = {"model": "direct@", "messages": [{"role": "user", "content": PLAIN}]}
-
-
-async def raw(server: Served, data: bytes, seconds: float = 10) -> bytes:
-    """Send bytes, and read until the server closes."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
-    try:
-        writer.write(data)
-        async with asyncio.timeout(seconds):
-            with suppress(ConnectionError):
-                return await reader.read()
-        return b""
-    finally:
-        writer.close()
 
 
 async def healthy(server: Served) -> bool:
@@ -221,7 +208,7 @@ async def test_a_head_that_does_not_end_is_cut_off(
 ) -> None:
     monkeypatch.setattr(connection, "_HEAD_SECONDS", 0.1)
     for beginning in (b"", b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX: "):
-        assert await raw(server, beginning) == b""
+        assert await raw(server.port, beginning) == b""
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     writer.write(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
     assert (await reader.readuntil(b'ok"}')).startswith(b"HTTP/1.1 200")
@@ -251,7 +238,7 @@ async def test_a_request_at_work_keeps_its_connection(endpoint: Server) -> None:
         working = [asyncio.create_task(chat(server)) for _ in range(2)]
         while len(endpoint.requests) < 2:
             await asyncio.sleep(0.01)
-        assert (await raw(server, b"")).startswith(b"HTTP/1.1 503")
+        assert (await raw(server.port, b"")).startswith(b"HTTP/1.1 503")
         assert [status for status, _ in await asyncio.gather(*working)] == [200, 200]
         assert await healthy(server)
 

@@ -18,7 +18,7 @@ import aiohttp
 import pytest
 from loopback import Endpoint as Server
 from loopback import Reply, completion, large, stream
-from served import CUED, SPEC
+from served import CUED, SPEC, raw
 
 from constraint_first.store.query import SeriesName, attempt_rows, read_attempt
 from constraint_first.store.store import Store
@@ -230,14 +230,9 @@ NONSENSE = [
 async def test_nonsense_on_a_connection_is_nobody_elses_business(endpoint: Server) -> None:
     async with process(endpoint.url) as server, aiohttp.ClientSession() as session:
         for nonsense in NONSENSE:
-            reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
-            writer.write(nonsense)
-            writer.write_eof()
-            async with asyncio.timeout(20):
-                said = await reader.read()
+            said = await raw(server.port, nonsense, ends=True)
             assert b" 200 " not in said[:20]
             assert b"Traceback" not in said
-            writer.close()
         assert (await ask(session, server))[0] == 200
         code, out, err = await server.end()
     assert code == 0
